@@ -26,7 +26,8 @@ from inspector.domain.transcript import (
     ToolsOffered,
 )
 from inspector.engine.agents import imported_stream
-from inspector.engine.agents.importing import Imported, Importer, session_id
+from inspector.engine.agents.importing import Imported, Importer
+from inspector.engine.agents.session_name import session_id
 from tests.support.counting import WordCounter
 
 BEGUN = Begun("claude-code", "6d1f2c9a-1", at=100.0)
@@ -238,6 +239,47 @@ def test_a_transcript_that_does_not_say_whose_it_is_is_a_session_too() -> None:
     assert store.sessions()[0].agent == "openai"
 
 
+@given(entries, entries)
+def test_transcripts_of_one_name_that_name_no_session_stay_apart(
+    said: list[Entry], others: list[Entry]
+) -> None:
+    nameless, store = replace(BEGUN, session=""), MemoryStore()
+    imported(store, nameless, Asked("one", 101.0), *said, *[Asked("again")] * 20)
+    before = streams(store)
+    imported(store, nameless, Asked("one", 500.0), *others)
+    imported(store, nameless, Asked("one", 101.0), *said, *[Asked("again")] * 20)
+    after = streams(store)
+    assert len(after) == 2
+    assert before.items() <= after.items()
+
+
+def test_a_session_with_another_first_question_is_another_session() -> None:
+    one, two = [Asked(f"one {n}") for n in range(9)], [Asked(f"two {n}") for n in range(12)]
+    store = MemoryStore()
+    imported(store, BEGUN, *one)
+    before = streams(store)
+    assert imported(store, BEGUN, *two).new == 1
+    assert before.items() <= streams(store).items()
+    [other] = streams(store).keys() - before.keys()
+    assert [record.event for record in streams(store)[other]] == [
+        r.event for r in of(BEGUN, *two).popitem()[1]
+    ]
+    imported(store, BEGUN, *one)
+    assert imported(store, BEGUN, *two).added == 0
+    assert len(streams(store)) == 2
+
+
+def test_the_copied_head_of_a_fork_takes_nothing_from_its_parent() -> None:
+    head = (BEGUN, Asked("one", 101.0), Answered("a", text="1", at=102.0))
+    fork = (replace(BEGUN, session="fork"), Asked("other", 999.0), Answered("b", text="2", at=1000.0))
+    store = MemoryStore()
+    imported(store, *head, Asked("two", 103.0), Answered("c", text="3", at=104.0))
+    before = streams(store)
+    imported(store, *head, *fork, file="fork.jsonl")
+    assert before.items() <= streams(store).items()
+    assert len(streams(store)) == 2
+
+
 def test_ids_differ_by_agent_session_and_sub_agent_and_are_safe_in_any_path() -> None:
     begun = Begun("codex", "0199-a/..\u202eb")
     ids = {
@@ -247,8 +289,9 @@ def test_ids_differ_by_agent_session_and_sub_agent_and_are_safe_in_any_path() ->
         session_id(replace(begun, session="0199-b"), "a"),
         session_id(replace(begun, session=""), "a"),
         session_id(replace(begun, session=""), "b"),
+        session_id(replace(begun, session=""), "b", "first"),
     }
-    assert len(ids) == 6
+    assert len(ids) == 7
     assert all(set(id_) <= set("abcdefghijklmnopqrstuvwxyz0123456789-._") for id_ in ids)
 
 

@@ -3,16 +3,19 @@
 A transcript makes the same events again, so those that the store has are counted and passed over. Only the
 newest are compared: an agent may have been writing its answer when they were made, and what stands there now
 takes their place. An older copy of a transcript takes nothing away: what replaces events is either more than
-they are, or not older.
+they are, or not older. A session whose first question is another one than the stored session's is another
+session, whatever its id: it is kept beside that.
 """
 
 from dataclasses import replace
 
-from inspector.domain.events import Event, Record, SessionStarted
+from inspector.domain.events import Event, Record, SessionStarted, UserSaid
 from inspector.domain.redaction import Redactor
+from inspector.engine.agents.session_name import apart
 from inspector.engine.ports import EventStore
 
 _COMPARED = 200
+_HEAD = 200
 _BATCH, _BATCH_CHARACTERS = 500, 2_000_000
 
 
@@ -24,39 +27,71 @@ class ImportedStream:
     """
 
     def __init__(self, session: str, store: EventStore, redactor: Redactor) -> None:
-        self.session = session
         self.events = self.added = 0
         self._store = store
         self._redactor = redactor
-        newest = store.read(session, limit=_COMPARED)
-        self._stored, self._stored_at = (newest[-1].seq, newest[-1].at) if newest else (0, 0.0)
-        self._known = {record.seq: record.event for record in newest}
-        self._known.update({record.seq: record.event for record in store.read(session, kinds=("session",))})
-        self.is_new = not newest
         self._batch: list[Record] = []
         self._characters = 0
         # What differs from the store's newest events, until it is certain to take their place.
         self._instead: list[Record] = []
         self._at = 0.0
+        self._open(session)
+        # The events until the first question, which shows whether the stored session is this one.
+        self._head: list[tuple[Event, float]] | None = None if self._question is None else []
 
-    def put(self, event: Event, at: float) -> Record | None:
-        """Take the next event, and return its record if it is new to the store. Raises StoreError."""
+    def _open(self, session: str) -> None:
+        self.session = session
+        newest = self._store.read(session, limit=_COMPARED)
+        first = self._store.read(session, kinds=(SessionStarted.kind, UserSaid.kind))
+        self._stored, self._stored_at = (newest[-1].seq, newest[-1].at) if newest else (0, 0.0)
+        self._known = {record.seq: record.event for record in newest}
+        self._known.update({record.seq: record.event for record in first[:1]})
+        self._question = next((one.event for one in first if isinstance(one.event, UserSaid)), None)
+        self.is_new = not newest
+
+    def put(self, event: Event, at: float) -> list[Record]:
+        """Take the next event, and return the records that are new to the store. Raises StoreError."""
+        if self._head is None:
+            return self._taken(event, at)
+        self._head.append((event, at))
+        return self._decided() if isinstance(event, UserSaid) or len(self._head) == _HEAD else []
+
+    def _decided(self) -> list[Record]:
+        """Take the events that waited for the first question."""
+        head, self._head = self._head or [], None
+        question = self._redactor.event(head[-1][0]) if head else None
+        if isinstance(question, UserSaid) and question != self._question and self._is_read_alike(head[0][0]):
+            self._open(apart(self.session, question.text))
+        return [record for event, at in head for record in self._taken(event, at)]
+
+    def _is_read_alike(self, start: Event) -> bool:
+        """Whether the stored session was made by the same rules, so that its events compare."""
+        stored = self._known.get(1)
+        return (
+            isinstance(stored, SessionStarted)
+            and isinstance(start, SessionStarted)
+            and stored.origin is not None
+            and start.origin is not None
+            and stored.origin.reading == start.origin.reading
+        )
+
+    def _taken(self, event: Event, at: float) -> list[Record]:
         self.events += 1
         self._at = max(self._at, at)
         if self._is_old(self.events):
-            return None
+            return []
         record = Record(self.session, self.events, at, self._redactor.event(event))
         if self.events <= self._stored:
             if not self._instead and _is_same(self._known.get(self.events), record.event):
-                return None
+                return []
             self._instead.append(record)
             if self.events == 1:
                 # Other rules made it, so that nothing after it compares.
                 self._replace()
-            return record
+            return [record]
         self._replace()
         self._add(record)
-        return record
+        return [record]
 
     def _add(self, record: Record) -> None:
         self.added += 1
@@ -76,6 +111,7 @@ class ImportedStream:
 
     def flush(self) -> None:
         """Store what was taken so far. Raises StoreError."""
+        self._decided()
         self._store.append_all(self._batch)
         self._batch, self._characters = [], 0
 
@@ -84,6 +120,7 @@ class ImportedStream:
 
         One that ends before what is stored is an older copy, and changes nothing.
         """
+        self._decided()
         if complete and self._at >= self._stored_at:
             self._replace()
             if self.events < self._stored:

@@ -1,7 +1,5 @@
 """Imports transcripts: their entries become sessions in the store."""
 
-import hashlib
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -10,11 +8,8 @@ from inspector.domain.redaction import Redactor
 from inspector.domain.transcript import Begun, Entry, Tally
 from inspector.engine.agents.agent_session import AgentSession
 from inspector.engine.agents.imported_stream import ImportedStream
+from inspector.engine.agents.session_name import UNKNOWN_AGENT, entry_key, session_id
 from inspector.engine.ports import EventStore, TokenCounter, Transcript
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_NAME, _DIGEST = 8, 8
-_UNKNOWN_AGENT = "agent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +54,6 @@ class Imported:
         self.tally.malformed.update(other.tally.malformed)
         self.tally.left_out.update(other.tally.left_out)
         self.is_complete = self.is_complete and other.is_complete
-
-
-def session_id(begun: Begun, file: str) -> str:
-    """The id of an imported session, the same for each import: agent, and the agent's own name of it."""
-    own = begun.session or file
-    name = _UNSAFE.sub("-", own)[:_NAME].strip("-.")
-    key = "\0".join((begun.agent, begun.parent, own))
-    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
-    agent = _UNSAFE.sub("-", begun.agent).strip("-.") or _UNKNOWN_AGENT
-    return "-".join(filter(None, (agent, name, digest)))
 
 
 class Importer:
@@ -131,32 +116,40 @@ class Following:
         self._done = Imported()
         self._open: dict[str, _Open] = {}
         self._current: _Open | None = None
-        self._untimed: Begun | None = None
+        self._waiting: Begun | None = None
+        self._first = ""
 
     def take(self, entry: Entry) -> list[Record]:
         """Take one entry, and return the records that are new to the store. Raises StoreError."""
         if entry.at is not None:
             self._at = entry.at
-        # A beginning without a time has that of what comes next.
-        begun, self._untimed = self._untimed, None
+        if not isinstance(entry, Begun):
+            self._first = self._first or entry_key(entry)
+        # A beginning without a time has that of what comes next; one without a name is named by that.
+        begun, self._waiting = self._waiting, None
         before = self._begun(begun) if begun is not None else []
         if not isinstance(entry, Begun):
             if self._current is None:
                 before += self._begin(self._named(Begun("")))
             return before + self._go_on(entry)
-        if entry.at is None:
-            self._untimed = entry
+        if entry.at is None or not (entry.session or self._first):
+            self._waiting = entry
             return before
         return before + self._begun(entry)
 
     def _begun(self, entry: Begun) -> list[Record]:
         """A session begins, or one of this transcript goes on."""
+        if not (entry.session or self._first):
+            return []
         begun = self._named(entry)
-        known = self._open.get(session_id(begun, self._file))
+        known = self._open.get(self._id(begun))
         if known is None:
             return self._begin(begun)
         self._current = known
         return self._go_on(begun)
+
+    def _id(self, begun: Begun) -> str:
+        return session_id(begun, self._file, self._first)
 
     def flush(self) -> None:
         """Store what was taken so far. Raises StoreError."""
@@ -165,13 +158,13 @@ class Following:
 
     def close(self, *, complete: bool = True) -> Imported:
         """End the import; a `complete` one has read the whole transcript. Raises StoreError."""
-        if self._untimed is not None and complete:
-            self._begun(self._untimed)
-        self._untimed = None
+        if self._waiting is not None and complete:
+            self._begun(self._waiting)
+        self._waiting = None
         for one in self._open.values():
             try:
                 if complete:
-                    self._put(one, one.session.end())
+                    one.put(one.session.end())
             finally:
                 one.stream.close(complete=complete)
             stream = one.stream
@@ -182,29 +175,31 @@ class Following:
         return self._done
 
     def _named(self, begun: Begun) -> Begun:
-        return begun if begun.agent else replace(begun, agent=self._agent or _UNKNOWN_AGENT)
+        return begun if begun.agent else replace(begun, agent=self._agent or UNKNOWN_AGENT)
 
     def _begin(self, begun: Begun) -> list[Record]:
         """Open a session, which is the current one until another begins."""
-        id_ = session_id(begun, self._file)
+        id_ = self._id(begun)
         session = AgentSession(begun, self._counter_for(begun.model or begun.agent), self._file)
-        opened = _Open(begun.agent, session, ImportedStream(id_, self._store, self._redactor))
+        opened = _Open(begun.agent, session, ImportedStream(id_, self._store, self._redactor), self._at)
         self._open[id_] = self._current = opened
-        return self._put(opened, iter((session.start(),)))
+        return opened.put(iter((session.start(),)))
 
     def _go_on(self, entry: Entry) -> list[Record]:
         assert self._current is not None
-        return self._put(self._current, self._current.session.after(entry))
-
-    def _put(self, opened: "_Open", events: Iterator[Event]) -> list[Record]:
-        records = (opened.stream.put(event, self._at) for event in events)
-        return [record for record in records if record is not None]
+        self._current.at = self._at
+        return self._current.put(self._current.session.after(entry))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Open:
-    """A session that the transcript has begun."""
+    """A session that the transcript has begun; `at` is when its newest entry happened."""
 
     agent: str
     session: AgentSession
     stream: ImportedStream
+    at: float
+
+    def put(self, events: Iterator[Event]) -> list[Record]:
+        """Put these events into the stream, and return the records that are new to the store."""
+        return [record for event in events for record in self.stream.put(event, self.at)]

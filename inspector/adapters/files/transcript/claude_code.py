@@ -92,17 +92,22 @@ class ClaudeCodeReader:
         return False
 
     def _begin(self, record: dict[str, Any]) -> None:
-        if self._flow.begun is not None:
-            return
+        """Begin the session that the record belongs to; a fork's file holds its parent's records, too."""
         session, agent = text(record.get("sessionId")), text(record.get("agentId"))
         of_agent = bool(self._of_sidechain)
-        self._flow.begin(
+        own, parent = (agent if of_agent and agent else session), (session if of_agent else "")
+        begun = self._flow.begun
+        if begun is not None and (not session or (begun.session, begun.parent) == (own, parent)):
+            return
+        self._answers.close()
+        self._tell_compaction()
+        self._flow.begin_next(
             Begun(
                 "claude-code",
-                session=agent if of_agent and agent else session,
+                session=own,
                 version=text(record.get("version")),
                 folder=text(record.get("cwd")),
-                parent=session if of_agent else "",
+                parent=parent,
                 at=moment(record.get("timestamp")),
             )
         )
