@@ -51,7 +51,8 @@ def import_sessions(
     """Import transcripts of real agents as sessions: each PATH is one, or a folder of them.
 
     What is imported already is not imported again; what was added to a transcript since is. Files are only
-    read, nothing leaves this machine, and secrets are redacted before anything is stored.
+    read, nothing leaves this machine, and what looks like a secret is redacted before anything is
+    stored.
     """
     if not paths and not agents:
         raise click.UsageError("Name transcripts or folders, or an agent with --agent.")

@@ -48,7 +48,7 @@ from inspector.domain.transcript import (
 from inspector.engine.agents.known_tools import KnownTools
 from inspector.engine.ports import TokenCounter
 
-READING = 1
+READING = 2
 """The version of these rules; a change of the events that they make needs the next number."""
 
 

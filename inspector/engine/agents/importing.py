@@ -57,7 +57,7 @@ class Imported:
 
 
 class Importer:
-    """Stores the sessions that transcripts tell of. Every secret is redacted before anything is stored."""
+    """Stores the sessions that transcripts tell of. What looks like a secret is redacted before that."""
 
     def __init__(self, store: EventStore, counter_for: Callable[[str], TokenCounter]) -> None:
         """`counter_for` takes the name of a model, or of an agent while its model is unknown."""

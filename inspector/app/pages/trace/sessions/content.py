@@ -91,7 +91,7 @@ def folders(found: Sequence[Found]) -> str:
     lines = [
         f"{one.agent}: {count(one.files, 'file')}, {byte_size(one.bytes)} in {one.folder}" for one in found
     ]
-    told = "Files are only read, nothing leaves this machine, and secrets are redacted."
+    told = "Files are only read, nothing leaves this machine, and what looks like a secret is redacted."
     return "\n".join([*lines, told])
 
 
