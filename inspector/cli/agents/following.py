@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from inspector.cli.progress import Cancellation, cancellation
 from inspector.cli.render import say
 from inspector.domain.events import Record
 from inspector.domain.events.json import record_json
+from inspector.domain.moment import shown_moment
 from inspector.domain.number import count
 from inspector.domain.transcript import Entry
 from inspector.engine.agents.importing import Following, Importer
@@ -67,5 +67,5 @@ def _tell(records: Iterable[Record], *, as_json: bool) -> None:
         if as_json:
             say(json.dumps(record_json(record), default=str))
         elif not record.event.is_routine:
-            at = datetime.fromtimestamp(record.at, UTC)
-            say(f"{at:%H:%M:%S}  {record.kind:<9} {' '.join(record.event.summary().split())}")
+            at = shown_moment(record.at, "%H:%M:%S")
+            say(f"{at}  {record.kind:<9} {' '.join(record.event.summary().split())}")

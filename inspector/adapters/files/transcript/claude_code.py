@@ -56,8 +56,8 @@ class ClaudeCodeReader:
         if kind not in CONVERSATION:
             self._pass_over(kind)
         elif self._is_own(record):
-            self._begin(record)
-            at = moment(record.get("timestamp"))
+            at = moment(record.get("timestamp"), self._tally)
+            self._begin(record, at)
             if kind == "assistant":
                 self._tell_compaction()
                 self._answers.read(record, at)
@@ -91,7 +91,7 @@ class ClaudeCodeReader:
             return True
         return False
 
-    def _begin(self, record: dict[str, Any]) -> None:
+    def _begin(self, record: dict[str, Any], at: float | None) -> None:
         """Begin the session that the record belongs to; a fork's file holds its parent's records, too."""
         session, agent = text(record.get("sessionId")), text(record.get("agentId"))
         of_agent = bool(self._of_sidechain)
@@ -108,7 +108,7 @@ class ClaudeCodeReader:
                 version=text(record.get("version")),
                 folder=text(record.get("cwd")),
                 parent=parent,
-                at=moment(record.get("timestamp")),
+                at=at,
             )
         )
 

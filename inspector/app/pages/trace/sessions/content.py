@@ -1,12 +1,12 @@
 """The texts of the sessions page: sessions as rows, what one of them shows, and what an import did."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.table import table_lines
+from inspector.domain.moment import shown_moment
 from inspector.domain.number import byte_size, count, money, tokens
 from inspector.domain.report import Table
 from inspector.engine.agents.finding import Findings, ServerUse
@@ -73,7 +73,7 @@ def rows(found: Sequence[SessionSummary], current: str) -> tuple[Record, ...]:
             (
                 "✓" if session.id == current else " ",
                 visible(session.id, limit=_LONGEST, newlines=False),
-                f"{datetime.fromtimestamp(session.started_at, UTC):%Y-%m-%d %H:%M}",
+                shown_moment(session.started_at),
                 visible(session.agent or OWN, limit=_LONGEST, newlines=False),
                 visible(session.model, limit=_LONGEST, newlines=False),
                 f"{session.searches:,}",
