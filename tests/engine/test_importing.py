@@ -25,7 +25,7 @@ from inspector.domain.transcript import (
     Tally,
     ToolsOffered,
 )
-from inspector.engine.agents import imported_stream
+from inspector.engine.agents import agent_session, imported_stream
 from inspector.engine.agents.importing import Imported, Importer
 from inspector.engine.agents.session_name import session_id
 from tests.support.counting import WordCounter
@@ -122,6 +122,38 @@ def test_an_older_copy_of_a_transcript_takes_nothing_away(said: list[Entry], kep
     before = streams(store)
     imported(store, *timed[: kept + 1], file="copy.jsonl")
     assert streams(store) == before
+
+
+@given(entries, st.integers(0, 20))
+def test_a_shorter_copy_without_times_takes_nothing_away(said: list[Entry], kept: int) -> None:
+    timeless: list[Entry] = [replace(BEGUN, at=None), *(replace(entry, at=None) for entry in said)]
+    store = MemoryStore()
+    importer = Importer(store, lambda _: WordCounter())
+    importer.run(Listed(timeless), file="a.jsonl", at=1000.0)
+    [before] = streams(store).values()
+    importer.run(Listed(timeless[: kept + 1]), file="copy.jsonl", at=2000.0)
+    [after] = streams(store).values()
+    # How the last turn ended may be told by either.
+    assert after[: len(before) - 1] == before[:-1]
+    assert len(after) == len(before)
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_an_older_copy_does_not_replace_what_other_rules_made(
+    monkeypatch: pytest.MonkeyPatch, timed: bool
+) -> None:
+    said: list[Entry] = [replace(BEGUN, at=None), *(Asked(f"question {number}") for number in range(9))]
+    if timed:
+        said = [replace(entry, at=float(number)) for number, entry in enumerate(said)]
+    store = MemoryStore()
+    monkeypatch.setattr(agent_session, "READING", 0)
+    imported(store, *said)
+    monkeypatch.undo()
+    before = streams(store)
+    imported(store, *said[:5], file="copy.jsonl")
+    assert streams(store) == before
+    assert imported(store, *said).added == len(of(*said).popitem()[1])
+    assert streams(store) == of(*said)
 
 
 @given(entries, st.integers(1, 20))

@@ -3,19 +3,22 @@
 A transcript makes the same events again, so those that the store has are counted and passed over. Only the
 newest are compared: an agent may have been writing its answer when they were made, and what stands there now
 takes their place. An older copy of a transcript takes nothing away: what replaces events is either more than
-they are, or not older. A session whose first question is another one than the stored session's is another
-session, whatever its id: it is kept beside that.
+they are, or later by times of its own. What other rules made is replaced whole, so it has to be known first
+that the transcript is no older copy: it is read twice. A session whose first question is another one than the
+stored session's is another session, whatever its id: it is kept beside that.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from inspector.domain.events import Event, Record, SessionStarted, UserSaid
+from inspector.domain.events import Event, ModelResponded, Record, SessionStarted, UserSaid
 from inspector.domain.redaction import Redactor
 from inspector.engine.agents.session_name import apart
 from inspector.engine.ports import EventStore
 
 _COMPARED = 200
 _HEAD = 200
+_TURN = (UserSaid, ModelResponded)
 _BATCH, _BATCH_CHARACTERS = 500, 2_000_000
 
 
@@ -23,11 +26,18 @@ class ImportedStream:
     """One session's events on their way to the store.
 
     `events` counts those that the transcript made so far, `added` those of them that were new to the store;
-    `is_new` says that the store knew nothing of the session.
+    `is_new` says that the store knew nothing of the session, `is_outdated` that other rules made what it has:
+    nothing of it was changed.
     """
 
-    def __init__(self, session: str, store: EventStore, redactor: Redactor) -> None:
+    def __init__(
+        self, session: str, store: EventStore, redactor: Redactor, is_anew: Callable[[str], bool]
+    ) -> None:
+        """`is_anew` says of which sessions the events that other rules made are replaced."""
         self.events = self.added = 0
+        self.is_outdated = False
+        self._is_anew = is_anew
+        self._turns = 0
         self._store = store
         self._redactor = redactor
         self._batch: list[Record] = []
@@ -78,11 +88,15 @@ class ImportedStream:
     def _taken(self, event: Event, at: float) -> list[Record]:
         self.events += 1
         self._at = max(self._at, at)
-        if self._is_old(self.events):
+        self._turns += isinstance(event, _TURN)
+        if self.is_outdated or self._is_old(self.events):
             return []
         record = Record(self.session, self.events, at, self._redactor.event(event))
         if self.events <= self._stored:
             if not self._instead and _is_same(self._known.get(self.events), record.event):
+                return []
+            if self.events == 1 and not self._is_anew(self.session):
+                self.is_outdated = True
                 return []
             self._instead.append(record)
             if self.events == 1:
@@ -115,18 +129,29 @@ class ImportedStream:
         self._store.append_all(self._batch)
         self._batch, self._characters = [], 0
 
-    def close(self, *, complete: bool) -> None:
+    def close(self, *, complete: bool, timed: bool) -> None:
         """Store the rest. Of a `complete` transcript nothing else stays in the store. Raises StoreError.
 
-        One that ends before what is stored is an older copy, and changes nothing.
+        One that ends before what is stored is an older copy, and changes nothing. When it ends is known only
+        if it is `timed`; a shorter one without times takes nothing away.
         """
         self._decided()
-        if complete and self._at >= self._stored_at:
+        is_later = timed and self._at > self._stored_at
+        if self.is_outdated:
+            self.is_outdated = complete and (is_later or self._turns >= self._stored_turns())
+        elif complete and (is_later or self._is_as_long(timed)):
             self._replace()
             if self.events < self._stored:
                 self._cut(self.events)
         self.flush()
         self._store.release(self.session)
+
+    def _is_as_long(self, timed: bool) -> bool:
+        return self.events >= self._stored and (not timed or self._at >= self._stored_at)
+
+    def _stored_turns(self) -> int:
+        """What can be compared with events that other rules made: how much was said."""
+        return len(self._store.read(self.session, kinds=[one.kind for one in _TURN]))
 
     def _is_old(self, seq: int) -> bool:
         """Whether the event is stored, and too far back to have changed. The first is always compared."""

@@ -25,11 +25,22 @@ class ImportedSession:
 
 @dataclass(slots=True)
 class Imported:
-    """What imports did; a session that several transcripts tell of is counted once for each."""
+    """What imports did; a session that several transcripts tell of is counted once for each.
+
+    `outdated` are stored sessions that other rules made, and that this reading of the transcript left as they
+    were, though it is no older copy.
+    """
 
     sessions: list[ImportedSession] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     is_complete: bool = True
+    outdated: list[str] = field(default_factory=list)
+
+    def renew(self, again: "Imported") -> None:
+        """Count what another reading of the same transcript did with the sessions that were outdated."""
+        anew = {session.id: session for session in again.sessions if session.id in self.outdated}
+        self.sessions = [anew.get(session.id, session) for session in self.sessions]
+        self.tally, self.is_complete, self.outdated = again.tally, again.is_complete, []
 
     @property
     def new(self) -> int:
@@ -81,21 +92,31 @@ class Importer:
         `agent` who wrote it if it does not say. If stopped, what was imported so far is a session like any
         other, and the next import completes it. Raises StoreError, and ConfigError if it cannot be read.
         """
-        run, complete = self.follow(file=file, at=at, agent=agent), False
-        try:
-            for entry in transcript.entries(progress, stopped):
-                run.take(entry)
-                if stopped():
-                    break
-            complete = not stopped()
-        finally:
-            done = run.close(complete=complete)
-        done.tally = transcript.tally
+
+        def read(outdated: frozenset[str]) -> Imported:
+            run, complete = self._following((file, at, agent), outdated.__contains__), False
+            try:
+                for entry in transcript.entries(progress, stopped):
+                    run.take(entry)
+                    if stopped():
+                        break
+                complete = not stopped()
+            finally:
+                done = run.close(complete=complete)
+            done.tally = transcript.tally
+            return done
+
+        done = read(frozenset())
+        if done.outdated and not stopped():
+            done.renew(read(frozenset(done.outdated)))
         return done
 
     def follow(self, *, file: str, at: float = 0.0, agent: str = "") -> "Following":
-        """Import entry by entry, as an agent writes them."""
-        return Following(self._store, self._counter_for, self._redactor, (file, at, agent))
+        """Import entry by entry, as an agent writes them: there is no newer copy of such a transcript."""
+        return self._following((file, at, agent), lambda _session: True)
+
+    def _following(self, source: tuple[str, float, str], is_anew: Callable[[str], bool]) -> "Following":
+        return Following(self._store, self._counter_for, self._redactor, source, is_anew)
 
 
 class Following:
@@ -107,8 +128,13 @@ class Following:
         counter_for: Callable[[str], TokenCounter],
         redactor: Redactor,
         source: tuple[str, float, str],
+        is_anew: Callable[[str], bool],
     ) -> None:
-        """`source` is the file's name, the time of records that have none, and the agent."""
+        """`source` is the file's name, the time of records that have none, and the agent.
+
+        `is_anew` says of which sessions the events that other rules made are replaced.
+        """
+        self._is_anew = is_anew
         self._store = store
         self._counter_for = counter_for
         self._redactor = redactor
@@ -166,8 +192,10 @@ class Following:
                 if complete:
                     one.put(one.session.end())
             finally:
-                one.stream.close(complete=complete)
+                one.stream.close(complete=complete, timed=one.is_timed)
             stream = one.stream
+            if stream.is_outdated:
+                self._done.outdated.append(stream.session)
             told = ImportedSession(stream.session, one.agent, stream.events, stream.added, stream.is_new)
             self._done.sessions.append(told)
         self._open, self._current = {}, None
@@ -181,24 +209,30 @@ class Following:
         """Open a session, which is the current one until another begins."""
         id_ = self._id(begun)
         session = AgentSession(begun, self._counter_for(begun.model or begun.agent), self._file)
-        opened = _Open(begun.agent, session, ImportedStream(id_, self._store, self._redactor), self._at)
+        stream = ImportedStream(id_, self._store, self._redactor, self._is_anew)
+        opened = _Open(begun.agent, session, stream, self._at, begun.at is not None)
         self._open[id_] = self._current = opened
         return opened.put(iter((session.start(),)))
 
     def _go_on(self, entry: Entry) -> list[Record]:
         assert self._current is not None
         self._current.at = self._at
+        self._current.is_timed = self._current.is_timed or entry.at is not None
         return self._current.put(self._current.session.after(entry))
 
 
 @dataclass(slots=True)
 class _Open:
-    """A session that the transcript has begun; `at` is when its newest entry happened."""
+    """A session that the transcript has begun; `at` is when its newest entry happened.
+
+    `is_timed` says that any of them had a time of its own.
+    """
 
     agent: str
     session: AgentSession
     stream: ImportedStream
     at: float
+    is_timed: bool
 
     def put(self, events: Iterator[Event]) -> list[Record]:
         """Put these events into the stream, and return the records that are new to the store."""
