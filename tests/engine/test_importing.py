@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from inspector.adapters.memory.fakes import MemoryStore
 from inspector.adapters.sqlite.codec import encode
-from inspector.domain.error import ConfigError
+from inspector.domain.error import ConfigError, StoreError
 from inspector.domain.events import EVENT_TYPES, Record, SessionStarted
 from inspector.domain.message import ToolCall
 from inspector.domain.transcript import (
@@ -164,6 +164,39 @@ def test_a_stopped_import_leaves_a_session_that_the_next_one_completes(said: lis
     assert [record.seq for record in stream] == list(range(1, len(stream) + 1))
     imported(store, BEGUN, *said)
     assert streams(store) == of(BEGUN, *said)
+
+
+def test_a_followed_transcript_that_is_imported_at_the_same_time_is_stored_once() -> None:
+    store = MemoryStore()
+    importer = Importer(store, lambda _: WordCounter())
+    said: list[Entry] = [BEGUN, *(Asked(f"question {number}", 100.0 + number) for number in range(6))]
+    run = importer.follow(file="a.jsonl")
+    for number, entry in enumerate(said):
+        run.take(entry)
+        if number % 2:
+            imported(store, *said[: number + 2])
+        run.flush()
+    run.close()
+    assert streams(store) == of(*said)
+
+
+def test_a_writer_that_fails_for_another_reason_is_told() -> None:
+    class Broken(MemoryStore):
+        def append_all(self, records: Sequence[Record]) -> None:
+            raise StoreError(f"the disk is full before {records}", hint="")
+
+    with pytest.raises(StoreError, match="disk"):
+        imported(Broken(), BEGUN, Asked("one"))
+
+
+def test_a_session_that_another_program_writes_is_left_to_it() -> None:
+    store = MemoryStore()
+    imported(store, BEGUN, Asked("one"))
+    before = streams(store)
+    store.written_elsewhere |= before.keys()
+    done = imported(store, BEGUN, Asked("one"), Asked("two"))
+    assert (done.held, done.sessions) == (list(before), [])
+    assert streams(store) == before
 
 
 def test_stopping_takes_nothing_away_from_what_was_imported_before() -> None:

@@ -8,9 +8,11 @@ that the transcript is no older copy: it is read twice. A session whose first qu
 stored session's is another session, whatever its id: it is kept beside that.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import takewhile
 
+from inspector.domain.error import StoreError
 from inspector.domain.events import Event, ModelResponded, Record, SessionStarted, UserSaid
 from inspector.domain.redaction import Redactor
 from inspector.engine.agents.session_name import apart
@@ -27,7 +29,7 @@ class ImportedStream:
 
     `events` counts those that the transcript made so far, `added` those of them that were new to the store;
     `is_new` says that the store knew nothing of the session, `is_outdated` that other rules made what it has:
-    nothing of it was changed.
+    nothing of it was changed. `is_held` says that another program is writing it, so that nothing is.
     """
 
     def __init__(
@@ -35,7 +37,7 @@ class ImportedStream:
     ) -> None:
         """`is_anew` says of which sessions the events that other rules made are replaced."""
         self.events = self.added = 0
-        self.is_outdated = False
+        self.is_outdated = self.is_held = False
         self._is_anew = is_anew
         self._turns = 0
         self._store = store
@@ -89,7 +91,7 @@ class ImportedStream:
         self.events += 1
         self._at = max(self._at, at)
         self._turns += isinstance(event, _TURN)
-        if self.is_outdated or self._is_old(self.events):
+        if self.is_held or self.is_outdated or self._is_old(self.events):
             return []
         record = Record(self.session, self.events, at, self._redactor.event(event))
         if self.events <= self._stored:
@@ -126,8 +128,27 @@ class ImportedStream:
     def flush(self) -> None:
         """Store what was taken so far. Raises StoreError."""
         self._decided()
-        self._store.append_all(self._batch)
-        self._batch, self._characters = [], 0
+        batch, self._batch, self._characters = self._batch, [], 0
+        try:
+            self._store.append_all(batch)
+        except StoreError:
+            newest = self._store.read(self.session, limit=len(batch) + _COMPARED)
+            stored = {record.seq: record.event for record in newest}
+            if batch[0].seq not in stored:
+                raise
+            self._store.append_all(self._missing(batch, stored))
+
+    def _missing(self, batch: list[Record], stored: Mapping[int, Event]) -> list[Record]:
+        """What the store lacks of these records, as another program wrote some of them at the same time.
+
+        Both read the same transcript; what the store has in the place of what it lacks goes.
+        """
+        same = takewhile(lambda record: _is_same(stored.get(record.seq), record.event), batch)
+        left = batch[len(list(same)) :]
+        self.added -= len(batch) - len(left)
+        if left and left[0].seq in stored:
+            self._store.cut(self.session, left[0].seq - 1)
+        return left
 
     def close(self, *, complete: bool, timed: bool) -> None:
         """Store the rest. Of a `complete` transcript nothing else stays in the store. Raises StoreError.
@@ -137,6 +158,8 @@ class ImportedStream:
         """
         self._decided()
         is_later = timed and self._at > self._stored_at
+        if self.is_held:
+            return
         if self.is_outdated:
             self.is_outdated = complete and (is_later or self._turns >= self._stored_turns())
         elif complete and (is_later or self._is_as_long(timed)):

@@ -28,13 +28,14 @@ class Imported:
     """What imports did; a session that several transcripts tell of is counted once for each.
 
     `outdated` are stored sessions that other rules made, and that this reading of the transcript left as they
-    were, though it is no older copy.
+    were, though it is no older copy. `held` are those that another program is writing: they are left to it.
     """
 
     sessions: list[ImportedSession] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     is_complete: bool = True
     outdated: list[str] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
 
     def renew(self, again: "Imported") -> None:
         """Count what another reading of the same transcript did with the sessions that were outdated."""
@@ -60,6 +61,7 @@ class Imported:
     def add(self, other: "Imported") -> None:
         """Count what another import did too."""
         self.sessions += other.sessions
+        self.held += other.held
         self.tally.records += other.tally.records
         self.tally.unknown.update(other.tally.unknown)
         self.tally.malformed.update(other.tally.malformed)
@@ -94,7 +96,7 @@ class Importer:
         """
 
         def read(outdated: frozenset[str]) -> Imported:
-            run, complete = self._following((file, at, agent), outdated.__contains__), False
+            run, complete = self._following((file, at, agent), outdated), False
             try:
                 for entry in transcript.entries(progress, stopped):
                     run.take(entry)
@@ -113,10 +115,10 @@ class Importer:
 
     def follow(self, *, file: str, at: float = 0.0, agent: str = "") -> "Following":
         """Import entry by entry, as an agent writes them: there is no newer copy of such a transcript."""
-        return self._following((file, at, agent), lambda _session: True)
+        return self._following((file, at, agent), None)
 
-    def _following(self, source: tuple[str, float, str], is_anew: Callable[[str], bool]) -> "Following":
-        return Following(self._store, self._counter_for, self._redactor, source, is_anew)
+    def _following(self, source: tuple[str, float, str], replaced: frozenset[str] | None) -> "Following":
+        return Following(self._store, self._counter_for, self._redactor, source, replaced)
 
 
 class Following:
@@ -128,13 +130,15 @@ class Following:
         counter_for: Callable[[str], TokenCounter],
         redactor: Redactor,
         source: tuple[str, float, str],
-        is_anew: Callable[[str], bool],
+        replaced: frozenset[str] | None,
     ) -> None:
         """`source` is the file's name, the time of records that have none, and the agent.
 
-        `is_anew` says of which sessions the events that other rules made are replaced.
+        `replaced` are the sessions whose events are replaced if other rules made them. None while an agent
+        is followed: all of them, and whoever else is writing.
         """
-        self._is_anew = is_anew
+        self._is_live = replaced is None
+        self._is_anew = (lambda _session: True) if replaced is None else replaced.__contains__
         self._store = store
         self._counter_for = counter_for
         self._redactor = redactor
@@ -194,6 +198,9 @@ class Following:
             finally:
                 one.stream.close(complete=complete, timed=one.is_timed)
             stream = one.stream
+            if stream.is_held:
+                self._done.held.append(stream.session)
+                continue
             if stream.is_outdated:
                 self._done.outdated.append(stream.session)
             told = ImportedSession(stream.session, one.agent, stream.events, stream.added, stream.is_new)
@@ -210,6 +217,7 @@ class Following:
         id_ = self._id(begun)
         session = AgentSession(begun, self._counter_for(begun.model or begun.agent), self._file)
         stream = ImportedStream(id_, self._store, self._redactor, self._is_anew)
+        stream.is_held = not self._is_live and self._store.is_written(id_)
         opened = _Open(begun.agent, session, stream, self._at, begun.at is not None)
         self._open[id_] = self._current = opened
         return opened.put(iter((session.start(),)))

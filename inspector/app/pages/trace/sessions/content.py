@@ -54,6 +54,7 @@ def imported(report: ImportReport) -> Content:
     odd = done.tally.unknown.total() + done.tally.malformed.total()
     parts += [f"{count(odd, 'record')} not understood"] if odd else []
     parts += [f"{count(len(report.skipped), 'file')} skipped"] if report.skipped else []
+    parts += [f"{count(len(done.held), 'session')} left to the program that is writing"] if done.held else []
     parts += [] if done.is_complete else ["stopped before the end"]
     return Content("; ".join(parts))
 
