@@ -136,6 +136,18 @@ def test_a_login_that_was_missing_is_told_apart_from_a_failure() -> None:
     assert report.suggestions[0] == "mail waited for a login in 2 of 2 sessions: log in, or leave it out."
 
 
+def test_an_answer_that_two_sessions_hold_is_paid_once() -> None:
+    usage, other = Usage(1000, 100), Usage(1000, 101)
+    parent = found_in(Answered("a", "m", usage=usage), Answered("b", "m", usage=usage))
+    fork = found_in(Answered("a", "m", usage=usage), Answered("c", "m", usage=usage))
+    # Some agents number the answers of each session.
+    numbered = found_in(Answered("a", "m", usage=other), Answered("", "m", usage=usage))
+    nameless = found_in(Answered("", "m", usage=usage))
+    assert fork.reported.calls == 2
+    report = agent_report([parent, fork, numbered, nameless])
+    assert (report.reported.calls, report.reported.input) == (6, 6000)
+
+
 def test_the_report_puts_the_agents_own_tools_last() -> None:
     report = agent_report([found_in(OFFER, *call(AgentTool("Bash")), *call(LATE))])
     assert [total.server for total in report.servers] == ["shop", "chat", "claude-code"]

@@ -155,6 +155,7 @@ class AgentSession:
             answered.calls,
             answered.usage,
             answered.finish_reason or "stop",
+            message=answered.id,
         )
 
     def _request(self) -> Iterator[Event]:
