@@ -110,6 +110,13 @@ def test_definition_tokens_count_for_every_call_that_was_sent_them() -> None:
     assert found.servers["shop"].tokens == 2 * once.servers["shop"].tokens > 0
 
 
+def test_definition_tokens_of_a_tool_that_a_search_defined_count_too() -> None:
+    names = ToolsOffered((ORDERS,), deferred=True)
+    found = found_in(names, *search("late", DEFINED), Answered("b"))
+    offered = found_in(ToolsOffered((DEFINED,), deferred=True), *search("late", DEFINED), Answered("b"))
+    assert found.servers["shop"].tokens == offered.servers["shop"].tokens > 0
+
+
 def test_money_is_the_reported_tokens_at_the_prices_of_their_model() -> None:
     usage = Usage(input_tokens=1000, output_tokens=100, cached_tokens=800, written_tokens=100)
     reported = found_in(Answered("a", "m", usage=usage), Answered("b", "unlisted", usage=usage)).reported

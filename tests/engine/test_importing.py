@@ -216,6 +216,20 @@ def test_an_answer_that_was_half_written_is_replaced_by_the_whole_one() -> None:
     assert streams(store) == of(*whole)
 
 
+def test_a_batch_is_as_large_as_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[int] = []
+
+    class Watched(MemoryStore):
+        def append_all(self, records: Sequence[Record]) -> None:
+            batches.append(sum(len(encode(record.event)) for record in records))
+            super().append_all(records)
+
+    monkeypatch.setattr(imported_stream, "_BATCH_CHARACTERS", 20_000)
+    tools = [AgentTool(f"tool_{number}", f"server_{number}") for number in range(200)]
+    imported(Watched(), BEGUN, *(entry for tool in tools for entry in (ToolsOffered((tool,)), Answered("a"))))
+    assert max(batches) < 80_000
+
+
 def test_only_the_newest_events_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imported_stream, "_COMPARED", 3)
     store = MemoryStore()

@@ -114,7 +114,7 @@ class AgentSession:
 
     def end(self) -> Iterator[Event]:
         """The events at the end of the transcript, or of what there is of it so far."""
-        yield from self._tools.news()
+        yield from self._tools.news(at_end=True)
         if self._answer is not None and not self._answer.calls:
             yield from self._turn_end()
 

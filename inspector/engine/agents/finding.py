@@ -164,6 +164,7 @@ def _note_use(found: Findings, event: Event, tokens: dict[str, int]) -> None:
         case SearchPerformed(by="model"):
             found.searches += 1
         case ToolLoaded(tool=tool):
+            tokens[tool] = event.tokens
             found.server_of(tool).loaded.add(tool)
         case CallStarted(tool=tool):
             use = found.server_of(tool)

@@ -9,7 +9,7 @@ stored session's is another session, whatever its id: it is kept beside that.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from itertools import takewhile
 
 from inspector.domain.error import StoreError
@@ -20,6 +20,7 @@ from inspector.engine.ports import EventStore
 
 _COMPARED = 200
 _HEAD = 200
+_NUMBER_SIZE = 4
 _TURN = (UserSaid, ModelResponded)
 _BATCH, _BATCH_CHARACTERS = 500, 2_000_000
 
@@ -112,7 +113,7 @@ class ImportedStream:
     def _add(self, record: Record) -> None:
         self.added += 1
         self._batch.append(record)
-        self._characters += len(getattr(record.event, "text", ""))
+        self._characters += _size(record.event)
         if len(self._batch) >= _BATCH or self._characters >= _BATCH_CHARACTERS:
             self.flush()
 
@@ -183,6 +184,19 @@ class ImportedStream:
     def _cut(self, after: int) -> None:
         self._store.cut(self.session, after)
         self._stored, self._known = after, {}
+
+
+def _size(value: object) -> int:
+    """About how many characters a value has in the store."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(_size(key) + _size(inner) for key, inner in value.items())
+    if isinstance(value, list | tuple):
+        return sum(map(_size, value))
+    if is_dataclass(value):
+        return sum(len(one.name) + _size(getattr(value, one.name)) for one in fields(value))
+    return _NUMBER_SIZE
 
 
 def _is_same(stored: Event | None, event: Event) -> bool:
