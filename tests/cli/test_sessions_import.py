@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from inspector.adapters.files.evalset import read_cases
+from inspector.adapters.files.transcript import reader
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.app.pages.trace.sessions import content
 from inspector.cli.agents import following
@@ -96,6 +97,23 @@ def test_a_file_that_is_no_transcript_is_skipped_beside_others_and_refused_alone
     alone = run("sessions", "import", str(other))
     assert alone.exit_code == 1
     assert "docs/transcripts.md" in alone.stderr
+
+
+def test_a_file_that_vanishes_during_an_import_is_skipped(
+    run: Toolsight, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = written(transcript.parent / "gone.jsonl", story())
+
+    def is_transcript(path: Path) -> bool:
+        if path == gone:
+            path.unlink()
+        return True
+
+    monkeypatch.setattr(reader, "_is_transcript", is_transcript)
+    done = run("sessions", "import", str(transcript.parent))
+    assert "1 session: 1 new" in done.stdout
+    assert "gone.jsonl" in done.stderr
+    assert "does not exist" in done.stderr
 
 
 def test_only_the_newest_are_imported_if_that_is_wanted(run: Toolsight, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from inspector.adapters.files.followed import followed_lines
-from inspector.adapters.files.transcript import line_reader, open_transcript
+from inspector.adapters.files.transcript import changed_at, line_reader, open_transcript
 from inspector.cli.composition import open_store
 from inspector.cli.models import bulk_counter_for
 from inspector.cli.options import Options
@@ -39,7 +39,7 @@ def follow(path: Path, options: Options, *, as_json: bool) -> None:
     transcript = open_transcript(path)
     reader = line_reader(transcript.format)
     run = Importer(open_store(options), cache(bulk_counter_for)).follow(
-        file=path.name, at=path.stat().st_mtime, agent=str(transcript.format)
+        file=path.name, at=changed_at(path), agent=str(transcript.format)
     )
     say(f"following {path}; Ctrl+C ends it", err=True)
     complete = False
