@@ -28,6 +28,7 @@ class _Known:
     loaded: bool = False
     tokens: int = 0
     tool: Tool | None = None
+    hash: str = ""
 
     @property
     def id(self) -> str:
@@ -153,6 +154,7 @@ class KnownTools:
         if tool != known.tool:
             sent = function_definition(known.sent or known.name, tool.description, tool.input_schema)
             known.tool, known.tokens = tool, self._counted(compact(sent))
+            known.hash = definition_hash(tool)
             self._changed(known.server)
 
     def _changed(self, server: str) -> _Server:
@@ -185,7 +187,7 @@ class KnownTools:
             self._is_incomplete = True
 
     def _server_news(self, name: str, server: _Server, tools: list[_Known]) -> ServerReady | ToolsChanged:
-        defined = {one.name: definition_hash(one.tool) if one.tool is not None else "" for one in tools}
+        defined = {one.name: one.hash for one in tools}
         new = tuple(
             ToolDefinition(one.name, defined[one.name], one.tool)
             for one in tools
