@@ -10,6 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
+from inspector.domain.assigned_secret import MARKS, Assigned, assignments
 from inspector.domain.events import Event
 
 # Long because finding, cutting and keeping secrets out of nested values are one idea.
@@ -100,7 +101,11 @@ _PATTERNS: tuple[tuple[tuple[str, ...], "re.Pattern[str]"], ...] = (
     (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), re.compile(r"(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{16,}")),
     (("github_pat_",), re.compile(r"(?<![A-Za-z0-9])github_pat_[A-Za-z0-9_]{16,}")),
     (("glpat-",), re.compile(r"(?<![A-Za-z0-9])glpat-[A-Za-z0-9_-]{16,}")),
-    (("xox",), re.compile(r"(?<![A-Za-z0-9])xox[abeoprs]-[A-Za-z0-9-]{10,}")),
+    (("xox",), re.compile(r"(?<![A-Za-z0-9])xox[a-z]-[A-Za-z0-9-]{10,}")),
+    (("xapp-",), re.compile(r"(?<![A-Za-z0-9])xapp-[A-Za-z0-9-]{10,}")),
+    (("hf_",), re.compile(r"(?<![A-Za-z0-9_])hf_[A-Za-z0-9]{30,}")),
+    (("npm_",), re.compile(r"(?<![A-Za-z0-9_])npm_[A-Za-z0-9]{30,}")),
+    (("pypi-",), re.compile(r"(?<![A-Za-z0-9_-])pypi-[A-Za-z0-9_-]{50,}")),
     (("akia", "asia"), re.compile(r"(?<![A-Za-z0-9])A(?:KIA|SIA)[0-9A-Z]{16}(?![A-Za-z0-9])")),
     (("aiza",), re.compile(r"(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{30,}")),
     (("eyj",), re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?")),
@@ -111,6 +116,7 @@ _MARKED = tuple((mark, pattern) for marks, pattern in _PATTERNS for mark in mark
 _FIELDS: tuple[tuple[str, "re.Pattern[str]"], ...] = (
     ("=", re.compile(r"[?&]([A-Za-z0-9_.-]+)=([^&#\s\"'<>]+)")),
     ('":', re.compile(r'"([A-Za-z0-9_.-]{3,64})"\s*:\s*"((?:[^"\\\n]|\\.)+)"')),
+    ("':", re.compile(r"'([A-Za-z0-9_.-]{3,64})'\s*:\s*'((?:[^'\\\n]|\\.)+)'")),
     ('\\":', re.compile(r'\\"([A-Za-z0-9_.-]{3,64})\\"\s*:\s*\\"((?:[^"\\\n]|\\{4}|\\{2,3}[^\\\n])+)\\"')),
 )
 
@@ -253,6 +259,21 @@ class Redactor:
                 for match in pattern.finditer(text):
                     yield *match.span(pattern.groups), ""
         yield from self._field_spans(text)
+        if any(mark in lowered for mark in MARKS):
+            for found in assignments(text, looks_secret):
+                if self._is_secret_assignment(found):
+                    yield found.start, found.end, ""
+
+    def _is_secret_assignment(self, found: Assigned) -> bool:
+        if self._is_secret_field(found.name, found.value):
+            return True
+        # Of a variable, `key` alone is enough for a value that cannot be a word.
+        return (
+            found.certain
+            and len(found.value) >= _SHORTEST_VALUE
+            and not _ORDINARY.fullmatch(found.value)
+            and not self._marker.fullmatch(found.value)
+        )
 
     def _field_spans(self, text: str) -> Iterator[_Span]:
         """Find the values of secret keys in URL queries and in JSON within the text."""

@@ -284,6 +284,9 @@ class EventStore(Protocol):
         A session that is being written, by whatever program, is left alone; unknown ids are ignored.
         """
 
+    def is_written(self, session: str) -> bool:
+        """Whether another program is writing the session, or nobody can tell."""
+
     def release(self, session: str) -> None:
         """Say that this program writes the session no more."""
 

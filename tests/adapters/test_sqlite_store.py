@@ -305,3 +305,12 @@ def test_another_name_of_the_database_knows_who_is_writing(path: Path, tmp_path:
         alias.symlink_to(path)
         with SqliteStore(alias) as other:
             assert other.forget(["s"]) == ()
+
+
+def test_a_session_is_being_written_for_everybody_but_its_writer(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "a.db") as store, SqliteStore(tmp_path / "a.db") as other:
+        assert not other.is_written("s")
+        store.append(Record("s", 1, 1.0, UserSaid("hi")))
+        assert (store.is_written("s"), other.is_written("s")) == (False, True)
+        store.release("s")
+        assert not other.is_written("s")

@@ -264,3 +264,14 @@ def test_a_sidechain_within_a_session_is_counted_and_left_out() -> None:
     entries = fed(reader, map(line, (claude.asked("Order."), aside)))
     assert not of(Answered, entries)
     assert reader.tally.left_out == {"sidechain": 1}
+
+
+def test_what_follows_a_copied_head_is_the_forks_own_session() -> None:
+    claude = Claude()
+    head = [claude.asked("one"), claude.answer("m1", said("1"), stop=None)]
+    own = [
+        {**record, "sessionId": "fork"} for record in (claude.asked("two"), claude.answer("m2", said("2")))
+    ]
+    entries = read(CLAUDE, *head, *own)
+    assert [type(one) for one in entries] == [Begun, Asked, Answered, Begun, Asked, Answered]
+    assert [begun.session for begun in of(Begun, entries)] == ["s", "fork"]

@@ -1,12 +1,13 @@
 """Values of other programs' records: each as its type, or as nothing."""
 
+import math
 from typing import Any
 
 import pytest
 
 from inspector.adapters.files.transcript.field import arguments, count, is_shallow, moment, number, said
 from inspector.adapters.files.transcript.tool import agent_tool
-from inspector.domain.transcript import AgentTool
+from inspector.domain.transcript import AgentTool, Tally
 
 
 def nested(depth: int) -> Any:
@@ -43,11 +44,39 @@ def test_what_is_no_number_is_unknown(value: object) -> None:
         ("2026-10-05T08:00:00.500Z", 1791187200.5),
         ("2026-10-05T10:00:00+02:00", 1791187200.0),
         ("2026-10-05T08:00:00", 1791187200.0),
-        *((value, None) for value in ("", "now", "9999-99-99", 5, None)),
+        (1791187200, 1791187200.0),
+        *((value, None) for value in ("", None)),
     ],
 )
 def test_a_time_is_in_utc_or_unknown(value: object, told: float | None) -> None:
-    assert moment(value) == told
+    tally = Tally()
+    assert moment(value, tally) == told
+    assert not tally.malformed
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "now",
+        "9999-99-99",
+        "9999-12-31T23:59:59-12:00",
+        "1969-12-31T23:59:59Z",
+        -1,
+        9e15,
+        2**60,
+        math.nan,
+        True,
+        [],
+    ],
+)
+def test_a_time_that_no_calendar_has_is_unknown_and_counted(value: object) -> None:
+    tally = Tally()
+    assert moment(value, tally) is None
+    assert tally.malformed.total() == 1
+
+
+def test_a_time_may_be_in_other_units() -> None:
+    assert moment(1791187200500, Tally(), per_second=1000) == 1791187200.5
 
 
 def test_arguments_that_nobody_could_walk_through_are_left_out() -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 
 from fixtures.transcripts import make
 from inspector.adapters.files.transcript import Format, line_reader
+from inspector.domain.moment import LAST
 from inspector.domain.transcript import Entry
 from tests.support.transcripts import FILES, fed, line, records, total, whole
 
@@ -22,7 +23,7 @@ MADE = {
 every_kind = pytest.mark.parametrize("kind", list(MADE))
 every_format = pytest.mark.parametrize("kind", list(Format))
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from([9e15, -1.0]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=6,
 )
@@ -145,7 +146,9 @@ def _is_well_formed(value: Any) -> None:
     for one in fields(value):
         found = getattr(value, one.name)
         hint = hints[one.name]
-        if hint is str or hint is bool:
+        if one.name == "at":
+            assert found is None or 0 <= found <= LAST, found
+        elif hint is str or hint is bool:
             assert type(found) is hint, (one.name, found)
         elif set(get_args(hint)) <= {int, float, type(None)} and get_args(hint):
             assert type(found) in get_args(hint), (one.name, found)
@@ -159,3 +162,17 @@ def _is_well_formed(value: Any) -> None:
             _is_well_formed(found)
         else:
             assert found is None or isinstance(found, dict), (one.name, found)
+
+
+@every_format
+@given(time=st.sampled_from([9e15, 4e14, -1, 2**62, "9999-12-31T23:59:59-12:00"]))
+def test_no_entry_has_a_time_that_no_calendar_has(kind: Format, time: Any) -> None:
+    times = ("timestamp", "creationDate", "created_at", "startTimeUnixNano")
+
+    def odd(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: time if key in times else odd(inner) for key, inner in value.items()}
+        return [odd(inner) for inner in value] if isinstance(value, list) else value
+
+    for entry in fed(line_reader(kind), [json.dumps(odd(one)).encode() for one in records(FILES[kind])]):
+        _is_well_formed(entry)

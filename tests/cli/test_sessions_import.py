@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 
 from inspector.adapters.files.evalset import read_cases
+from inspector.adapters.files.transcript import reader
+from inspector.adapters.sqlite.store import SqliteStore
+from inspector.app.pages.trace.sessions import content
 from inspector.cli.agents import following
 from inspector.cli.progress import Cancellation
+from inspector.domain.events import Record, SessionStarted
+from inspector.domain.origin import Origin
 from tests.cli.conftest import Toolsight, in_process
 from tests.support.agent_transcript import SECRET, SESSION, ClaudeTranscript, story, written
 
@@ -92,6 +97,23 @@ def test_a_file_that_is_no_transcript_is_skipped_beside_others_and_refused_alone
     alone = run("sessions", "import", str(other))
     assert alone.exit_code == 1
     assert "docs/transcripts.md" in alone.stderr
+
+
+def test_a_file_that_vanishes_during_an_import_is_skipped(
+    run: Toolsight, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = written(transcript.parent / "gone.jsonl", story())
+
+    def is_transcript(path: Path) -> bool:
+        if path == gone:
+            path.unlink()
+        return True
+
+    monkeypatch.setattr(reader, "_is_transcript", is_transcript)
+    done = run("sessions", "import", str(transcript.parent))
+    assert "1 session: 1 new" in done.stdout
+    assert "gone.jsonl" in done.stderr
+    assert "does not exist" in done.stderr
 
 
 def test_only_the_newest_are_imported_if_that_is_wanted(run: Toolsight, tmp_path: Path) -> None:
@@ -230,3 +252,14 @@ def test_a_session_of_unknown_sizes_is_not_priced_another_way(run: Toolsight, tr
     refused = run("cost", "--session", STORY)
     assert refused.exit_code == 1
     assert "does not hold the definitions of 3 tools" in refused.stderr
+
+
+def test_an_odd_time_in_the_store_does_not_end_the_lists(run: Toolsight, database: Path) -> None:
+    start = SessionStarted("", (), "", "m", "m", 0, origin=Origin("codex"))
+    with SqliteStore(database) as store:
+        store.append(Record("odd", 1, 9e15, start))
+    for command in (("sessions",), ("events", "odd"), ("timeline", "odd")):
+        shown = run(*command)
+        assert shown.exit_code == 0, shown.stderr
+    assert "?" in run("sessions").stdout
+    assert content.rows(SqliteStore(database).sessions(), "")[0].copy == "odd"

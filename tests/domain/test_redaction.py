@@ -58,6 +58,11 @@ def test_a_known_secret_is_replaced_by_its_name(text: str, redacted: str) -> Non
         "xoxb-123456789012-abcdefGHIJKL",
         "AKIAIOSFODNN7EXAMPLE",
         "AIzaSyA-1234567890abcdefghijklmnopqrstu",
+        "xoxc-123456789012-abcdefGHIJKL",
+        "xapp-1-A0123456789-abcdef",
+        "hf_AbCdEfGhIjKlMnOpQrStUvWxYzAbCdEfGh",
+        "npm_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789",
+        "pypi-AgEIcHlwaS5vcmcCJDAwMDAwMDAwLTAwMDAtMDAwMC0wMDAwMDAwMDAwMDAAAIqW",
         JWT,
         PEM,
         PEM.replace("\n", "\\n"),
@@ -105,6 +110,81 @@ def test_a_credential_in_its_usual_surroundings_is_replaced_alone(text: str, red
 )
 def test_harmless_text_stays_as_it_is(text: str) -> None:
     assert REDACTOR.text(text) is text
+
+
+ASSIGNED = [
+    "DB_PASSWORD={}",
+    "export GITLAB_TOKEN='{}'",
+    'AWS_SECRET_ACCESS_KEY="{}"',
+    "DB_PASSWORD={} # local",
+    "     3\u2192STRIPE_KEY={}",
+    ".env:3:DB_PASSWORD={}",
+    "+DB_PASSWORD={}",
+    "docker run -e DB_PASSWORD={} postgres",
+    "  - POSTGRES_PASSWORD={}",
+    "POSTGRES_PASSWORD: {}",
+    "password: {}",
+    "    db_password: '{}',",
+    'apiKey = "{}"',
+    "SECRET_KEY = '{}'",
+    "client_secret={}",
+    "mysql --password={} shop",
+    "host=db user=ada password={}",
+    "//registry.npmjs.org/:_authToken={}",
+    '$env:API_TOKEN="{}"',
+    '{{"text": "A=1\\nDB_PASSWORD={}\\nB=2"}}',
+    "{{'user': 'ada', 'password': '{}'}}",
+]
+
+
+@pytest.mark.parametrize("line", ASSIGNED)
+@pytest.mark.parametrize(
+    "secret", ["hunter2Secret9", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "pa55-w0rd!", "aB3/" * 400]
+)
+def test_the_value_of_a_secret_variable_is_replaced_wherever_files_and_commands_have_it(
+    line: str, secret: str
+) -> None:
+    text = f"HOST=shop\n{line.format(secret)}\nPORT=80"
+    assert NOTHING_KNOWN.text(text) == f"HOST=shop\n{line.format(MARKER)}\nPORT=80"
+
+
+@pytest.mark.parametrize(
+    "line", ["DB_PASSWORD=postgres", "DB_PASSWORD=12345678", "POSTGRES_PASSWORD: postgres"]
+)
+def test_a_plain_word_is_a_password_too_where_a_variable_says_so(line: str) -> None:
+    assert "postgres" not in NOTHING_KNOWN.text(line).partition("PASSWORD")[2]
+    assert NOTHING_KNOWN.text(line).endswith(MARKER)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the password: is asked for",
+        "token: number",
+        "Password: required.",
+        "Token: a string that the server returns, such as abc123def.",
+        "PASSWORD: must have 8 characters",
+        "Tokens: 12,345 of 200,000",
+        "tokens=15000, cached tokens: 13450k",
+        "auth: OAuth2.1",
+        "def login(user, password=None, token=token, api_key=settings.api_key2):",
+        "    api_key = os.environ['API_KEY']",
+        "    token: str = get_token(user1)",
+        "    password: string;\n    apiKey: config.s3.apiKey,",
+        "const token = tokens[0];",
+        "API_KEY=$API_KEY run; API_KEY=${API_KEY} run; API_TOKEN=<your-token-1>; TOKEN=*** PASSWORD=xxxxxxxx",
+        "API_KEY = settings.API_KEY",
+        "SSH_AUTH_SOCK=/tmp/ssh-abc1/agent.1",
+        "SSH_KEY=~/.ssh/id_ed25519",
+        "MAX_TOKENS=4096 TOKENS=4096 AUTH_ENABLED=true TOKEN_URL=https://example.com/token1",
+        "AUTHOR=Jane1234 MONKEYS: 3",
+        "key=value1234 sort_key=name1234",
+        "PRIMARY_KEY=id12345678",
+        "See https://example.com/docs?page_token=abc123def",
+    ],
+)
+def test_prose_code_and_references_stay_as_they_are(text: str) -> None:
+    assert NOTHING_KNOWN.text(text) is text
 
 
 @pytest.mark.parametrize(
@@ -230,6 +310,7 @@ fragments = st.sampled_from(
         "sk-",
         "sk-abcdefgh1234567890",
         *(PEM, JWT, "ghp_", "?token=", "AKIAIOSFODNN7EXAMPLE", "\n"),
+        *("DB_PASSWORD=", "password: ", "\\n", "hunter2Secret9", "'", "="),
     ]
 )
 patchworks = st.lists(fragments | st.text(max_size=3), max_size=12).map("".join)

@@ -110,6 +110,13 @@ def test_definition_tokens_count_for_every_call_that_was_sent_them() -> None:
     assert found.servers["shop"].tokens == 2 * once.servers["shop"].tokens > 0
 
 
+def test_definition_tokens_of_a_tool_that_a_search_defined_count_too() -> None:
+    names = ToolsOffered((ORDERS,), deferred=True)
+    found = found_in(names, *search("late", DEFINED), Answered("b"))
+    offered = found_in(ToolsOffered((DEFINED,), deferred=True), *search("late", DEFINED), Answered("b"))
+    assert found.servers["shop"].tokens == offered.servers["shop"].tokens > 0
+
+
 def test_money_is_the_reported_tokens_at_the_prices_of_their_model() -> None:
     usage = Usage(input_tokens=1000, output_tokens=100, cached_tokens=800, written_tokens=100)
     reported = found_in(Answered("a", "m", usage=usage), Answered("b", "unlisted", usage=usage)).reported
@@ -134,6 +141,18 @@ def test_a_login_that_was_missing_is_told_apart_from_a_failure() -> None:
     )
     assert (report.servers[0].failed, report.servers[0].logins) == (2, 1)
     assert report.suggestions[0] == "mail waited for a login in 2 of 2 sessions: log in, or leave it out."
+
+
+def test_an_answer_that_two_sessions_hold_is_paid_once() -> None:
+    usage, other = Usage(1000, 100), Usage(1000, 101)
+    parent = found_in(Answered("a", "m", usage=usage), Answered("b", "m", usage=usage))
+    fork = found_in(Answered("a", "m", usage=usage), Answered("c", "m", usage=usage))
+    # Some agents number the answers of each session.
+    numbered = found_in(Answered("a", "m", usage=other), Answered("", "m", usage=usage))
+    nameless = found_in(Answered("", "m", usage=usage))
+    assert fork.reported.calls == 2
+    report = agent_report([parent, fork, numbered, nameless])
+    assert (report.reported.calls, report.reported.input) == (6, 6000)
 
 
 def test_the_report_puts_the_agents_own_tools_last() -> None:

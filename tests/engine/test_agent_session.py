@@ -1,6 +1,7 @@
 """What a transcript's entries become: the events of a session, and no number that nobody knows."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TypeVar
 
 import pytest
@@ -206,3 +207,18 @@ def test_a_session_that_goes_on_with_another_window_uses_it() -> None:
     later = Begun("codex", "s", model="gpt-5", window=2000)
     found = events(later, ToolsOffered((DEFINED,)), Answered("a1"), begun=begun)
     assert of_type(BudgetMeasured, found)[0].budget.window == 2000
+
+
+def test_a_definition_that_a_search_brought_is_no_new_catalog_until_the_end() -> None:
+    names = [AgentTool(f"t{number}", "big", f"mcp__big__t{number}") for number in range(50)]
+    defined = [replace(tool, definition={"description": f"Does {tool.name}"}) for tool in names]
+    searches = [Searched("s", tool.name, found=(tool,)) for tool in defined]
+    made = events(ToolsOffered(tuple(names), deferred=True), Answered("a"), *searches)
+    built = of_type(CatalogBuilt, made)
+    assert [catalog.uncounted for catalog in built] == [50, 0]
+    loaded = {event.tool: event.tokens for event in of_type(ToolLoaded, made)}
+    assert loaded == {entry.id: entry.tokens for entry in built[-1].entries}
+    assert all(loaded.values())
+    # Until then a replay has the tokens from the search.
+    before = fold(records(made[: made.index(built[-1])]))
+    assert {id_: tool.tokens for id_, tool in before.tools.items()} == loaded

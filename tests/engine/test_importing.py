@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from inspector.adapters.memory.fakes import MemoryStore
 from inspector.adapters.sqlite.codec import encode
-from inspector.domain.error import ConfigError
+from inspector.domain.error import ConfigError, StoreError
 from inspector.domain.events import EVENT_TYPES, Record, SessionStarted
 from inspector.domain.message import ToolCall
 from inspector.domain.transcript import (
@@ -25,8 +25,9 @@ from inspector.domain.transcript import (
     Tally,
     ToolsOffered,
 )
-from inspector.engine.agents import imported_stream
-from inspector.engine.agents.importing import Imported, Importer, session_id
+from inspector.engine.agents import agent_session, imported_stream
+from inspector.engine.agents.importing import Imported, Importer
+from inspector.engine.agents.session_name import session_id
 from tests.support.counting import WordCounter
 
 BEGUN = Begun("claude-code", "6d1f2c9a-1", at=100.0)
@@ -123,6 +124,38 @@ def test_an_older_copy_of_a_transcript_takes_nothing_away(said: list[Entry], kep
     assert streams(store) == before
 
 
+@given(entries, st.integers(0, 20))
+def test_a_shorter_copy_without_times_takes_nothing_away(said: list[Entry], kept: int) -> None:
+    timeless: list[Entry] = [replace(BEGUN, at=None), *(replace(entry, at=None) for entry in said)]
+    store = MemoryStore()
+    importer = Importer(store, lambda _: WordCounter())
+    importer.run(Listed(timeless), file="a.jsonl", at=1000.0)
+    [before] = streams(store).values()
+    importer.run(Listed(timeless[: kept + 1]), file="copy.jsonl", at=2000.0)
+    [after] = streams(store).values()
+    # How the last turn ended may be told by either.
+    assert after[: len(before) - 1] == before[:-1]
+    assert len(after) == len(before)
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_an_older_copy_does_not_replace_what_other_rules_made(
+    monkeypatch: pytest.MonkeyPatch, timed: bool
+) -> None:
+    said: list[Entry] = [replace(BEGUN, at=None), *(Asked(f"question {number}") for number in range(9))]
+    if timed:
+        said = [replace(entry, at=float(number)) for number, entry in enumerate(said)]
+    store = MemoryStore()
+    monkeypatch.setattr(agent_session, "READING", 0)
+    imported(store, *said)
+    monkeypatch.undo()
+    before = streams(store)
+    imported(store, *said[:5], file="copy.jsonl")
+    assert streams(store) == before
+    assert imported(store, *said).added == len(of(*said).popitem()[1])
+    assert streams(store) == of(*said)
+
+
 @given(entries, st.integers(1, 20))
 def test_a_stopped_import_leaves_a_session_that_the_next_one_completes(said: list[Entry], after: int) -> None:
     store, left = MemoryStore(), iter(range(after))
@@ -131,6 +164,39 @@ def test_a_stopped_import_leaves_a_session_that_the_next_one_completes(said: lis
     assert [record.seq for record in stream] == list(range(1, len(stream) + 1))
     imported(store, BEGUN, *said)
     assert streams(store) == of(BEGUN, *said)
+
+
+def test_a_followed_transcript_that_is_imported_at_the_same_time_is_stored_once() -> None:
+    store = MemoryStore()
+    importer = Importer(store, lambda _: WordCounter())
+    said: list[Entry] = [BEGUN, *(Asked(f"question {number}", 100.0 + number) for number in range(6))]
+    run = importer.follow(file="a.jsonl")
+    for number, entry in enumerate(said):
+        run.take(entry)
+        if number % 2:
+            imported(store, *said[: number + 2])
+        run.flush()
+    run.close()
+    assert streams(store) == of(*said)
+
+
+def test_a_writer_that_fails_for_another_reason_is_told() -> None:
+    class Broken(MemoryStore):
+        def append_all(self, records: Sequence[Record]) -> None:
+            raise StoreError(f"the disk is full before {records}", hint="")
+
+    with pytest.raises(StoreError, match="disk"):
+        imported(Broken(), BEGUN, Asked("one"))
+
+
+def test_a_session_that_another_program_writes_is_left_to_it() -> None:
+    store = MemoryStore()
+    imported(store, BEGUN, Asked("one"))
+    before = streams(store)
+    store.written_elsewhere |= before.keys()
+    done = imported(store, BEGUN, Asked("one"), Asked("two"))
+    assert (done.held, done.sessions) == (list(before), [])
+    assert streams(store) == before
 
 
 def test_stopping_takes_nothing_away_from_what_was_imported_before() -> None:
@@ -148,6 +214,20 @@ def test_an_answer_that_was_half_written_is_replaced_by_the_whole_one() -> None:
     whole = (BEGUN, Asked("hi"), Answered("a", text="It is late."), Asked("thanks"))
     imported(store, *whole)
     assert streams(store) == of(*whole)
+
+
+def test_a_batch_is_as_large_as_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[int] = []
+
+    class Watched(MemoryStore):
+        def append_all(self, records: Sequence[Record]) -> None:
+            batches.append(sum(len(encode(record.event)) for record in records))
+            super().append_all(records)
+
+    monkeypatch.setattr(imported_stream, "_BATCH_CHARACTERS", 20_000)
+    tools = [AgentTool(f"tool_{number}", f"server_{number}") for number in range(200)]
+    imported(Watched(), BEGUN, *(entry for tool in tools for entry in (ToolsOffered((tool,)), Answered("a"))))
+    assert max(batches) < 80_000
 
 
 def test_only_the_newest_events_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,6 +318,47 @@ def test_a_transcript_that_does_not_say_whose_it_is_is_a_session_too() -> None:
     assert store.sessions()[0].agent == "openai"
 
 
+@given(entries, entries)
+def test_transcripts_of_one_name_that_name_no_session_stay_apart(
+    said: list[Entry], others: list[Entry]
+) -> None:
+    nameless, store = replace(BEGUN, session=""), MemoryStore()
+    imported(store, nameless, Asked("one", 101.0), *said, *[Asked("again")] * 20)
+    before = streams(store)
+    imported(store, nameless, Asked("one", 500.0), *others)
+    imported(store, nameless, Asked("one", 101.0), *said, *[Asked("again")] * 20)
+    after = streams(store)
+    assert len(after) == 2
+    assert before.items() <= after.items()
+
+
+def test_a_session_with_another_first_question_is_another_session() -> None:
+    one, two = [Asked(f"one {n}") for n in range(9)], [Asked(f"two {n}") for n in range(12)]
+    store = MemoryStore()
+    imported(store, BEGUN, *one)
+    before = streams(store)
+    assert imported(store, BEGUN, *two).new == 1
+    assert before.items() <= streams(store).items()
+    [other] = streams(store).keys() - before.keys()
+    assert [record.event for record in streams(store)[other]] == [
+        r.event for r in of(BEGUN, *two).popitem()[1]
+    ]
+    imported(store, BEGUN, *one)
+    assert imported(store, BEGUN, *two).added == 0
+    assert len(streams(store)) == 2
+
+
+def test_the_copied_head_of_a_fork_takes_nothing_from_its_parent() -> None:
+    head = (BEGUN, Asked("one", 101.0), Answered("a", text="1", at=102.0))
+    fork = (replace(BEGUN, session="fork"), Asked("other", 999.0), Answered("b", text="2", at=1000.0))
+    store = MemoryStore()
+    imported(store, *head, Asked("two", 103.0), Answered("c", text="3", at=104.0))
+    before = streams(store)
+    imported(store, *head, *fork, file="fork.jsonl")
+    assert before.items() <= streams(store).items()
+    assert len(streams(store)) == 2
+
+
 def test_ids_differ_by_agent_session_and_sub_agent_and_are_safe_in_any_path() -> None:
     begun = Begun("codex", "0199-a/..\u202eb")
     ids = {
@@ -247,8 +368,9 @@ def test_ids_differ_by_agent_session_and_sub_agent_and_are_safe_in_any_path() ->
         session_id(replace(begun, session="0199-b"), "a"),
         session_id(replace(begun, session=""), "a"),
         session_id(replace(begun, session=""), "b"),
+        session_id(replace(begun, session=""), "b", "first"),
     }
-    assert len(ids) == 6
+    assert len(ids) == 7
     assert all(set(id_) <= set("abcdefghijklmnopqrstuvwxyz0123456789-._") for id_ in ids)
 
 

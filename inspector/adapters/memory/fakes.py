@@ -106,9 +106,10 @@ class FixedElicitor:
 
 
 class MemoryStore:
-    """An EventStore in memory."""
+    """An EventStore in memory. Tests say which sessions are `written_elsewhere`."""
 
     def __init__(self) -> None:
+        self.written_elsewhere: set[str] = set()
         self._streams: dict[str, dict[int, Record]] = {}
         self._written: set[str] = set()
 
@@ -145,6 +146,9 @@ class MemoryStore:
     def forget(self, sessions: Sequence[str]) -> tuple[str, ...]:
         free = [session for session in sessions if session not in self._written]
         return tuple(session for session in free if self._streams.pop(session, None) is not None)
+
+    def is_written(self, session: str) -> bool:
+        return session in self.written_elsewhere
 
     def release(self, session: str) -> None:
         self._written.discard(session)

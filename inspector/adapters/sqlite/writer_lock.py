@@ -45,6 +45,10 @@ class WriterLocks:
         finally:
             os.close(handle)
 
+    def is_held_elsewhere(self, session: str) -> bool:
+        """Whether anybody but this object is writing the session. Raises OSError."""
+        return session not in self._held and self.is_held(session)
+
     def release(self, session: str) -> None:
         """Mark a session as no longer written by this object."""
         handle = self._held.pop(session, None)

@@ -1,11 +1,10 @@
 """The event feed, newest last."""
 
-from datetime import UTC, datetime
-
 from textual.content import Content
 
 from inspector.domain.events import Record as EventRecord
 from inspector.domain.identity_cache import IdentityCache
+from inspector.domain.moment import shown_moment
 from widgets import Column, Record
 
 COLUMNS = (
@@ -24,9 +23,9 @@ def feed_rows(records: tuple[EventRecord, ...]) -> tuple[Record, ...]:
 
 def feed_row(record: EventRecord) -> Record:
     """Return an event in one line: time, kind, summary."""
-    at = datetime.fromtimestamp(record.at, UTC)
     what = record.event.summary()[:_SUMMARY_LIMIT]
-    return Record(str(record.seq), (Content(f"{at:%H:%M:%S}"), record.kind, what), record.event.tone)
+    at = Content(shown_moment(record.at, "%H:%M:%S"))
+    return Record(str(record.seq), (at, record.kind, what), record.event.tone)
 
 
 _kept_row = IdentityCache(feed_row, most=_ROWS_KEPT)

@@ -3,12 +3,11 @@
 import json
 import time
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
 from inspector.adapters.files.followed import followed_lines
-from inspector.adapters.files.transcript import line_reader, open_transcript
+from inspector.adapters.files.transcript import changed_at, line_reader, open_transcript
 from inspector.cli.composition import open_store
 from inspector.cli.models import bulk_counter_for
 from inspector.cli.options import Options
@@ -16,6 +15,7 @@ from inspector.cli.progress import Cancellation, cancellation
 from inspector.cli.render import say
 from inspector.domain.events import Record
 from inspector.domain.events.json import record_json
+from inspector.domain.moment import shown_moment
 from inspector.domain.number import count
 from inspector.domain.transcript import Entry
 from inspector.engine.agents.importing import Following, Importer
@@ -39,7 +39,7 @@ def follow(path: Path, options: Options, *, as_json: bool) -> None:
     transcript = open_transcript(path)
     reader = line_reader(transcript.format)
     run = Importer(open_store(options), cache(bulk_counter_for)).follow(
-        file=path.name, at=path.stat().st_mtime, agent=str(transcript.format)
+        file=path.name, at=changed_at(path), agent=str(transcript.format)
     )
     say(f"following {path}; Ctrl+C ends it", err=True)
     complete = False
@@ -67,5 +67,5 @@ def _tell(records: Iterable[Record], *, as_json: bool) -> None:
         if as_json:
             say(json.dumps(record_json(record), default=str))
         elif not record.event.is_routine:
-            at = datetime.fromtimestamp(record.at, UTC)
-            say(f"{at:%H:%M:%S}  {record.kind:<9} {' '.join(record.event.summary().split())}")
+            at = shown_moment(record.at, "%H:%M:%S")
+            say(f"{at}  {record.kind:<9} {' '.join(record.event.summary().split())}")

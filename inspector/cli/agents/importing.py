@@ -51,7 +51,8 @@ def import_sessions(
     """Import transcripts of real agents as sessions: each PATH is one, or a folder of them.
 
     What is imported already is not imported again; what was added to a transcript since is. Files are only
-    read, nothing leaves this machine, and secrets are redacted before anything is stored.
+    read, nothing leaves this machine, and what looks like a secret is redacted before anything is
+    stored.
     """
     if not paths and not agents:
         raise click.UsageError("Name transcripts or folders, or an agent with --agent.")
@@ -112,6 +113,8 @@ def _say(report: ImportReport) -> None:
         if kinds_of:
             told = ", ".join(f"{number:,} {kind}" for kind, number in kinds_of.most_common())
             say(f"{what}: {count(kinds_of.total(), 'record')} ({told})")
+    if done.held:
+        say(f"{count(len(done.held), 'session')} left to the program that is writing it")
     for path, reason in report.skipped:
         say(f"skipped {path}: {reason}", err=True)
     new = [session for session in done.sessions if session.added]
@@ -137,5 +140,6 @@ def report_json(report: ImportReport) -> dict[str, Any]:
         "malformed": dict(done.tally.malformed),
         "left_out": dict(done.tally.left_out),
         "skipped": [{"path": path, "reason": reason} for path, reason in report.skipped],
+        "being_written": list(done.held),
         "complete": done.is_complete,
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from inspector.adapters.files.evalset import read_cases
 from inspector.adapters.files.evalset_append import append_cases, is_there
-from inspector.adapters.files.transcript import find_transcripts, open_transcript
+from inspector.adapters.files.transcript import by_age, changed_at, find_transcripts, open_transcript
 from inspector.cli.composition import make_prices, open_store
 from inspector.cli.models import bulk_counter_for
 from inspector.cli.options import Options
@@ -52,7 +52,7 @@ class MachineLibrary:
         """Import one transcript after another; one that cannot be read does not hold up the others."""
         files = transcripts(paths, last)
         importer = Importer(self._store, cache(bulk_counter_for))
-        sizes = [file.stat().st_size for file in files]
+        sizes = [_size(file) for file in files]
         total, before = sum(sizes), 0
         report = ImportReport()
         for file, size in zip(files, sizes, strict=True):
@@ -79,7 +79,7 @@ class MachineLibrary:
             done = importer.run(
                 transcript,
                 file=file.name,
-                at=file.stat().st_mtime,
+                at=changed_at(file),
                 agent=str(transcript.format),
                 progress=progress,
                 stopped=stopped,
@@ -116,7 +116,7 @@ _HINT = "docs/transcripts.md says which files of which agents Toolsight reads."
 def looked_at(agent: str) -> Found:
     """An agent's folder and the files that may be transcripts, by their names alone."""
     folder = agent_folder(agent)
-    sizes = [file.stat().st_size for file in _named_like_transcripts(folder)]
+    sizes = [_size(file) for file in _named_like_transcripts(folder)]
     return Found(agent, str(folder), len(sizes), sum(sizes))
 
 
@@ -133,8 +133,16 @@ def transcripts(paths: Sequence[str], last: int | None = None) -> list[Path]:
     found = list(dict.fromkeys(file for path in named for file in find_transcripts(path)))
     if not found:
         raise ConfigError(f"there are no transcripts in {', '.join(paths)}", hint=_HINT)
-    by_age = sorted(found, key=lambda file: (file.stat().st_mtime, file))
-    return by_age if last is None else by_age[-last:]
+    ordered = by_age(found)
+    return ordered if last is None else ordered[-last:]
+
+
+def _size(file: Path) -> int:
+    """The bytes of a file; 0 if it has vanished, which shows when it is read."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 def _shifted(progress: Callable[[int, int], None], before: int, total: int) -> Callable[[int, int], None]:

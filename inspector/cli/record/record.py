@@ -1,7 +1,6 @@
 """Commands that show recorded sessions and their events."""
 
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from inspector.cli.render import say, say_json, say_table
 from inspector.domain.error import StoreError
 from inspector.domain.events import EVENT_TYPES
 from inspector.domain.events.json import record_json
+from inspector.domain.moment import shown_moment
 
 
 @click.group(invoke_without_command=True)
@@ -83,4 +83,4 @@ def events(session: str, kinds: tuple[str, ...], limit: int | None, as_json: boo
 
 
 def _time(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}"
+    return shown_moment(seconds, "%Y-%m-%d %H:%M:%S")

@@ -124,7 +124,10 @@ class AnswerStreamed(Event):
 
 @dataclass(frozen=True, slots=True)
 class ModelResponded(Event):
-    """A model's answer. `written` is the text that was understood as its calls, if it wrote them as text."""
+    """A model's answer. `written` is the text that was understood as its calls, if it wrote them as text.
+
+    `message` is the answer's id in an imported transcript: it is the same in every copy of it.
+    """
 
     kind: ClassVar[str] = "response"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
@@ -136,6 +139,7 @@ class ModelResponded(Event):
     milliseconds: float = 0.0
     thought: bool = False
     written: str = ""
+    message: str = ""
 
     def summary(self) -> str:
         calls = "thinks" if self.thought else ", ".join(call.name for call in self.tool_calls)

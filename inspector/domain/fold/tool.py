@@ -86,6 +86,8 @@ def _tool_loaded(event: ToolLoaded, state: SessionState) -> SessionState:
     tool = state.tools.get(event.tool)
     if tool is None or tool.binding.is_bound:
         return state
+    # An agent may learn a tool's definition only by the search that loads it.
+    tool = replace(tool, tokens=event.tokens or tool.tokens)
     state = with_tool(_found(state, tool, event.reason, Binding.LOADED), event.tool, place=event.place)
     return replace(state, places=(*state.places, event.tool), loads=state.loads + 1)
 

@@ -48,7 +48,7 @@ from inspector.domain.transcript import (
 from inspector.engine.agents.known_tools import KnownTools
 from inspector.engine.ports import TokenCounter
 
-READING = 1
+READING = 2
 """The version of these rules; a change of the events that they make needs the next number."""
 
 
@@ -114,7 +114,7 @@ class AgentSession:
 
     def end(self) -> Iterator[Event]:
         """The events at the end of the transcript, or of what there is of it so far."""
-        yield from self._tools.news()
+        yield from self._tools.news(at_end=True)
         if self._answer is not None and not self._answer.calls:
             yield from self._turn_end()
 
@@ -155,6 +155,7 @@ class AgentSession:
             answered.calls,
             answered.usage,
             answered.finish_reason or "stop",
+            message=answered.id,
         )
 
     def _request(self) -> Iterator[Event]:

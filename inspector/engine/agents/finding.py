@@ -22,6 +22,7 @@ from inspector.domain.events import (
     TurnEnded,
     UserSaid,
 )
+from inspector.domain.message import Usage
 from inspector.domain.price import Prices
 from inspector.domain.reported import reported_dollars
 from inspector.domain.session import CallCost
@@ -85,9 +86,16 @@ class Reported:
         self.dollars += other.dollars
 
 
+Answer = tuple[str, Usage]
+"""An answer as its copies have it, too: its id, "" if it has none, and its usage."""
+
+
 @dataclass(slots=True)
 class Findings:
-    """One session, summed up. `agent` is "" for a session of Toolsight's own."""
+    """One session, summed up. `agent` is "" for a session of Toolsight's own.
+
+    `reported` is the sum of `answers`, each of which may be a copy of another session's.
+    """
 
     session: str
     agent: str = ""
@@ -98,6 +106,7 @@ class Findings:
     misses: tuple[Miss, ...] = ()
     rewrites: tuple[CacheRewrite, ...] = ()
     reported: Reported = field(default_factory=Reported)
+    answers: list[tuple[Answer, Reported]] = field(default_factory=list)
 
     def server(self, name: str) -> ServerUse:
         """The use of a server, which is known from now on."""
@@ -139,7 +148,9 @@ def _note(
         case CatalogBuilt():
             _note_catalog(found, event, tokens)
         case ModelResponded():
-            found.reported.add(_reported(event, found.model, prices))
+            reported = _reported(event, found.model, prices)
+            found.reported.add(reported)
+            found.answers.append(((event.message, event.usage), reported))
         case _:
             _note_use(found, event, tokens)
 
@@ -153,6 +164,7 @@ def _note_use(found: Findings, event: Event, tokens: dict[str, int]) -> None:
         case SearchPerformed(by="model"):
             found.searches += 1
         case ToolLoaded(tool=tool):
+            tokens[tool] = event.tokens
             found.server_of(tool).loaded.add(tool)
         case CallStarted(tool=tool):
             use = found.server_of(tool)

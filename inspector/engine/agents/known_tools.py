@@ -28,6 +28,7 @@ class _Known:
     loaded: bool = False
     tokens: int = 0
     tool: Tool | None = None
+    hash: str = ""
 
     @property
     def id(self) -> str:
@@ -60,7 +61,7 @@ class KnownTools:
         self._counted = counted
         self._tools: dict[str, _Known] = {}
         self._servers: dict[str, _Server] = {}
-        self._is_changed = False
+        self._is_changed = self._is_listed_anew = self._is_incomplete = False
         self.instruction_tokens = self.manifest_tokens = 0
 
     @property
@@ -113,8 +114,17 @@ class KnownTools:
         return ServerFailed(trouble.server, trouble.reason, needs_login=trouble.needs_login)
 
     def find(self, tool: AgentTool) -> str:
-        """The id of a tool that a search returned; one that nobody told of was deferred."""
-        return self._learn(tool, deferred=True).id
+        """The id of a tool that a search returned; one that nobody told of was deferred.
+
+        Its definition is told with its server and, as it is loaded now, with its tokens: that alone is no
+        other catalog until the session ends.
+        """
+        was_changed = self._is_listed_anew
+        is_known = f"{tool.server or self._agent}:{tool.name}" in self._tools
+        found = self._learn(tool, deferred=True)
+        if is_known and found.deferred:
+            self._is_listed_anew = was_changed
+        return found.id
 
     def call(self, tool: AgentTool) -> str:
         """The id of a tool that was called; one that nobody told of was bound."""
@@ -144,16 +154,22 @@ class KnownTools:
         if tool != known.tool:
             sent = function_definition(known.sent or known.name, tool.description, tool.input_schema)
             known.tool, known.tokens = tool, self._counted(compact(sent))
+            known.hash = definition_hash(tool)
             self._changed(known.server)
 
     def _changed(self, server: str) -> _Server:
-        self._is_changed = True
+        self._is_changed = self._is_listed_anew = True
         known = self._servers.setdefault(server, _Server())
         known.is_changed = True
         return known
 
-    def news(self) -> Iterator[Event]:
-        """What changed since this was asked last: the servers, and the catalog as it is now."""
+    def news(self, *, at_end: bool = False) -> Iterator[Event]:
+        """What changed since this was asked last: the servers, and the catalog as it is now.
+
+        `at_end` of a session the catalog has the definitions, too, that searches brought.
+        """
+        if at_end and self._is_incomplete:
+            self._is_changed = self._is_listed_anew = True
         if not self._is_changed:
             return
         self._is_changed = False
@@ -164,10 +180,14 @@ class KnownTools:
             if server.is_changed:
                 server.is_changed = False
                 yield self._server_news(name, server, by_server.get(name, []))
-        yield self._catalog()
+        if self._is_listed_anew:
+            self._is_listed_anew = self._is_incomplete = False
+            yield self._catalog()
+        else:
+            self._is_incomplete = True
 
     def _server_news(self, name: str, server: _Server, tools: list[_Known]) -> ServerReady | ToolsChanged:
-        defined = {one.name: definition_hash(one.tool) if one.tool is not None else "" for one in tools}
+        defined = {one.name: one.hash for one in tools}
         new = tuple(
             ToolDefinition(one.name, defined[one.name], one.tool)
             for one in tools

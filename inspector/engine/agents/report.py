@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from inspector.domain.cache_rewrite import RewriteCause
 from inspector.domain.number import count, percent, tokens
-from inspector.engine.agents.finding import Findings, Reported, ServerUse
+from inspector.engine.agents.finding import Answer, Findings, Reported, ServerUse
 from inspector.engine.agents.miss import Backlog, Miss, backlog
 
 SUGGESTIONS = 3
@@ -82,13 +82,12 @@ class AgentReport:
 
 
 def agent_report(sessions: Iterable[Findings]) -> AgentReport:
-    """Sum up these sessions."""
+    """Sum up these sessions; an answer that several of them hold is paid once."""
     found = tuple(sessions)
     servers: dict[str, ServerTotal] = {}
     rewrites: dict[RewriteCause, RewriteTotal] = {}
     reported = Reported()
     for session in found:
-        reported.add(session.reported)
         for name, use in session.servers.items():
             total = servers.setdefault(name, ServerTotal(name, is_own=name == session.agent))
             total.add(use)
@@ -98,6 +97,8 @@ def agent_report(sessions: Iterable[Findings]) -> AgentReport:
             total_of = rewrites.setdefault(rewrite.cause, RewriteTotal())
             total_of.count += 1
             total_of.tokens += rewrite.tokens
+    for paid in _paid_once(found):
+        reported.add(paid)
     missed = [miss for session in found for miss in session.misses]
     return AgentReport(
         found,
@@ -108,6 +109,15 @@ def agent_report(sessions: Iterable[Findings]) -> AgentReport:
         searches=sum(session.searches for session in found),
         missed=len(missed),
     )
+
+
+def _paid_once(sessions: Iterable[Findings]) -> Iterator[Reported]:
+    """What each answer cost; a resumed or forked session holds copies of another one's answers."""
+    paid: set[tuple[str, Answer]] = set()
+    for session in sessions:
+        told = [((session.agent, answer), reported) for answer, reported in session.answers]
+        yield from (reported for key, reported in told if key not in paid)
+        paid.update(key for key, _ in told if key[1][0])
 
 
 def _count_miss(servers: dict[str, ServerTotal], miss: Miss) -> None:

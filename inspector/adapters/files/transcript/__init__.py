@@ -3,6 +3,8 @@
 from inspector.adapters.files.transcript.format import Format, LineReader
 from inspector.adapters.files.transcript.reader import (
     Transcript,
+    by_age,
+    changed_at,
     find_transcripts,
     line_reader,
     open_transcript,
@@ -13,6 +15,8 @@ __all__ = [
     "Format",
     "LineReader",
     "Transcript",
+    "by_age",
+    "changed_at",
     "find_transcripts",
     "line_reader",
     "open_transcript",

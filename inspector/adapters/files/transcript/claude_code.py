@@ -56,8 +56,8 @@ class ClaudeCodeReader:
         if kind not in CONVERSATION:
             self._pass_over(kind)
         elif self._is_own(record):
-            self._begin(record)
-            at = moment(record.get("timestamp"))
+            at = moment(record.get("timestamp"), self._tally)
+            self._begin(record, at)
             if kind == "assistant":
                 self._tell_compaction()
                 self._answers.read(record, at)
@@ -91,19 +91,24 @@ class ClaudeCodeReader:
             return True
         return False
 
-    def _begin(self, record: dict[str, Any]) -> None:
-        if self._flow.begun is not None:
-            return
+    def _begin(self, record: dict[str, Any], at: float | None) -> None:
+        """Begin the session that the record belongs to; a fork's file holds its parent's records, too."""
         session, agent = text(record.get("sessionId")), text(record.get("agentId"))
         of_agent = bool(self._of_sidechain)
-        self._flow.begin(
+        own, parent = (agent if of_agent and agent else session), (session if of_agent else "")
+        begun = self._flow.begun
+        if begun is not None and (not session or (begun.session, begun.parent) == (own, parent)):
+            return
+        self._answers.close()
+        self._tell_compaction()
+        self._flow.begin_next(
             Begun(
                 "claude-code",
-                session=agent if of_agent and agent else session,
+                session=own,
                 version=text(record.get("version")),
                 folder=text(record.get("cwd")),
-                parent=session if of_agent else "",
-                at=moment(record.get("timestamp")),
+                parent=parent,
+                at=at,
             )
         )
 

@@ -50,7 +50,7 @@ class CodexReader:
     def read(self, record: dict[str, Any]) -> list[Entry]:
         """The entries that are finished with this record."""
         kind, payload = text(record.get("type")), mapping(record.get("payload"))
-        at = moment(record.get("timestamp"))
+        at = moment(record.get("timestamp"), self._tally)
         if not payload:
             self._tally.count_malformed("a record without a payload")
         elif kind == "session_meta":
@@ -83,7 +83,7 @@ class CodexReader:
             payload.get("forked_from_id"),
         )
         parent = next((text(one) for one in parents if text(one)), "")
-        self._is_fork, self._began = bool(parent), moment(payload.get("timestamp")) or at
+        self._is_fork, self._began = bool(parent), moment(payload.get("timestamp"), self._tally) or at
         self._flow.begin(
             Begun(
                 "codex",

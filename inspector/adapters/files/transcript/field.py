@@ -6,6 +6,8 @@ from json import JSONDecoder
 from typing import Any
 
 from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.moment import LAST
+from inspector.domain.transcript import Tally
 
 _LARGEST = 2**53
 _DEEPEST = 100
@@ -53,10 +55,22 @@ def number(value: object) -> float | None:
     return float(value)
 
 
-def moment(value: object) -> float | None:
-    """A time in ISO 8601, in seconds since 1970; one without a zone is UTC."""
-    if not isinstance(value, str):
+def moment(value: object, tally: Tally, *, per_second: int = 1) -> float | None:
+    """A time in seconds since 1970: given in ISO 8601, UTC without a zone, or as a number of its units.
+
+    None if there is none. What is no time from 1970 to 9999 is none, and is counted.
+    """
+    if value is None or value == "":
         return None
+    counted = number(value)
+    seconds = _iso(value) if isinstance(value, str) else None if counted is None else counted / per_second
+    if seconds is None or not 0 <= seconds <= LAST:
+        tally.count_malformed("a time that is none")
+        return None
+    return seconds
+
+
+def _iso(value: str) -> float | None:
     try:
         found = datetime.fromisoformat(value)
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

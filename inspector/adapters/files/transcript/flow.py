@@ -72,6 +72,12 @@ class Flow:
         if not self._told:
             self.begun = begun
 
+    def begin_next(self, begun: Begun) -> None:
+        """Begin another session of the same transcript; what comes from now on belongs to it."""
+        self.begun = begun
+        if self._told:
+            self.add(begun)
+
     def open(self, answer: Answer) -> None:
         """Begin an answer; the one before it is finished."""
         self.close()

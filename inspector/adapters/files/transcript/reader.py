@@ -4,7 +4,7 @@ Files are opened for reading only, and a line at a time is in memory where the f
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -98,8 +98,20 @@ def find_transcripts(folder: Path) -> list[Path]:
         return [folder]
     if not folder.is_dir():
         raise ConfigError(f"{folder} does not exist", hint="Name a transcript, or a folder with transcripts.")
-    found = [(path.stat().st_mtime, path) for path in _files(folder) if _is_transcript(path)]
-    return [path for _, path in sorted(found)]
+    return by_age(path for path in _files(folder) if _is_transcript(path))
+
+
+def by_age(files: Iterable[Path]) -> list[Path]:
+    """Files in the order of their last change; one that has vanished by now is the oldest."""
+    return sorted(files, key=lambda file: (changed_at(file), file))
+
+
+def changed_at(file: Path) -> float:
+    """When a file was changed last, in seconds since 1970; 0 if it has vanished."""
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _found(path: Path) -> Found | None:

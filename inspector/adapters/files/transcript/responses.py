@@ -5,7 +5,7 @@ A response names its calls and its usage; without one, an answer ends where resu
 
 from typing import Any
 
-from inspector.adapters.files.transcript.field import items, mapping, mappings, number, text
+from inspector.adapters.files.transcript.field import items, mapping, mappings, moment, text
 from inspector.adapters.files.transcript.flow import Flow
 from inspector.adapters.files.transcript.openai_item import Items
 from inspector.adapters.files.transcript.openai_message import usage_of
@@ -51,7 +51,7 @@ class ResponsesReader:
         if response_id and not self._items.seen.add("response", response_id):
             self._tally.leave_out(_COPY)
             return
-        at, model = number(response.get("created_at")), text(response.get("model"))
+        at, model = moment(response.get("created_at"), self._tally), text(response.get("model"))
         conversation = response.get("conversation")
         session = text(mapping(conversation).get("id")) or text(conversation) or response_id
         self._begin(Begun("openai-responses", session=session, model=model, at=at))

@@ -13,7 +13,7 @@ from inspector.adapters.files.transcript.field import (
     items,
     mapping,
     mappings,
-    number,
+    moment,
     said,
     text,
 )
@@ -36,6 +36,7 @@ _NOT_READ = frozenset(
     | {"undoStop", "progressMessage", "progressTaskSerialized", "confirmation", "elicitationSerialized"}
     | {"mcpServersStarting", "questionCarousel", "treeData", "warning", "thinking", "command", "references"}
 )
+_MILLISECONDS = 1000
 _DENIED, _SKIPPED, _CANCELLED = 0, 5, 2
 
 
@@ -63,12 +64,12 @@ class VSCodeReader:
         if not isinstance(requests, list):
             self._tally.count_unknown("no chat")
             return []
-        created = number(record.get("creationDate"))
+        created = moment(record.get("creationDate"), self._tally, per_second=_MILLISECONDS)
         self._flow.begin(
             Begun(
                 "vscode",
                 session=text(record.get("sessionId")),
-                at=None if created is None else created / 1000,
+                at=created,
             )
         )
         for request in requests:
@@ -83,11 +84,11 @@ class VSCodeReader:
         return self._flow.finish()
 
     def _request(self, request: dict[str, Any]) -> None:
-        request_id, sent = text(request.get("requestId")), number(request.get("timestamp"))
+        request_id = text(request.get("requestId"))
         if request_id and not self._seen.add(request_id):
             self._tally.leave_out("copied history")
             return
-        at = None if sent is None else sent / 1000
+        at = moment(request.get("timestamp"), self._tally, per_second=_MILLISECONDS)
         message = request.get("message")
         words = text(message) or text(mapping(message).get("text")) or said(mapping(message).get("parts"))
         if words.strip():
@@ -95,7 +96,7 @@ class VSCodeReader:
         result = mapping(request.get("result"))
         shown, invoked = self._parts(request.get("response"), at)
         answer_id = text(request.get("responseId")) or request_id
-        rounds = _rounds(mapping(result.get("metadata")), invoked, at)
+        rounds = self._rounds(mapping(result.get("metadata")), invoked, at)
         left = tuple(called for called in invoked.values() if not any(called in one.done for one in rounds))
         for one in rounds:
             shown = shown.replace(one.text, "", 1)
@@ -108,6 +109,17 @@ class VSCodeReader:
             self._flow.answer.usage = _usage(mapping(result.get("usage")))
         self._flow.close()
         self._ended(request, mapping(result.get("errorDetails")), at)
+
+    def _rounds(self, metadata: dict[str, Any], invoked: dict[str, Called], at: float | None) -> list[_Round]:
+        """The model's calls as the answering extension keeps them."""
+        results = mapping(metadata.get("toolCallResults"))
+        rounds = []
+        for one in mappings(metadata.get("toolCallRounds")):
+            done = tuple(_call(call, invoked, results, at) for call in mappings(one.get("toolCalls")))
+            began = moment(one.get("timestamp"), self._tally, per_second=_MILLISECONDS)
+            when = at if began is None else began
+            rounds.append(_Round(text(one.get("id")), said(one.get("response")), done, when))
+        return rounds
 
     def _answer(self, one: _Round, answer_id: str, model: str) -> None:
         answer = Answer(one.id or answer_id, model, one.at)
@@ -157,18 +169,6 @@ class VSCodeReader:
         ok = not refused and details.get("isError") is not True and part.get("isComplete") is not False
         words = refused or said(details.get("output"))
         return Called(text(part.get("toolCallId")), AgentTool(name, server, sent), given, words, ok, at=at)
-
-
-def _rounds(metadata: dict[str, Any], invoked: dict[str, Called], at: float | None) -> list[_Round]:
-    """The model's calls as the answering extension keeps them."""
-    results = mapping(metadata.get("toolCallResults"))
-    rounds = []
-    for one in mappings(metadata.get("toolCallRounds")):
-        done = tuple(_call(call, invoked, results, at) for call in mappings(one.get("toolCalls")))
-        began = number(one.get("timestamp"))
-        when = at if began is None else began / 1000
-        rounds.append(_Round(text(one.get("id")), said(one.get("response")), done, when))
-    return rounds
 
 
 def _call(

@@ -1,12 +1,12 @@
 """The texts of the sessions page: sessions as rows, what one of them shows, and what an import did."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.table import table_lines
+from inspector.domain.moment import shown_moment
 from inspector.domain.number import byte_size, count, money, tokens
 from inspector.domain.report import Table
 from inspector.engine.agents.finding import Findings, ServerUse
@@ -54,6 +54,7 @@ def imported(report: ImportReport) -> Content:
     odd = done.tally.unknown.total() + done.tally.malformed.total()
     parts += [f"{count(odd, 'record')} not understood"] if odd else []
     parts += [f"{count(len(report.skipped), 'file')} skipped"] if report.skipped else []
+    parts += [f"{count(len(done.held), 'session')} left to the program that is writing"] if done.held else []
     parts += [] if done.is_complete else ["stopped before the end"]
     return Content("; ".join(parts))
 
@@ -73,7 +74,7 @@ def rows(found: Sequence[SessionSummary], current: str) -> tuple[Record, ...]:
             (
                 "✓" if session.id == current else " ",
                 visible(session.id, limit=_LONGEST, newlines=False),
-                f"{datetime.fromtimestamp(session.started_at, UTC):%Y-%m-%d %H:%M}",
+                shown_moment(session.started_at),
                 visible(session.agent or OWN, limit=_LONGEST, newlines=False),
                 visible(session.model, limit=_LONGEST, newlines=False),
                 f"{session.searches:,}",
@@ -91,7 +92,7 @@ def folders(found: Sequence[Found]) -> str:
     lines = [
         f"{one.agent}: {count(one.files, 'file')}, {byte_size(one.bytes)} in {one.folder}" for one in found
     ]
-    told = "Files are only read, nothing leaves this machine, and secrets are redacted."
+    told = "Files are only read, nothing leaves this machine, and what looks like a secret is redacted."
     return "\n".join([*lines, told])
 
 

@@ -43,7 +43,7 @@ class SessionsScreen(BaseScreen):
     help_lines: ClassVar[tuple[str, ...]] = (
         "Sessions of Toolsight, and those of real agents: imported from the transcripts that they write.",
         "i asks for a transcript or a folder of them, and imports what is new; esc stops it.",
-        "Nothing leaves this machine. Secrets are redacted before anything is stored.",
+        "Nothing leaves this machine. What looks like a secret is redacted before anything is stored.",
         "enter replays the session under the cursor on every page, from its first model call.",
         "missed: a search followed by another one without a call of a tool that it found.",
         "w writes searches and the calls after them as labelled requests, for Lab and `toolsight bench`.",

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from rich.cells import cell_len
 from textual.content import Content, Span
 
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.tool_row import ICONS
+from inspector.domain.moment import shown_moment
 from inspector.domain.number import count, percent, tokens
 from inspector.domain.session import Binding
 from inspector.domain.timeline import Action, Lane, ModelCall, Move, Tally, Timeline
@@ -202,7 +202,7 @@ def _about(session: SessionSummary) -> str:
 
 
 def _time(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{shown_moment(seconds)} UTC"
 
 
 def legend() -> Content:
