@@ -238,8 +238,10 @@ def transcripts(options: Options) -> None:
         MachineLibrary(options).import_from([folder], lambda _done, _total: None, lambda: False)
 
 
-async def sessions(pilot: Pilot[None]) -> None:
+async def sessions(pilot: Pilot[None], bench: Workbench) -> None:
     """Take what the sessions of agents show."""
+    # The script's path is this machine's.
+    bench.switch_model("demo/planner")
     await goes(pilot, "sessions")
     await pilot.press("down")
     await pilot.pause(1.0)
@@ -267,8 +269,8 @@ async def main() -> None:
         await money(pilot, bench)
     async with running((140, 36), configured=wordy) as (pilot, _):
         await clients(pilot)
-    async with running((120, 32), prepared=transcripts) as (pilot, _):
-        await sessions(pilot)
+    async with running((120, 32), prepared=transcripts) as (pilot, bench):
+        await sessions(pilot, bench)
     async with running((80, 24)) as (pilot, bench):
         await ask(pilot, bench, ORDERS)
         save(pilot, "session-80x24")
