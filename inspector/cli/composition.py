@@ -36,7 +36,7 @@ from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.demo_folder import demo_folder
 from inspector.cli.elicitation import TerminalElicitor
 from inspector.cli.folder import FOUND_IN_FOLDER, found_in
-from inspector.cli.models import chosen_model, counter_for, model_for
+from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
 from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
@@ -279,30 +279,6 @@ def _forgetful_store() -> EventStore:
     from inspector.adapters.memory.fakes import MemoryStore
 
     return MemoryStore()
-
-
-def recorded_ports(database: Path | None) -> Ports:
-    """The adapters for playing recorded runs; only vectors are stored, because they take long to compute."""
-    from inspector.adapters.memory.fakes import (
-        FixedApprover,
-        MemoryConnector,
-        MemoryServerMemory,
-        MemoryStore,
-    )
-
-    counters = cache(counter_for)
-    return Ports(
-        connector=MemoryConnector({}),
-        store=MemoryStore(),
-        memory=MemoryServerMemory(),
-        clock=SystemClock(),
-        approver=FixedApprover(),
-        model_for=model_for,
-        counter_for=counters,
-        embedder_for=make_embedder,
-        vectors=open_vectors(Options(database=database)),
-        prices=make_prices(),
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The engine's interfaces to the outside. Adapters implement them; `adapters.memory` has a fake of each."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -21,7 +21,6 @@ from inspector.domain.retention import SessionAge
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.settings import ClientCapabilities
 from inspector.domain.tool import Tool
-from inspector.domain.transcript import Entry, Tally
 
 # Long because every interface to the outside is here.
 
@@ -289,22 +288,6 @@ class EventStore(Protocol):
 
     def release(self, session: str) -> None:
         """Say that this program writes the session no more."""
-
-
-class Transcript(Protocol):
-    """What a real agent wrote while it worked, in a file of its own that nothing changes."""
-
-    @property
-    def tally(self) -> Tally:
-        """How much was read so far, and what of it was not understood."""
-        ...
-
-    def entries(self, progress: Callable[[int, int], None], stopped: Callable[[], bool]) -> Iterator[Entry]:
-        """What the transcript says, in its order, without holding all of it.
-
-        `progress` gets the bytes read so far and all there are. Ends early once `stopped`. Raises
-        ConfigError if the file cannot be read.
-        """
 
 
 class ServerMemory(Protocol):

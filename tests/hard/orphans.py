@@ -48,6 +48,7 @@ def wait(condition: Callable[[], bool], seconds: float) -> bool:
     while not condition():
         if time.monotonic() > end:
             return False
+        # Nobody tells when a process that is no child starts or ends.
         time.sleep(_LOOK)
     return True
 
@@ -69,6 +70,7 @@ def killed_once(after: float, *more: str) -> int:
         threading.Thread(target=_drain, args=(ours,), daemon=True).start()
         try:
             assert wait(lambda: bool(running(folder)), _START), "the server never started"
+            # The random moment of the kill, which is what is measured.
             time.sleep(after)
         finally:
             app.kill()

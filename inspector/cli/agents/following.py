@@ -28,6 +28,7 @@ def waiting(stopped: Cancellation) -> Callable[[], bool]:
 
     def wait() -> bool:
         if not stopped():
+            # No event of a file system says on every platform that another program's file has grown.
             time.sleep(_LOOK_AGAIN_SECONDS)
         return not stopped()
 

@@ -9,10 +9,10 @@ import click
 
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.files.recording import Recordings, read_definitions, read_runs
-from inspector.cli.composition import recorded_ports
 from inspector.cli.options import as_json as json_option, database, set_values
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say
+from inspector.cli.runs.ports import recorded_ports
 from inspector.cli.runs.report import Told, tell
 from inspector.domain.error import ConfigError
 from inspector.domain.knob import find_knob, parse_value

@@ -9,7 +9,8 @@ from inspector.domain.transcript import Begun, Entry, Tally
 from inspector.engine.agents.agent_session import AgentSession
 from inspector.engine.agents.imported_stream import ImportedStream
 from inspector.engine.agents.session_name import UNKNOWN_AGENT, entry_key, session_id
-from inspector.engine.ports import EventStore, TokenCounter, Transcript
+from inspector.engine.agents.transcript import Transcript
+from inspector.engine.ports import EventStore, TokenCounter
 
 
 @dataclass(frozen=True, slots=True)
