@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 
 import numpy as np
+from numpy.typing import NDArray
 
 DIMENSIONS = 64
 _WORD = re.compile(r"[^\W_]+")
@@ -39,6 +40,17 @@ class MemoryEmbedder:
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One unit vector per text, in order."""
         return [_vector(text) for text in texts]
+
+
+class MemoryStaticEmbedder:
+    """A StaticEmbedder that knows words by their spelling, as MemoryEmbedder does."""
+
+    dimensions = DIMENSIONS
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One vector per text, in order; the zero vector for a text without words."""
+        rows = [_vector(text) if _WORD.search(text) else [0.0] * DIMENSIONS for text in texts]
+        return np.array(rows, np.float32).reshape(-1, DIMENSIONS)
 
 
 def _vector(text: str) -> list[float]:

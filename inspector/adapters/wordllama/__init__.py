@@ -1,0 +1,1 @@
+"""Static vectors from the table that the package `wordllama` ships."""
