@@ -1,0 +1,39 @@
+"""The successful calls of sessions in memory, for tests and offline use."""
+
+from collections.abc import Iterator
+
+from inspector.adapters.memory.fakes import MemoryStore
+from inspector.domain.events import CallFinished, CallStarted, Record, SearchPerformed, UserSaid
+from inspector.domain.past_call import CallTrail, PastCall
+
+
+class MemoryCallHistory:
+    """A CallHistory of a MemoryStore's sessions; `read` counts how often it was asked."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self.read = 0
+        self._store = store
+
+    def successful_calls(self, *, but: str = "") -> Iterator[PastCall]:
+        """The calls of every session but that one, the newest session first."""
+        self.read += 1
+        sessions = sorted(self._store.sessions(), key=lambda one: (one.ended_at, one.id), reverse=True)
+        for session in sessions:
+            if session.id != but:
+                yield from _calls(self._store.read(session.id))
+
+
+def _calls(records: list[Record]) -> Iterator[PastCall]:
+    trail = CallTrail()
+    for record in records:
+        match record.event:
+            case UserSaid(text):
+                trail.said(text)
+            case SearchPerformed(report, by=by):
+                trail.searched(by, report.request.query, [hit.tool_id for hit in report.results])
+            case CallStarted(call_id, by=by):
+                trail.called(call_id, by)
+            case CallFinished(call_id, tool, ok):
+                call = trail.finished(call_id, tool, record.at, ok=ok)
+                if call is not None:
+                    yield call

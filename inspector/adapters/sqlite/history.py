@@ -1,0 +1,67 @@
+"""The successful calls of recorded sessions, read beside the sessions that are being written."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from inspector.adapters.sqlite.codec import decode_value
+from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
+from inspector.domain.past_call import CallTrail, PastCall
+from inspector.domain.ranking import Outcome
+
+_SESSIONS = "SELECT id FROM session WHERE id <> ? ORDER BY ended_at DESC, id DESC"
+# With several paths json_extract returns JSON, in which text stays escaped: not all of it is UTF-8.
+_EVENTS = """
+SELECT kind, at, CASE kind
+    WHEN 'user' THEN json_extract(payload, '$.text', '$.text')
+    WHEN 'call' THEN json_extract(payload, '$.call_id', '$.by')
+    WHEN 'result' THEN json_extract(payload, '$.call_id', '$.tool', '$.ok')
+    ELSE json_extract(payload, '$.by', '$.report.request.query') END,
+    CASE kind WHEN 'search' THEN (
+        SELECT json_group_array(json(json_extract(value, '$.score.tool_id', '$.outcome')))
+        FROM json_each(payload, '$.report.hits')
+    ) END
+FROM event WHERE session = ? AND kind IN ('user', 'search', 'call', 'result') AND json_valid(payload)
+ORDER BY seq
+"""
+
+
+class SqliteCallHistory:
+    """A CallHistory in the database that holds the sessions, over a connection of its own.
+
+    Each session is read at once, and nothing is locked between two of them.
+    """
+
+    def __init__(self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
+        """Nothing is opened yet. `busy_timeout_ms` is how long to wait for another program's lock."""
+        self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+
+    def successful_calls(self, *, but: str = "") -> Iterator[PastCall]:
+        """The calls of every session but that one, the newest session first. Raises StoreError."""
+        for (session,) in self._database.rows(_SESSIONS, (but,)):
+            yield from self._of(session)
+
+    def _of(self, session: str) -> Iterator[PastCall]:
+        trail = CallTrail()
+        for kind, at, fields, hits in self._database.rows(_EVENTS, (session,)):
+            match kind, decode_value(fields):
+                case "user", [str(text), _]:
+                    trail.said(text)
+                case "search", [by, str(query)]:
+                    trail.searched(by or "model", query, _results(decode_value(hits)))
+                case "call", [str(call_id), by]:
+                    trail.called(call_id, by or "model")
+                case "result", [str(call_id), str(tool), ok]:
+                    call = trail.finished(call_id, tool, at, ok=ok is True)
+                    if call is not None:
+                        yield call
+
+    def close(self) -> None:
+        """Close the file; the next call opens it again."""
+        self._database.close()
+
+
+def _results(hits: Any) -> frozenset[str]:
+    """The ids of the hits that the search returned."""
+    known = set(Outcome)
+    return frozenset(tool for tool, outcome in hits if outcome in known and Outcome(outcome).is_result)

@@ -1,0 +1,173 @@
+"""What tools were called for: one contract, kept over the database and over sessions in memory."""
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from inspector.adapters.memory.fakes import MemoryStore
+from inspector.adapters.memory.history import MemoryCallHistory
+from inspector.adapters.sqlite.history import SqliteCallHistory
+from inspector.adapters.sqlite.store import SqliteStore
+from inspector.domain.events import CallFinished, CallStarted, Event, Record, SearchPerformed, UserSaid
+from inspector.domain.events.base import Actor
+from inspector.domain.past_call import PastCall
+from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+from inspector.engine.ports import CallHistory, EventStore
+from tests.support.hostile import with_hostile_text
+
+LATE, MESSAGE = "orders that are late", "What is going on in the shop?"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A store, and the history over it."""
+
+    store: EventStore
+    history: CallHistory
+
+    def session(self, *events: Event, name: str = "s", at: float = 100.0) -> None:
+        for seq, event in enumerate(events, start=1):
+            self.store.append(Record(name, seq, at + seq, event))
+
+    @property
+    def requests(self) -> list[tuple[str, str]]:
+        return [(call.tool, call.request) for call in self.history.successful_calls()]
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Recorded]:
+    if request.param == "memory":
+        memory = MemoryStore()
+        yield Recorded(memory, MemoryCallHistory(memory))
+        return
+    path = tmp_path / "toolsight.db"
+    with SqliteStore(path) as store:
+        history = SqliteCallHistory(path)
+        yield Recorded(store, history)
+        history.close()
+
+
+def searched(
+    query: str, *found: str, by: Actor = "model", outcome: Outcome = Outcome.LOADED
+) -> SearchPerformed:
+    hits = tuple(Hit(rank, Score(tool, 1.0), outcome) for rank, tool in enumerate(found, start=1))
+    return SearchPerformed(SearchReport(SearchRequest(query), "hybrid", hits), "", by)
+
+
+def called(tool: str, *, ok: bool = True, by: Actor = "model") -> tuple[Event, Event]:
+    return CallStarted(f"call {tool}", tool, {}, by), CallFinished(f"call {tool}", tool, ok, "done")
+
+
+def test_a_call_counts_for_the_search_that_found_its_tool(recorded: Recorded) -> None:
+    recorded.session(UserSaid(MESSAGE), searched(LATE, "shop:list", "shop:get"), *called("shop:get"))
+    assert list(recorded.history.successful_calls()) == [PastCall("shop:get", LATE, 104.0)]
+
+
+def test_of_several_searches_that_found_it_the_newest_counts(recorded: Recorded) -> None:
+    found = (searched("orders", "shop:list"), searched(LATE, "shop:list"), searched("mail", "mail:send"))
+    recorded.session(UserSaid(MESSAGE), *found, *called("shop:list"))
+    assert recorded.requests == [("shop:list", LATE)]
+
+
+def test_a_call_of_a_tool_that_no_search_found_counts_for_the_message(recorded: Recorded) -> None:
+    recorded.session(UserSaid(MESSAGE), searched("mail", "mail:send"), *called("shop:list"))
+    assert recorded.requests == [("shop:list", MESSAGE)]
+
+
+def test_a_tool_that_a_search_only_came_close_to_was_not_found(recorded: Recorded) -> None:
+    missed = searched(LATE, "shop:list", outcome=Outcome.ABSTAINED)
+    recorded.session(UserSaid(MESSAGE), missed, *called("shop:list"))
+    assert recorded.requests == [("shop:list", MESSAGE)]
+
+
+def test_a_search_by_name_alone_is_no_request(recorded: Recorded) -> None:
+    recorded.session(UserSaid(MESSAGE), searched("  ", "shop:list"), *called("shop:list"))
+    assert recorded.requests == [("shop:list", MESSAGE)]
+
+
+def test_a_search_counts_no_more_when_the_user_says_something_else(recorded: Recorded) -> None:
+    recorded.session(searched(LATE, "shop:list"), UserSaid(MESSAGE), *called("shop:list"))
+    assert recorded.requests == [("shop:list", MESSAGE)]
+
+
+def test_a_failed_call_does_not_count(recorded: Recorded) -> None:
+    recorded.session(UserSaid(MESSAGE), *called("shop:list", ok=False), *called("shop:get"))
+    assert recorded.requests == [("shop:get", MESSAGE)]
+
+
+def test_a_call_without_a_result_does_not_count(recorded: Recorded) -> None:
+    recorded.session(UserSaid(MESSAGE), called("shop:list")[0])
+    assert recorded.requests == []
+
+
+def test_a_call_that_nothing_was_asked_for_does_not_count(recorded: Recorded) -> None:
+    recorded.session(*called("shop:list"), UserSaid(" \n"), *called("shop:get"))
+    assert recorded.requests == []
+
+
+def test_a_persons_call_counts_for_the_persons_own_search_alone(recorded: Recorded) -> None:
+    model = searched("orders", "shop:list", "shop:get")
+    person = searched(LATE, "shop:list", by="user")
+    by_hand = (*called("shop:list", by="user"), *called("shop:get", by="user"))
+    recorded.session(UserSaid(MESSAGE), model, person, *by_hand)
+    assert recorded.requests == [("shop:list", LATE)]
+
+
+def test_a_models_call_does_not_count_for_a_persons_search(recorded: Recorded) -> None:
+    recorded.session(UserSaid(MESSAGE), searched(LATE, "shop:list", by="user"), *called("shop:list"))
+    assert recorded.requests == [("shop:list", MESSAGE)]
+
+
+def test_the_newest_session_comes_first_and_the_one_to_leave_out_not_at_all(recorded: Recorded) -> None:
+    for name, at in (("old", 100.0), ("own", 300.0), ("new", 200.0)):
+        recorded.session(UserSaid(f"said in {name}"), *called("shop:list"), name=name, at=at)
+    calls = recorded.history.successful_calls(but="own")
+    assert [call.request for call in calls] == ["said in new", "said in old"]
+
+
+def test_sessions_do_not_mix(recorded: Recorded) -> None:
+    recorded.session(UserSaid(MESSAGE), searched(LATE, "shop:list"), name="one")
+    recorded.session(*called("shop:list"), name="two", at=200.0)
+    assert recorded.requests == []
+
+
+@with_hostile_text
+def test_what_was_asked_and_called_is_told_as_it_was_stored(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "hostile.db"
+    path.unlink(missing_ok=True)
+    memory, store = MemoryStore(), SqliteStore(path)
+    with store:
+        for one in (memory, store):
+            recorded = Recorded(one, MemoryCallHistory(memory))
+            recorded.session(searched(text, f"shop:{text}"), *called(f"shop:{text}"))
+            recorded.session(UserSaid(text), *called("shop:list"), name="other", at=200.0)
+        stored = SqliteCallHistory(path)
+        assert list(stored.successful_calls()) == list(MemoryCallHistory(memory).successful_calls())
+        stored.close()
+
+
+def test_a_damaged_event_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "toolsight.db"
+    with SqliteStore(path) as store:
+        recorded = Recorded(store, SqliteCallHistory(path))
+        recorded.session(UserSaid(MESSAGE), *called("shop:list"), *called("shop:get"))
+        with sqlite3.connect(path) as direct:
+            direct.execute("UPDATE event SET payload = '{\"call_id\": ' WHERE seq = 3")
+            direct.execute("UPDATE event SET payload = '[]' WHERE seq = 4")
+        assert recorded.requests == [("shop:get", MESSAGE)]
+
+
+def test_reading_neither_waits_for_a_session_that_is_written_nor_holds_it_up(tmp_path: Path) -> None:
+    path = tmp_path / "toolsight.db"
+    with SqliteStore(path) as store:
+        recorded = Recorded(store, SqliteCallHistory(path, busy_timeout_ms=0))
+        recorded.session(UserSaid(MESSAGE), *called("shop:list"))
+        recorded.session(UserSaid(MESSAGE), *called("shop:list"), name="older", at=50.0)
+        calls = recorded.history.successful_calls()
+        assert next(calls).request == MESSAGE
+        with sqlite3.connect(path, timeout=0) as writing:
+            writing.execute("UPDATE session SET model = 'x'")
+            assert next(calls).request == MESSAGE
