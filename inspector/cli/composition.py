@@ -28,6 +28,7 @@ from inspector.adapters.litellm.local import LocalModelServers
 from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.adapters.mcp.connector import McpConnector
 from inspector.adapters.process.registration import Registry
+from inspector.adapters.sqlite.history import SqliteCallHistory
 from inspector.adapters.sqlite.memory import SqliteServerMemory
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.adapters.sqlite.token_lengths import RememberedLengths
@@ -54,6 +55,7 @@ from inspector.engine.ports import (
     Ports,
     PriceList,
     ServerMemory,
+    StaticEmbedder,
     TokenCounter,
 )
 from inspector.engine.session import Listener
@@ -98,6 +100,14 @@ def make_embedder(name: str) -> Embedder | None:
 
     folder = platformdirs.user_cache_path(APP) / "models"
     return FastembedEmbedder(folder) if name == "packaged" else NamedEmbedder(name, folder)
+
+
+@cache
+def make_static_embedder() -> StaticEmbedder | None:
+    """The table of static vectors, read on first use; None where its package is missing."""
+    from inspector.adapters.wordllama.embedder import WordLlamaEmbedder
+
+    return WordLlamaEmbedder.packaged()
 
 
 def fixtures_path() -> Path:
@@ -256,10 +266,12 @@ def make_workbench(
         model_for=lambda name: chosen_model(name, options),
         counter_for=counter_for if not listing else lambda name: remembered_counter(name, options),
         embedder_for=make_embedder if not listing else lambda _name: None,
+        static=make_static_embedder(),
         vectors=open_vectors(options),
         prices=make_prices(),
         predicates_from=lambda path, expected: load_predicates(Path(path), expected),
         local_models=make_local_models(),
+        history=SqliteCallHistory(database_path(options)),
     )
     policy = Policy(configuration, profile=options.profile, values=_anchored(options.settings))
     return Workbench(

@@ -113,7 +113,7 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "stack",
             "Layers",
-            "Picks the server first, then the tool, within tags; found tools stay bound while there is room.",
+            "Ranks a tool with its server, within tags; found tools stay bound while there is room.",
             {
                 "discovery.ranker": "two-stage",
                 "discovery.results": "full",

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 TOLERANCE = 1e-9
+ASKED_BEFORE = "asked before"
+"""The term of what a past request adds; a short request follows it, quoted."""
 
 
 class Signal(StrEnum):
@@ -15,6 +17,7 @@ class Signal(StrEnum):
     DESCRIPTION = "D"
     PARAMETERS = "P"
     SERVER = "V"
+    WORDS = "W"
     SEMANTIC = "S"
     KEYWORD = "K"
     FUZZY = "F"
@@ -22,6 +25,8 @@ class Signal(StrEnum):
     FUSION = "U"
     EXACT = "X"
     TIER = "T"
+    STEP = "Q"
+    HISTORY = "H"
     AVERAGE = "A"
 
 

@@ -78,6 +78,11 @@ class DiscoverySettings:
     expert_tools: tuple[str, ...] = knob((), "ids of tools that rank first; * and ? match")
     system_servers: tuple[str, ...] = knob((), "servers whose tools rank second")
     evaluation: tuple[str, ...] = knob((), "files of labelled requests, JSONL")
+    learn: bool = knob(
+        False,
+        "with ranker hybrid: what was asked for before a tool was called successfully, in the sessions "
+        "recorded here, counts for that tool",
+    )
 
 
 @dataclass(frozen=True, slots=True)

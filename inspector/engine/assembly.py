@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
@@ -49,18 +50,22 @@ def retrieval_of(
     report: Callable[[IndexState], None],
     cases: Sequence[EvalCase],
     calm: Callable[[], Awaitable[None]],
+    *,
+    session: str,
 ) -> Retrieval:
-    """The session's retrieval, which reports the progress of its index."""
-    model = settings.discovery.embedding_model
+    """The session's retrieval, which reports the progress of its index and learns from other sessions."""
+    model, history = settings.discovery.embedding_model, ports.history
     return Retrieval(
         settings.discovery,
         ports.clock,
         embedder=ports.embedder_for(model),
+        static=ports.static,
         vectors=ports.vectors,
         tags={spec.name: spec.tags for spec in configuration.servers},
         report=report,
         cases=cases,
         calm=calm,
+        past_calls=partial(history.successful_calls, but=session) if history is not None else tuple,
     )
 
 

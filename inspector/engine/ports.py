@@ -1,9 +1,9 @@
 """The engine's interfaces to the outside. Adapters implement them; `adapters.memory` has a fake of each."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from inspector.domain.budget import Tokenizer
 from inspector.domain.definition import DefinitionChange
@@ -16,11 +16,16 @@ from inspector.domain.leftover import Leftover
 from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ModelChunk, ModelRequest, ToolResult
 from inspector.domain.model_feature import ModelFeatures
+from inspector.domain.past_call import PastCall
 from inspector.domain.price import Prices
 from inspector.domain.retention import SessionAge
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.settings import ClientCapabilities
 from inspector.domain.tool import Tool
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # Long because every interface to the outside is here.
 
@@ -208,6 +213,19 @@ class Embedder(Protocol):
         """Return one unit vector per text, in order. Raises ModelError."""
 
 
+class StaticEmbedder(Protocol):
+    """Turns texts into unit vectors by looking their words up in a table: in microseconds, without a model.
+
+    A text's vector does not depend on the texts beside it; a text without words has the zero vector.
+    """
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def embed(self, texts: "Sequence[str]") -> "NDArray[np.float32]":
+        """One vector a text, of shape (texts, dimensions). Does not raise for any text."""
+
+
 class VectorStore(Protocol):
     """Stored vectors by model and content hash: float32, little-endian. Thread-safe.
 
@@ -288,6 +306,16 @@ class EventStore(Protocol):
 
     def release(self, session: str) -> None:
         """Say that this program writes the session no more."""
+
+
+class CallHistory(Protocol):
+    """What tools were called for in the recorded sessions, Toolsight's own and imported ones."""
+
+    def successful_calls(self, *, but: str = "") -> Iterator[PastCall]:
+        """The calls of every session but that one that succeeded, with the request before them.
+
+        The newest session comes first, read when the iterator gets there. Raises StoreError.
+        """
 
 
 class ServerMemory(Protocol):
@@ -380,8 +408,9 @@ class Ports:
     """The adapters that a workbench uses. `model_for` raises ModelError for an unknown name.
 
     `embedder_for` takes the name of an embedding model; if it returns None, searches use words alone.
-    `predicates_from` takes a Python file and the digest covered by the consent; it raises ConfigError. `wire`
-    is None if the connections leave no trace of what was exchanged.
+    `static` is what they use beside words until the model's vectors are there. `predicates_from` takes a
+    Python file and the digest covered by the consent; it raises ConfigError. `wire` is None if the
+    connections leave no trace of what was exchanged, `history` if nothing can be learned of earlier sessions.
     """
 
     connector: Connector
@@ -397,4 +426,6 @@ class Ports:
     predicates_from: Callable[[str, str], Mapping[str, OwnPredicate]] = _no_predicates
     local_models: LocalModels = NoLocalModels()
     wire: Wire | None = None
+    static: StaticEmbedder | None = None
     elicitor: Elicitor = Nobody()
+    history: CallHistory | None = None

@@ -350,7 +350,15 @@ class Workbench:
         return SessionClient(spec.name, client, folders, self.ports.elicitor, self._session.emit)
 
     def _new_retrieval(self, configuration: Configuration, settings: Settings) -> Retrieval:
-        return retrieval_of(configuration, settings, self.ports, self._on_index, self._cases, self._calm)
+        return retrieval_of(
+            configuration,
+            settings,
+            self.ports,
+            self._on_index,
+            self._cases,
+            self._calm,
+            session=self.session_id,
+        )
 
     async def _calm(self) -> None:
         await self._connections.calm()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from inspector.domain.report import Section
-from inspector.engine.ports import Embedder, TokenCounter
+from inspector.engine.ports import Embedder, StaticEmbedder, TokenCounter
 from inspector.research.ablation import ablation_section
 from inspector.research.attention_table import catalog_section, main_section, scaling_section
 from inspector.research.caching import (
@@ -72,6 +72,7 @@ def attention_sections(
     progress: Progress = lambda _what, _done, _total: None,
     stopped: Callable[[], bool] = lambda: False,
     *,
+    static: StaticEmbedder | None = None,
     seeds: int | Sequence[int] = (0, 1, 2),
     tasks: int = 500,
 ) -> tuple[Section, ...]:
@@ -84,7 +85,9 @@ def attention_sections(
         return (_unmeasured(),)
     chosen = range(seeds) if isinstance(seeds, int) else seeds
     count = counter if callable(counter) else counter.count
-    found = study(count, embedder, progress=progress, stopped=stopped, seeds=chosen, tasks=tasks)
+    found = study(
+        count, embedder, static=static, progress=progress, stopped=stopped, seeds=chosen, tasks=tasks
+    )
     return sections(found, len(chosen)) if found is not None else ()
 
 
@@ -92,6 +95,7 @@ def study(
     count: Callable[[str], int],
     embedder: Embedder,
     *,
+    static: StaticEmbedder | None = None,
     progress: Progress,
     stopped: Callable[[], bool],
     seeds: Sequence[int],
@@ -99,7 +103,9 @@ def study(
     sizes: Sequence[int] = SIZES,
 ) -> Study | None:
     """Measure everything; None where it was stopped. Raises ModelError."""
-    made = bench(count, embedder, progress=progress, stopped=stopped, seeds=seeds, number=tasks)
+    made = bench(
+        count, embedder, static=static, progress=progress, stopped=stopped, seeds=seeds, number=tasks
+    )
     if made is None:
         return None
     by_name: dict[str, Measured] = {}

@@ -26,7 +26,7 @@ from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.loop.binding.delivery import tools_array
 from inspector.engine.loop.binding.eviction import Limits, evictions
 from inspector.engine.loop.binding.loader import DefinitionLoader
-from inspector.engine.ports import Embedder
+from inspector.engine.ports import Embedder, StaticEmbedder
 from inspector.research.method import TaskRun, TurnRun
 from inspector.research.task import Step, Task, Turn
 from inspector.research.testbed import Testbed
@@ -87,9 +87,11 @@ class Searcher:
         testbed: Testbed,
         embedder: Embedder | None,
         settings: DiscoverySettings | None = None,
+        *,
+        static: StaticEmbedder | None = None,
     ) -> None:
         self.settings = settings or DiscoverySettings()
-        semantics = Semantics(embedder, _NoStore()) if embedder is not None else None
+        semantics = Semantics(embedder, _NoStore(), static) if embedder is not None else None
         index = ToolIndex(testbed.tools, semantics=semantics)
         if semantics is not None:
             semantics.embed(texts_by_key(testbed.tools), keep=False)

@@ -55,6 +55,7 @@ def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
         StoredEmbedder(embedder, source.vectors) if embedder is not None else None,
         steps.report,
         steps.stopped,
+        static=source.static,
         seeds=SEEDS,
         tasks=TASKS,
     )

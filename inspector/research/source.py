@@ -8,7 +8,7 @@ from inspector.domain.budget import Tokenizer
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
-from inspector.engine.ports import Clock, Embedder, TokenCounter, VectorStore
+from inspector.engine.ports import Clock, Embedder, StaticEmbedder, TokenCounter, VectorStore
 
 if TYPE_CHECKING:
     from inspector.engine.discovery.index import ToolIndex
@@ -80,6 +80,10 @@ class Source(Protocol):
     @property
     def embedder(self) -> Embedder | None:
         """None means that searches use words alone."""
+
+    @property
+    def static(self) -> StaticEmbedder | None:
+        """Static vectors, which searches use beside those of the embedder."""
 
     @property
     def vectors(self) -> VectorStore:

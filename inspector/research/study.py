@@ -14,7 +14,7 @@ from inspector.engine.discovery.document import MAX_EMBEDDED, line_text, passage
 from inspector.engine.measure.bootstrap import Estimate, estimate
 from inspector.engine.measure.cluster import clusters_of
 from inspector.engine.measure.paired import p_value
-from inspector.engine.ports import Embedder
+from inspector.engine.ports import Embedder, StaticEmbedder
 from inspector.research.caching import TURN_TOKENS
 from inspector.research.discovery import Discovery, Searcher
 from inspector.research.method import (
@@ -194,6 +194,7 @@ def bench(
     counter: Count,
     embedder: Embedder,
     *,
+    static: StaticEmbedder | None = None,
     progress: Progress,
     stopped: Callable[[], bool],
     seeds: Sequence[int],
@@ -223,7 +224,7 @@ def bench(
         by_summary=ranked(cosines(known, compared, lines), compared, ids),
         by_schema=ranked(cosines(known, asked, schemas), asked, ids),
         by_words=ranked(tf_idf(asked, lines), asked, ids),
-        searcher=Searcher(made, known),
+        searcher=Searcher(made, known, static=static),
         count=count,
         embedder=known,
     )

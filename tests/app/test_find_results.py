@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, strategies as st
@@ -24,6 +25,10 @@ from tests.widgets.hostile import dangerous
 WORDS = ("order", "refund", "late", "mail", "city", "forecast", "the", "list")
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)
 catalogs = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=8)
+# Steps and literals too, which have lines of their own.
+asked = st.lists(
+    st.sampled_from([*WORDS, ", then send", "notes/late.md", "#4711"]), min_size=1, max_size=8
+).map(" ".join)
 
 
 def _report(catalog: list[tuple[str, str]], query: str, ranker_name: str = "hybrid") -> SearchReport:
@@ -46,7 +51,7 @@ def _adds(text: str) -> list[float]:
     return [float(value) for value in re.findall(r"^\S.* [A-Z] \w.* (-?\d+\.\d{3})$", text, re.MULTILINE)]
 
 
-@given(catalogs, sentences, st.sampled_from(RANKERS))
+@given(catalogs, asked, st.sampled_from(RANKERS))
 def test_the_lines_of_a_bill_add_up_to_the_score(
     catalog: list[tuple[str, str]], query: str, ranker: str
 ) -> None:
@@ -59,7 +64,7 @@ def test_the_lines_of_a_bill_add_up_to_the_score(
         assert ("✓ adds up" in text) == bool(hit.score.parts)
 
 
-@given(catalogs, sentences, st.sampled_from(RANKERS))
+@given(catalogs, asked, st.sampled_from(RANKERS))
 def test_the_table_of_a_bill_is_never_wider_than_its_place(
     catalog: list[tuple[str, str]], query: str, ranker: str
 ) -> None:
@@ -107,7 +112,7 @@ def test_a_bill_has_a_line_for_what_an_average_tool_gets_and_the_inputs_of_every
     assert re.search(r"^ +near +usual +weight +adds$", text, re.MULTILINE)
     assert re.search(r"^average tool +A average +-\d\.\d{3}$", text, re.MULTILINE)
     assert "of 2 tools" in text
-    assert "deviation: summary" in text
+    assert re.search(r"deviation: static vectors \d\.\d{3}, summary \d\.\d{3}, best: ", text)
     assert text.endswith("times = tf, tools = df, rarity = idf, near = cosine, usual = mean")
 
 
@@ -126,11 +131,33 @@ def test_every_ranker_says_in_one_line_what_it_computes(ranker: str) -> None:
 
 def test_the_formula_of_hybrid_has_the_weights_in_use() -> None:
     weights = FusionWeights()
-    expected = (
-        f"{weights.lexical:.2f} z(BM25F) + {weights.summary:.2f} z(cosine) + "
-        f"{weights.best_passage:.2f} z(best passage)"
-    )
-    assert INFO["hybrid"].formula == expected
+    shown = {
+        "BM25F": weights.lexical,
+        "words": weights.written,
+        "static": weights.static,
+        "summary": weights.summary,
+        "passage": weights.best_passage,
+    }
+    expected = " ".join(f"{weight:.2f}".removeprefix("0") + f" {name}" for name, weight in shown.items())
+    assert INFO["hybrid"].formula == f"z: {expected}"
+
+
+def test_a_bill_tells_which_step_fits_best_which_siblings_and_where_there_were_two_wordings() -> None:
+    mail = Tool("mail", "send_message", "Send a message to anyone.")
+    rankers = rankers_of([mail, *(Tool("shop", f"list_{what}", f"List {what}.") for what in WORDS)])
+    query = "List the orders of notes/late.md, then send a message"
+    ranker = rankers.get("hybrid")
+    ranking = ranker.rank(query)
+    hit = Hit(1, ranking.explain(0), Outcome.FOUND)
+    text = _bill(SearchReport(SearchRequest(query), "hybrid", (hit,), ranker.terms(query)), hit)
+    assert re.search(r"^step 2 of 2 +Q step +\d\.\d\d +0\.20 +-?\d\.\d{3}$", text, re.MULTILINE)
+    assert re.search(r"^siblings fit +V server +\d\.\d\d +0\.10 +\d\.\d{3}$", text, re.MULTILINE)
+    assert re.search(r"^a +W words ", text, re.MULTILINE)
+    assert re.search(r"^static +S meaning ", text, re.MULTILINE)
+    assert "the whole query counts 0.80" in text
+    assert "step 2 of 2: “send a message”" in text
+    assert "means of the query with its literals and without" in text
+    assert "✓ adds up" in text
 
 
 def test_a_score_that_does_not_add_up_says_so() -> None:
@@ -332,3 +359,29 @@ def test_hostile_text_does_no_harm(text: str) -> None:
     report = SearchReport(SearchRequest(text, text), "bm25", (hit,), (text, text + "b"), error=text)
     for shown in (_bill(report, hit), facts.facts(report).plain):
         assert not dangerous(shown.replace("\n", "").replace("\t", ""))
+
+
+PAST = Part(
+    Signal.HISTORY,
+    "asked before: “where is my parcel”",
+    0.15,
+    {"cosine": 0.8, "past requests": 3.0, "weight": 0.3, "floor": 0.6},
+)
+
+
+def test_a_bill_tells_which_past_request_counts_and_how() -> None:
+    hit = Hit(1, Score("s:t", 1.15, (Part(Signal.NAME, "parcel", 1.0), PAST)), Outcome.FOUND)
+    text = _bill(SearchReport(SearchRequest("my parcel"), "hybrid", (hit,)), hit)
+    (line,) = [line for line in text.splitlines() if line.startswith("asked before  ")]
+    assert line.split() == ["asked", "before", "H", "asked", "0.80", "3", "0.30", "0.150"]
+    assert "asked before: “where is my parcel”" in text
+    assert "weight · (near − 0.6) / 0.4" in text
+    assert "✓ adds up" in text
+
+
+@with_hostile_text
+def test_a_hostile_past_request_does_no_harm(text: str) -> None:
+    part = replace(PAST, term=f"asked before: “{text}”")
+    hit = Hit(1, Score("s:t", 0.15, (part,)), Outcome.FOUND)
+    shown = _bill(SearchReport(SearchRequest("q"), "hybrid", (hit,)), hit)
+    assert not dangerous(shown.replace("\n", "").replace("\t", ""))

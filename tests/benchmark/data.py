@@ -2,13 +2,14 @@
 
 import asyncio
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.files.evalset import read_cases, read_evalset, read_tools, sample
 from inspector.adapters.sqlite.vectors import SqliteVectors
-from inspector.cli.composition import fixtures_path, make_embedder
+from inspector.cli.composition import fixtures_path, make_embedder, make_static_embedder
 from inspector.cli.launch import headless
 from inspector.cli.options import Options
 from inspector.domain.evaluation import EvalSet
@@ -16,12 +17,14 @@ from inspector.domain.tool import Tool
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.measure.prepare import Prepared, prepare
 from inspector.engine.ports import Embedder
+from inspector.research.stored_embedder import StoredEmbedder
 from tests.benchmark.output import say
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"
 PUBLISHED = ("azure_mcp", "bfcl", "metatool", "toolalpaca")
 POOL = "pool_docker"
+CATALOGS = ("demo", POOL, "azure_mcp", "toolalpaca")
 OWN = ("demo_search", "demo", "pool_docker_search", "pool_docker")
 SAMPLE = 600
 _VECTORS = ROOT / ".benchmark" / "vectors.db"
@@ -34,9 +37,19 @@ def embedder() -> Embedder:
     return found
 
 
+@cache
+def _vectors() -> SqliteVectors:
+    return SqliteVectors(_VECTORS)
+
+
 def semantics() -> Semantics:
-    """A source of vectors that remembers those of earlier runs."""
-    return Semantics(embedder(), SqliteVectors(_VECTORS))
+    """A source of vectors that remembers tools from earlier runs; what queries cost is measured."""
+    return Semantics(embedder(), _vectors(), make_static_embedder())
+
+
+def untimed_semantics() -> Semantics:
+    """A source of vectors that remembers queries of earlier runs too."""
+    return Semantics(StoredEmbedder(embedder(), _vectors()), _vectors(), make_static_embedder())
 
 
 @cache
@@ -73,11 +86,33 @@ def own(name: str) -> EvalSet:
     return EvalSet(name, tools, read_cases(fixtures_path() / "evalsets" / f"{name}.jsonl"))
 
 
+def catalog_tools(catalog: str) -> tuple[Tool, ...]:
+    """The tools of one of CATALOGS."""
+    if catalog in PUBLISHED:
+        return published(catalog).tools
+    return pool() if catalog == POOL else demo_tools()
+
+
+def judged(catalog: str) -> EvalSet:
+    """Requests over one of CATALOGS or PUBLISHED by kind: what a search should answer and what not.
+
+    Possible ones are of the kind `possible`; `far`, `near-miss` and `small-talk` have no tool.
+    """
+    folder = fixtures_path() / "evalsets"
+    sets = [published(catalog)] if catalog in PUBLISHED else [own(catalog), own(f"{catalog}_search")]
+    possible = [replace(case, kind="possible") for cases in sets for case in cases.cases if case.is_possible]
+    names = (f"{catalog}_far", f"{catalog}_near") if catalog in CATALOGS else ()
+    impossible = [case for name in (*names, "small_talk") for case in read_cases(folder / f"{name}.jsonl")]
+    return EvalSet(catalog, catalog_tools(catalog), (*possible, *impossible))
+
+
 def prepared(evalset: EvalSet) -> Prepared:
-    """Its index, with every vector."""
+    """Its index, with every vector. What is asked of it is embedded once for all runs."""
 
     def progress(done: int, total: int) -> None:
         if done == total or done % 320 == 0:
             say(f"{evalset.name}: {done} of {total} texts embedded")
 
-    return prepare(evalset, semantics(), clock=SystemClock(), progress=progress, cancelled=lambda: False)
+    return prepare(
+        evalset, untimed_semantics(), clock=SystemClock(), progress=progress, cancelled=lambda: False
+    )

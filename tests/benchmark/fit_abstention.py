@@ -1,131 +1,163 @@
 """Fits the probability that a tool fits: `python -m tests.benchmark.fit_abstention`.
 
-Logistic regression over the signals of the likeliest of the tools that the ranker puts first, on the
-project's own search requests over two catalogs; possible and impossible requests weigh the same. Near misses
-and what users say to an assistant are held out whole. Printed: the coefficients over all, and what models
-fitted on random halves answer in the other halves at the shipped threshold.
+Logistic regression over the clauses of labelled requests: of each request the likeliest pair of a clause and
+one of its first tools counts, found again after each fit (multiple instance learning: Andrews et al. 2002,
+“MI-SVM”). Possible and impossible requests weigh the same, as do the catalogs of one kind; within the
+impossible ones far requests and small talk outweigh near misses. Every second request of a kind is fitted;
+`python -m tests.benchmark.abstention` asks the others. Printed: the coefficients, and what they answer in the
+other half.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.domain.evaluation import EvalCase
 from inspector.domain.settings import DiscoverySettings
+from inspector.engine.discovery.query.parsed import parse
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.fit import SHORT, FitModel
+from inspector.engine.discovery.rankers.fit import FitModel, FitSignals
 from inspector.engine.discovery.rankers.hybrid import HybridRanker
-from inspector.engine.discovery.rankers.ranker import LOOKED_AT
-from tests.benchmark.data import OWN, own, prepared
+from tests.benchmark.data import CATALOGS, PUBLISHED, judged, prepared
 from tests.benchmark.output import say
 
-HALVES = 40
-ROUNDS, RATE, SHRINKAGE = 800, 0.5, 0.01
-FITTED = frozenset({"search", "impossible"})
+NAMES = ("coverage", "best_cosine", "mean_cosine", "length", "small_talk", "statement", "conflict")
+WEIGHTS: Mapping[str, float] = {"possible": 1.0, "far": 1.0, "small-talk": 1.0, "near-miss": 0.1}
+ROUNDS, STEPS, SHRINKAGE = 8, 25, 1e-3
+KEPT = 0.94
 
 
 @dataclass(frozen=True)
-class Sample:
-    """One row a request: signals, whether it names a tool, whether one fits, the data set and the kind."""
+class Request:
+    """The signals of the first tools of each clause of a request, one row each."""
 
-    signals: NDArray[np.float64]
-    named: NDArray[np.bool_]
-    possible: NDArray[np.bool_]
-    groups: tuple[tuple[str, str], ...]
-
-    @property
-    def fitted(self) -> NDArray[np.bool_]:
-        return np.array([name.endswith("_search") and kind in FITTED for name, kind in self.groups])
+    catalog: str
+    case: EvalCase
+    rows: NDArray[np.float64]
+    is_fitted: bool
 
 
-def read() -> Sample:
-    """The signals of the likeliest of the first tools for every request of the project's own sets."""
-    rows, named, possible, groups = [], [], [], []
-    for name in OWN:
-        evalset = own(name)
+def requests() -> list[Request]:
+    """Every request of the catalogs, and the possible ones of the other published sets."""
+    found = []
+    for catalog in dict.fromkeys((*CATALOGS, *PUBLISHED)):
+        evalset = judged(catalog)
         hybrid = CatalogRankers(prepared(evalset).index, DiscoverySettings()).hybrid
+        seen: dict[str, int] = {}
         for case in evalset.cases:
-            rows.append(_signals(hybrid, case.query))
-            named.append(bool(hybrid.named(hybrid.rank(case.query), case.query)))
-            possible.append(case.is_possible)
-            groups.append((name, case.kind))
-    return Sample(np.array(rows), np.array(named), np.array(possible), tuple(groups))
+            number = seen[case.kind] = seen.get(case.kind, -1) + 1
+            found.append(Request(catalog, case, _rows(hybrid, case.query), number % 2 == 0))
+    return found
 
 
-def _signals(hybrid: HybridRanker, query: str) -> list[float]:
-    signals = hybrid.signals(query)
-    assert signals is not None
-    likely = FitModel().probability(signals)
-    first = max(hybrid.rank(query).order(LOOKED_AT), key=lambda position: float(likely[position]))
+def _rows(hybrid: HybridRanker, query: str) -> NDArray[np.float64]:
+    rows = []
+    for clause in parse(query).clauses:
+        signals, order = hybrid.signals(clause)
+        assert signals is not None
+        rows += [row(signals, position) for position in order]
+    return np.array(rows)
+
+
+def row(signals: FitSignals, position: int) -> list[float]:
+    """The signals of one tool in the order of NAMES."""
+    conflict = signals.conflict is not None and bool(signals.conflict[position])
     return [
-        float(signals.coverage[first]),
-        float(signals.best_cosine[first]),
-        float(signals.mean_cosine[first]),
-        float(np.log(max(signals.words, SHORT))),
+        float(signals.coverage[position]),
+        float(signals.best_cosine[position]),
+        float(signals.mean_cosine[position]),
+        signals.length,
+        signals.small_talk,
+        float(signals.is_statement),
+        float(conflict),
     ]
 
 
-def fit(signals: NDArray[np.float64], possible: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Intercept and coefficients on the signals' own scales."""
-    mean, deviation = signals.mean(axis=0), signals.std(axis=0)
-    rows = np.column_stack([np.ones(len(signals)), (signals - mean) / deviation])
-    balance = np.where(possible, 0.5 / possible.mean(), 0.5 / (1 - possible.mean()))
-    weights = np.zeros(rows.shape[1])
+def fit(requests: Sequence[Request]) -> NDArray[np.float64]:
+    """Intercept and coefficients."""
+    everything = np.concatenate([request.rows for request in requests])
+    mean, deviation = everything.mean(axis=0), everything.std(axis=0) + 1e-9
+    scaled = [(request.rows - mean) / deviation for request in requests]
+    possible = np.array([request.case.is_possible for request in requests], float)
+    weights = _weights(requests)
+    found = np.zeros(len(NAMES) + 1)
+    found[1 + NAMES.index("best_cosine")] = 1.0
     for _ in range(ROUNDS):
-        gradient = rows.T @ (balance * (_logistic(rows @ weights) - possible)) / len(rows)
-        gradient[1:] += SHRINKAGE * weights[1:]
-        weights -= RATE * gradient
-    slopes = weights[1:] / deviation
-    return np.concatenate([[weights[0] - slopes @ mean], slopes])
+        likeliest = np.array([rows[np.argmax(rows @ found[1:])] for rows in scaled])
+        found = _logistic_fit(np.column_stack([np.ones(len(likeliest)), likeliest]), possible, weights, found)
+    slopes = found[1:] / deviation
+    return np.concatenate([[found[0] - slopes @ mean], slopes])
 
 
-def probability(coefficients: NDArray[np.float64], signals: NDArray[np.float64]) -> NDArray[np.float64]:
-    return _logistic(coefficients[0] + signals @ coefficients[1:])
+def _weights(requests: Sequence[Request]) -> NDArray[np.float64]:
+    """Catalogs of a kind weigh the same, kinds as WEIGHTS says, possible and impossible half each."""
+    groups = [(request.catalog, request.case.kind) for request in requests]
+    weights = np.array([WEIGHTS[kind] / groups.count((catalog, kind)) for catalog, kind in groups])
+    possible = np.array([request.case.is_possible for request in requests])
+    for side in (possible, ~possible):
+        weights[side] *= 0.5 / weights[side].sum()
+    return weights
 
 
-def _logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    values: NDArray[np.float64] = 1 / (1 + np.exp(-x))
-    return values
+def _logistic_fit(
+    rows: NDArray[np.float64],
+    possible: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    start: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Newton's method; the intercept is not shrunk."""
+    shrinkage = np.diag([0.0, *[SHRINKAGE] * (rows.shape[1] - 1)])
+    found = start.copy()
+    for _ in range(STEPS):
+        p = 1 / (1 + np.exp(-(rows @ found)))
+        gradient = rows.T @ (weights * (p - possible)) + shrinkage @ found
+        hessian = rows.T @ ((weights * p * (1 - p))[:, None] * rows) + shrinkage + 1e-9 * np.eye(len(found))
+        found = found - np.linalg.solve(hessian, gradient)
+    return found
 
 
-def held_out(sample: Sample, threshold: float) -> Mapping[tuple[str, str, bool], float]:
-    """By data set, kind and whether a tool fits: the share answered, over HALVES random halves."""
-    answered: dict[tuple[str, str, bool], list[float]] = {}
-    for seed in range(HALVES):
-        chosen = np.flatnonzero(sample.fitted)
-        np.random.default_rng(seed).shuffle(chosen)
-        train, test = chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :]
-        coefficients = fit(sample.signals[train], sample.possible[train])
-        for i in (*test, *np.flatnonzero(~sample.fitted)):
-            key = (*sample.groups[i], bool(sample.possible[i]))
-            likely = probability(coefficients, sample.signals[i][None])[0]
-            answered.setdefault(key, []).append(float(sample.named[i] or likely >= threshold))
-    return {key: float(np.mean(values)) for key, values in answered.items()}
+def logit(request: Request, coefficients: NDArray[np.float64]) -> float:
+    return float((coefficients[0] + request.rows @ coefficients[1:]).max())
 
 
-def halves(sample: Sample, threshold: float) -> tuple[float, float]:
-    """The shares of impossible and of possible search requests answered in the halves held out."""
-    shares = held_out(sample, threshold)
-    counts = {key: sum(g == key[:2] for g in sample.groups) for key in shares}
-    fitted = [key for key in shares if key[0].endswith("_search") and key[1] in FITTED]
+def at_threshold(coefficients: NDArray[np.float64], requests: Sequence[Request]) -> NDArray[np.float64]:
+    """The same order, shifted so that the shipped threshold keeps KEPT of a catalog's possible requests.
 
-    def share(possible: bool) -> float:
-        keys = [key for key in fitted if key[2] is possible]
-        return sum(shares[key] * counts[key] for key in keys) / sum(counts[key] for key in keys)
-
-    return share(False), share(True)
+    That is the mean of the catalogs, whose shares differ.
+    """
+    threshold = DiscoverySettings().min_probability
+    possible: dict[str, list[float]] = {}
+    for request in requests:
+        if request.case.is_possible:
+            possible.setdefault(request.catalog, []).append(logit(request, coefficients))
+    cuts = np.sort(np.concatenate([np.array(logits) for logits in possible.values()]))
+    kept = np.mean([(np.array(logits)[:, None] >= cuts).mean(axis=0) for logits in possible.values()], axis=0)
+    cut = float(cuts[np.flatnonzero(kept >= KEPT)[-1]])
+    shifted = coefficients.copy()
+    shifted[0] += np.log(threshold / (1 - threshold)) - cut
+    return shifted
 
 
 def main() -> None:
-    sample, threshold = read(), DiscoverySettings().min_probability
-    names = ("intercept", "coverage", "best cosine", "mean cosine", "ln words")
-    over_all = fit(sample.signals[sample.fitted], sample.possible[sample.fitted])
-    say("fitted   " + ", ".join(f"{n} {c:.2f}" for n, c in zip(names, over_all, strict=True)))
+    found = requests()
+    fitted = [request for request in found if request.is_fitted]
+    coefficients = at_threshold(fit(fitted), fitted)
+    names = ("intercept", *NAMES)
+    say("fitted   " + ", ".join(f"{n} {c:.2f}" for n, c in zip(names, coefficients, strict=True)))
     say(f"shipped  {FitModel()}")
-    say(f"answered at a threshold of {threshold}, models fitted on the other half ({HALVES} halves):")
-    for (name, kind, possible), share in held_out(sample, threshold).items():
-        say(f"  {name:<20}{kind:<12}{'possible' if possible else 'no tool fits':<14}{share:7.1%}")
+    threshold = DiscoverySettings().min_probability
+    cut = np.log(threshold / (1 - threshold))
+    for kind in WEIGHTS:
+        shares = []
+        for catalog in dict.fromkeys(request.catalog for request in found):
+            asked = [r for r in found if not r.is_fitted and (r.catalog, r.case.kind) == (catalog, kind)]
+            if asked:
+                share = np.mean([logit(r, coefficients) >= cut for r in asked])
+                shares.append(float(share))
+                say(f"  {kind:<12}{catalog:<13}{share:7.1%} of {len(asked)} answered")
+        say(f"  {kind:<12}{'mean':<13}{np.mean(shares):7.1%}")
 
 
 if __name__ == "__main__":

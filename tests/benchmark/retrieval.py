@@ -9,46 +9,35 @@ import argparse
 import platform
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
 from inspector.adapters.clock import SystemClock
-from inspector.cli.bench.report import p_text, standing_lines
+from inspector.cli.bench.report import standing_lines
 from inspector.domain.evaluation import EvalSet
-from inspector.domain.number import percent
 from inspector.domain.settings import DiscoverySettings
+from inspector.engine.discovery.rankers.fusion import FusionWeights
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
-from inspector.engine.measure.difference import difference
 from inspector.engine.measure.ranker_bench import DataSet, Measured, RankerBench
 from inspector.engine.measure.report import markdown
 from inspector.engine.measure.standing import standings
-from tests.benchmark import fit_abstention, fit_fusion, speed
+from tests.benchmark import fit_fusion, peers, speed
+from tests.benchmark.abstention import abstention_section, served_section
+from tests.benchmark.bars import SPEED_PREFIXES, Bar, answer_bars, ndcg, quality_bars, speed_bars
 from tests.benchmark.data import DATA, OWN, POOL, PUBLISHED, ROOT, among_others, own, published, semantics
+from tests.benchmark.levers import levers_section
 from tests.benchmark.output import say
 
-TIE = 0.01
 _SPEED = "## Speed and size"
-_SPEED_BAR = "| 10,000 tools"
-MEAN_BAR = 0.82
-REFERENCE = "z-fusion"
-SINGLE = tuple(name for name in RANKERS if name not in {"hybrid", "rrf", "z-fusion", "regex"})
+SIGNALS = tuple(field.name.replace("_", " ") for field in fields(FusionWeights))
 MEASURED = tuple(name for name in RANKERS if name != "regex")
 # Comparing every query with every tool letter by letter takes up to a second a query in a large catalog.
 SLOW = frozenset({"fuzzy", "fuzzy-repaired"})
 SLOW_TOOLS = 500
-# They choose a server first, which needs servers to choose from.
-STAGED = frozenset({"two-stage", "two-stage-product"})
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One promise and whether it holds."""
-
-    what: str
-    measured: str
-    holds: bool
+# Choosing a server first needs servers to choose from.
+STAGED = frozenset({"two-stage-product"})
 
 
 def main() -> None:
@@ -62,10 +51,9 @@ def main() -> None:
     if arguments.speed:
         output.write_text(_with_speed(output.read_text(encoding="utf-8"), bars), encoding="utf-8")
         _finish(bars)
-    sections = [own_section()]
+    sections = [own_section(), levers_section()]
     if DATA.is_dir():
-        sections.insert(0, published_section(bars))
-        sections.append(abstention_section(bars))
+        sections = [published_section(bars), *sections, *answer_sections(bars)]
     sections.append(speed_section(bars))
     output.write_text("\n\n".join([*_heading(bars), *sections]) + "\n", encoding="utf-8")
     _finish(bars)
@@ -81,19 +69,15 @@ def _with_speed(report: str, bars: list[Bar]) -> str:
     """The report with its speed measured anew."""
     kept, _old = report.split(_SPEED)
     section = speed_section(bars)
-    lines = [line for line in kept.rstrip().splitlines() if not line.startswith(_SPEED_BAR)]
+    lines = [line for line in kept.rstrip().splitlines() if not line.startswith(SPEED_PREFIXES)]
     last_bar = max(number for number, line in enumerate(lines) if line.endswith(("| yes |", "| **no** |")))
-    lines[last_bar + 1 : last_bar + 1] = map(_row, bars)
+    lines[last_bar + 1 : last_bar + 1] = [bar.row for bar in bars]
     return "\n".join(lines) + f"\n\n{section}\n"
-
-
-def _row(bar: Bar) -> str:
-    return f"| {bar.what} | {bar.measured} | {'yes' if bar.holds else '**no**'} |"
 
 
 def _heading(bars: Sequence[Bar]) -> list[str]:
     machine = f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}"
-    rows = "\n".join(map(_row, bars))
+    rows = "\n".join(bar.row for bar in bars)
     return [
         "# How well and how fast the rankers find tools",
         f"Written by `make bench-retrieval` on {datetime.now(UTC):%Y-%m-%d} ({machine}, 2 cores shared with "
@@ -103,7 +87,7 @@ def _heading(bars: Sequence[Bar]) -> list[str]:
 
 
 def published_section(bars: list[Bar]) -> str:
-    """The published sets, each alone and among the pool."""
+    """The published sets, each alone and among the pool, and what other projects find in them."""
     sets = [published(name) for name in PUBLISHED]
     sets += [among_others(evalset) for evalset in sets]
     measured = measure([DataSet(evalset, DiscoverySettings()) for evalset in sets])
@@ -113,15 +97,17 @@ def published_section(bars: list[Bar]) -> str:
             "## Published data sets\n\nnDCG@10. Sets with more than 600 requests are sampled down to 600. "
             f"`+ pool` adds the {len(sets[-1].tools) - len(sets[3].tools)} tools of {POOL} as distractors. "
             "`z-fusion` is the reference: 0.3 z(BM25 over all texts in one field) + 1.0 z(cosine). `fuzzy` "
-            f"compares letter by letter and is left out for more than {SLOW_TOOLS} tools. `two-stage` is "
-            "left out where every tool that the requests need is of one server without a name (bfcl, "
-            "metatool): there is no server to choose.",
+            f"compares letter by letter and is left out for more than {SLOW_TOOLS} tools. "
+            "`two-stage-product` is left out where every tool that the requests need is of one server "
+            "without a name (bfcl, metatool): there is no server to choose.",
             grid(measured),
             claims(measured),
-            "### Weights fitted with the tested set left out",
+            "### Weights fitted with the tested set left out\n\nThe fusion alone, over requests as they are: "
+            "one wording, no steps, no servers. The shipped weights are others.",
             left_out_table(),
             "### All measures",
             markdown([one.row for one in measured]).rstrip(),
+            peers.section(measured),
         ]
     )
 
@@ -168,15 +154,6 @@ def measurable(evalset: EvalSet) -> list[str]:
     return [name for name in MEASURED if name not in left_out]
 
 
-def ndcg(measured: Sequence[Measured]) -> dict[tuple[str, str], float]:
-    """nDCG@10 by data set and ranker."""
-    return {
-        (one.row.dataset, one.row.ranker): one.row.summary.ndcg_10.mean
-        for one in measured
-        if one.row.summary.ndcg_10 is not None
-    }
-
-
 def grid(measured: Sequence[Measured]) -> str:
     """Rankers as rows, data sets as columns; bold: the best, and what a paired test cannot tell from it."""
     values = ndcg(measured)
@@ -202,39 +179,10 @@ def claims(measured: Sequence[Measured]) -> str:
     return "\n".join(f"- {line}" for line in standing_lines(standings(measured)))
 
 
-def quality_bars(measured: Sequence[Measured]) -> list[Bar]:
-    values = ndcg(measured)
-    tested = {(one.row.dataset, one.row.ranker): one for one in measured}
-    bars = [_quality_bar(values, tested, name, REFERENCE) for name in PUBLISHED]
-    mean = sum(values[name, "hybrid"] for name in PUBLISHED) / len(PUBLISHED)
-    bars.append(Bar(f"mean nDCG@10 of the four at least {MEAN_BAR}", f"{mean:.4f}", mean >= MEAN_BAR))
-    return bars + [_quality_bar(values, tested, f"{name} + pool") for name in PUBLISHED]
-
-
-def _quality_bar(
-    values: dict[tuple[str, str], float],
-    tested: dict[tuple[str, str], Measured],
-    dataset: str,
-    *references: str,
-) -> Bar:
-    hybrid = values[dataset, "hybrid"]
-    rivals = {r: values[dataset, r] for r in (*SINGLE, *references) if (dataset, r) in values}
-    best = max(rivals, key=lambda ranker: rivals[ranker])
-    rival, own = tested[dataset, best], tested[dataset, "hybrid"]
-    found = difference(rival.run, own.run, own.evalset)
-    p = found.p_value if found is not None else 1.0
-    beside = f" (z-fusion {rivals[REFERENCE]:.4f})" if REFERENCE in references and best != REFERENCE else ""
-    return Bar(
-        f"{dataset}: hybrid at or above {'all others' if references else 'every single ranker'}, ties {TIE}",
-        f"{hybrid:.4f} against {best} {rivals[best]:.4f}{beside}, paired test p {p_text(p)}",
-        hybrid >= rivals[best] - TIE,
-    )
-
-
 def left_out_table() -> str:
     lines = [
-        "| left out | lexical | summary | best passage | nDCG@10 on it | + pool |",
-        "|---|--:|--:|--:|--:|--:|",
+        f"| left out | {' | '.join(SIGNALS)} | nDCG@10 on it | + pool |",
+        f"|---|{'--:|' * (len(SIGNALS) + 2)}",
     ]
     for name, (weights, alone, pooled) in fit_fusion.left_out().items():
         cells = " | ".join(f"{weight:.2f}" for weight in weights)
@@ -242,29 +190,11 @@ def left_out_table() -> str:
     return "\n".join(lines)
 
 
-def abstention_section(bars: list[Bar]) -> str:
-    sample, threshold = fit_abstention.read(), DiscoverySettings().min_probability
-    impossible, possible = fit_abstention.halves(sample, threshold)
-    bars.append(
-        Bar(
-            "impossible searches answered at most 10 %, possible ones at least 90 %, on held-out halves",
-            f"{percent(impossible, 1)} and {percent(possible, 1)}",
-            impossible <= 0.1 and possible >= 0.9,
-        )
-    )
-    rows = [
-        f"| {name} | {kind} | {'yes' if fits else 'no'} | "
-        f"{sum(g == (name, kind) for g in sample.groups)} | {percent(share, 1)} |"
-        for (name, kind, fits), share in fit_abstention.held_out(sample, threshold).items()
-    ]
-    return (
-        f"## Abstaining\n\nShare of requests answered at the threshold {threshold}: models are fitted on one "
-        f"random half of the search requests and asked about the other; the mean of {fit_abstention.HALVES} "
-        "halves. Near misses name something that a server is for (“archive Gmail messages” when Gmail can "
-        "only be searched) and are in no half, and neither is what people say to an assistant: there a "
-        "similar tool looks right, and the share answered shows how often.\n\n"
-        "| data set | kind | a tool fits | requests | answered |\n|---|---|---|--:|--:|\n" + "\n".join(rows)
-    )
+def answer_sections(bars: list[Bar]) -> list[str]:
+    """What is answered and refused, and what a user gets."""
+    sections = ["\n".join(section()).rstrip() for section in (abstention_section, served_section)]
+    bars += answer_bars()
+    return sections
 
 
 def speed_section(bars: list[Bar]) -> str:
@@ -272,30 +202,14 @@ def speed_section(bars: list[Bar]) -> str:
     for count in speed.SIZES:
         say(f"speed at {count:,} tools")
         found.append(speed.in_fresh_process(count))
-    at = next(s for s in found if s.tools == 10_000)
-    bars += [
-        Bar(
-            "10,000 tools: hybrid search no slower than rank_bm25.get_scores alone",
-            f"{at.hybrid_ms:.1f} ms against {at.get_scores_ms:.1f} ms, ratio {at.ratio:.2f}",
-            at.ratio <= 1,
-        ),
-        Bar("10,000 tools: end to end p50 below 40 ms", f"{at.end_to_end_ms:.1f} ms", at.end_to_end_ms < 40),
-        Bar("10,000 tools: a change is found within 100 ms", f"{at.change_ms:.0f} ms", at.change_ms <= 100),
-        Bar("10,000 tools: index memory below 150 MB", f"{at.live_mb:.0f} MB", at.live_mb < 150),
-    ]
-    rows = "\n".join(
-        f"| {s.tools:,} | {s.build_s:.2f} | {s.get_scores_ms:.2f} | {s.hybrid_ms:.2f} | {s.ratio:.2f} | "
-        f"{s.end_to_end_ms:.1f} | {s.change_ms:.0f} | {s.live_mb:.0f} | {s.resident_mb:.0f} |"
-        for s in found
-    )
+    bars += speed_bars(found)
     return (
         f"{_SPEED}\n\nGenerated tools of realistic length, random vectors of MiniLM's length, medians "
-        f"of {speed.QUERIES} queries. `hybrid` is a whole search with its explanations but without embedding "
-        "the query; `end to end` includes it. `build` leaves out the model. `change` is from a changed tool "
-        "list to a search that finds the new tool. `live` is the memory of the index, `resident` how much "
-        "the process grew while building it.\n\n"
-        "| tools | build s | get_scores ms | hybrid ms | ratio | end to end ms | change ms | live MB | "
-        f"resident MB |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n{rows}"
+        f"of {speed.QUERIES} queries. `hybrid` is a whole search with its explanations but without the "
+        f"model; `end to end` embeds a new query of a few words, `{speed.STEPS} steps` one of "
+        f"{speed.STEPS} sentences and each of them. `build` leaves out the model. `change` is from a "
+        "changed tool list to a search that finds the new tool. `live` is the memory of the index, "
+        f"`resident` how much the process grew while building it.\n\n{speed.table(found)}"
     )
 
 

@@ -252,3 +252,27 @@ async def test_after_its_end_nothing_is_embedded() -> None:
     retrieval.update(CATALOG, {})
     await retrieval.settled()
     assert len(states) == told
+
+
+async def test_what_is_closed_between_two_steps_ends_without_an_error() -> None:
+    embedder = Waiting()
+    retrieval, _states = made(embedder)
+    retrieval.update(CATALOG, {})
+    (task,) = asyncio.all_tasks() - {asyncio.current_task()}
+    await asyncio.to_thread(embedder.began.wait, 10)
+    retrieval.close()
+    embedder.go_on.set()
+    await asyncio.wait([task])
+    assert task.cancelled() or task.exception() is None
+
+
+class Waiting(MemoryEmbedder):
+    """Begins to embed, and goes on when it may."""
+
+    def __init__(self) -> None:
+        self.began, self.go_on = threading.Event(), threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.began.set()
+        self.go_on.wait(10)
+        return super().embed(texts)

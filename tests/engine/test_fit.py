@@ -1,5 +1,7 @@
 """The probability that a tool fits, which decides whether a search answers at all."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -31,18 +33,36 @@ def test_a_query_is_as_likely_to_be_answered_as_the_likeliest_of_the_first_tools
 @pytest.mark.parametrize(
     ("coverage", "best_cosine", "mean_cosine", "words", "logit"),
     [
-        (0.0, 0.0, 0.0, 1, -11.9 + 2.75 * 1.098612),
-        (0.0, 0.0, 0.0, 3, -11.9 + 2.75 * 1.098612),
-        (1.0, 0.6, 0.45, 5, -11.9 + 2.2 + 5.16 + 3.15 + 2.75 * 1.609438),
-        (0.4, 0.5, 0.3, 8, -11.9 + 0.88 + 4.3 + 2.1 + 2.75 * 2.079442),
-        (0.0, -0.1, -0.2, 20, -11.9 - 0.86 - 1.4 + 2.75 * 2.995732),
+        (0.0, 0.0, 0.0, 0, -12.4 + 2.7 * 1.098612),
+        (0.0, 0.0, 0.0, 3, -12.4 + 2.7 * 1.098612),
+        (1.0, 0.6, 0.45, 5, -12.4 + 3.1 + 5.1 + 3.6 + 2.7 * 1.609438),
+        (0.4, 0.5, 0.3, 12, -12.4 + 1.24 + 4.25 + 2.4 + 2.7 * 2.484907),
+        (0.0, -0.1, -0.2, 200, -12.4 - 0.85 - 1.6 + 2.7 * 2.484907),
     ],
 )
 def test_the_probability_is_that_of_the_documented_logistic_model(
     coverage: float, best_cosine: float, mean_cosine: float, words: int, logit: float
 ) -> None:
     signals = FitSignals(np.array([coverage]), np.array([best_cosine]), np.array([mean_cosine]), words)
-    assert np.log(1 / FitModel().probability(signals) - 1) == pytest.approx(-logit, abs=1e-4)
+    assert logit_of(signals) == pytest.approx(logit, abs=1e-4)
+
+
+def logit_of(signals: FitSignals) -> float:
+    (probability,) = FitModel().probability(signals)
+    return float(np.log(probability / (1 - probability)))
+
+
+def test_small_talk_a_statement_and_another_verb_make_every_tool_less_likely() -> None:
+    one = np.array([0.5])
+    plain = FitSignals(one, one, one, 5)
+    changed = [
+        replace(plain, small_talk=0.5),
+        replace(plain, is_statement=True),
+        replace(plain, conflict=np.array([True])),
+        replace(plain, small_talk=-0.5, conflict=np.array([False])),
+    ]
+    differences = [logit_of(signals) - logit_of(plain) for signals in changed]
+    assert differences == pytest.approx([-3.25, -1.0, -3.2, 3.25])
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
-from inspector.engine.discovery.semantics import Semantics
-from tests.support.retrieval import embedded
+from tests.support.retrieval import embedded, memory_semantics
 
 Catalog = Sequence[Tool]
 # A ranker over the last of these catalogs; an index goes through all of them, one change at a time.
@@ -26,13 +24,21 @@ Factory = Callable[[Sequence[Catalog]], Ranker]
 
 def by_meaning(name: str, catalogs: Sequence[Catalog]) -> Ranker:
     """A ranker over an index with all its vectors, an expert's tools and a system server."""
-    semantics = Semantics(MemoryEmbedder(), MemoryVectors())
+    semantics = memory_semantics()
     settings = DiscoverySettings(expert_tools=("create:*",), system_servers=("page",))
     index = ToolIndex(semantics=semantics)
     for catalog in catalogs:
         index = embedded(asked(index.updated(catalog), name), semantics)
         semantics.settle(index.vectors)
     return CatalogRankers(index, settings).get(name)
+
+
+def by_static_vectors(name: str, catalogs: Sequence[Catalog]) -> Ranker:
+    """A ranker over an index of which the model has embedded nothing yet."""
+    index = ToolIndex(semantics=memory_semantics())
+    for catalog in catalogs:
+        index = asked(index.updated(catalog), name)
+    return CatalogRankers(index, DiscoverySettings()).get(name)
 
 
 def by_words(name: str, catalogs: Sequence[Catalog]) -> Ranker:
@@ -65,16 +71,20 @@ READS_NO_VECTORS = frozenset(
 )
 CASES: list[tuple[str, Factory]] = [
     *((name, partial(by_meaning, name)) for name in RANKERS if name not in READS_NO_VECTORS),
+    ("hybrid by static vectors", partial(by_static_vectors, "hybrid")),
     *((f"{name} by words", partial(by_words, name)) for name in RANKERS),
 ]
 every_ranker = pytest.mark.parametrize(("name", "factory"), CASES, ids=[name for name, _ in CASES])
 
 KNOWN = ("create", "page", "createPage", "list_orders", "get-user", "the", "a", "database", "x1", "Ünïcode")
+# What makes steps, literals and small talk of a query.
+SAID = ("then", "and send", ".", "please", "notes/a.md", "“a page”", "#12", "Thanks")
 characters = st.one_of(
     st.characters(), st.sampled_from("\ud800\udfff\0\u2028\u0130\u03a3\u017f\u200d -_.:*+?()[]|\\")
 )
 words = st.one_of(st.sampled_from((*KNOWN, "天気", "")), st.text(characters, max_size=12))
 texts = st.lists(words, max_size=5).map(" ".join)
+queries = st.lists(st.one_of(words, st.sampled_from(SAID)), max_size=8).map(" ".join)
 schemas = st.lists(words, max_size=2).map(
     lambda names: {"type": "object", "properties": {name: {} for name in names}}
 )
@@ -105,12 +115,12 @@ SHOP = (
     Tool("shop", "get_order", "Get one order."),
     Tool("mail", "send_message", "Send an e-mail about an order."),
 )
-ODD_QUERIES = ("", " ", "\n\t", "\0", "\ud800", "(", "*", "the of and", "order " * 100_000)
+ODD_QUERIES = ("", " ", "\n\t", "\0", "\ud800", "(", "*", "the of and", "order " * 100_000, "Send it. " * 300)
 BARE_CATALOGS = ((), (Tool("", ""),), (Tool("", ""), Tool("", "")), (Tool("s", " ", "\n"),))
 
 
 @every_ranker
-@given(histories(), texts, st.integers(0, 7))
+@given(histories(), queries, st.integers(0, 7))
 def test_a_ranker_keeps_its_contract(
     name: str, factory: Factory, history: list[list[Tool]], query: str, count: int
 ) -> None:
@@ -155,7 +165,7 @@ def assert_same(mine: Ranking, other: Ranking) -> None:
 @every_ranker
 def test_no_query_is_too_odd(name: str, factory: Factory) -> None:
     ranker = factory([SHOP])
-    assert ranker.name == name.removesuffix(" by words")
+    assert ranker.name == name.removesuffix(" by words").removesuffix(" by static vectors")
     for query in ODD_QUERIES:
         assert_every_score_is_the_sum_of_finite_parts(ranker.rank(query), SHOP)
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from inspector.adapters.memory.fakes import ManualClock
-from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
+from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.ports import Embedder, TokenCounter, VectorStore
+from inspector.engine.ports import Embedder, StaticEmbedder, TokenCounter, VectorStore
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 from tests.support.counting import CharacterCounter
 from tests.support.office import office
@@ -40,6 +40,7 @@ class MemorySource:
         self.clock = ManualClock()
         self.counter: TokenCounter = counter or CharacterCounter()
         self.embedder: Embedder | None = MemoryEmbedder()
+        self.static: StaticEmbedder | None = MemoryStaticEmbedder()
         self.versions: Sequence[str] = ("toolsight 0.0.0", "memory 1.0")
         self._demo = demo or NamedCatalog("demo", office_tools())
         self._others = others
@@ -52,7 +53,7 @@ class MemorySource:
         return self.counter
 
     def semantics(self) -> Semantics | None:
-        return Semantics(self.embedder, self.vectors) if self.embedder is not None else None
+        return Semantics(self.embedder, self.vectors, self.static) if self.embedder is not None else None
 
     def demo(self) -> NamedCatalog:
         return self._demo

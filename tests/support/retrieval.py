@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
+from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import key_of, texts_by_key
@@ -22,6 +22,11 @@ class CountingEmbedder(MemoryEmbedder):
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         self.texts += texts
         return super().embed(texts)
+
+
+def memory_semantics() -> Semantics:
+    """Vectors of both kinds, as the shipped app has them, but of words by their spelling."""
+    return Semantics(MemoryEmbedder(), MemoryVectors(), MemoryStaticEmbedder())
 
 
 def words_only(settings: DiscoverySettings, clock: Clock) -> Retrieval:
@@ -45,7 +50,7 @@ def semantic_index(
     tools: Sequence[Tool], semantics: Semantics | None = None, *, lined: bool = False
 ) -> ToolIndex:
     """An index with all its vectors."""
-    semantics = semantics or Semantics(MemoryEmbedder(), MemoryVectors())
+    semantics = semantics or memory_semantics()
     return embedded(ToolIndex(tools, semantics=semantics, lined=lined), semantics)
 
 

@@ -16,6 +16,7 @@ from inspector.adapters.memory.fakes import (
     MemoryServerMemory,
     MemoryStore,
 )
+from inspector.adapters.memory.history import MemoryCallHistory
 from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.domain.configuration import Configuration
 from inspector.domain.message import ModelRequest, ToolMessage
@@ -136,6 +137,7 @@ async def opened(
         prices=MemoryPrices(*prices),
         wire=connector,
         elicitor=elicitor or FixedElicitor(),
+        history=MemoryCallHistory(store) if isinstance(store, MemoryStore) else None,
     )
     async with Workbench(
         configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values

@@ -85,7 +85,7 @@ def _calibrated(dataset: DataSet, ranker: str, model: str, chosen: Options) -> C
         with cancellation() as cancelled:
             prepared = prepare(
                 dataset.evalset,
-                None if embedder is None else Semantics(embedder, store),
+                None if embedder is None else Semantics(embedder, store, composition.make_static_embedder()),
                 clock=clock,
                 progress=lambda done, total: progress(f"{name}: index", done, total),
                 cancelled=cancelled,

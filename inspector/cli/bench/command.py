@@ -145,7 +145,11 @@ def _measured(
         with cancellation() as cancelled:
             bench = RankerBench(
                 rankers,
-                lambda: None if embedder is None else Semantics(embedder, store),
+                lambda: (
+                    None
+                    if embedder is None
+                    else Semantics(embedder, store, composition.make_static_embedder())
+                ),
                 clock,
                 progress,
                 cancelled,

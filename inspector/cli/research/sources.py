@@ -25,7 +25,7 @@ from inspector.cli.run import run
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.fold import fold
-from inspector.engine.ports import Clock, Embedder, TokenCounter
+from inspector.engine.ports import Clock, Embedder, StaticEmbedder, TokenCounter
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 
 if TYPE_CHECKING:
@@ -76,6 +76,10 @@ class ShippedSource:
     def embedder(self) -> Embedder | None:
         return composition.make_embedder(self._model)
 
+    @property
+    def static(self) -> StaticEmbedder | None:
+        return composition.make_static_embedder()
+
     @cached_property
     def vectors(self) -> SqliteVectors:
         return composition.open_vectors(Options(database=self._database))
@@ -94,7 +98,7 @@ class ShippedSource:
     def semantics(self) -> "Semantics | None":
         from inspector.engine.discovery.semantics import Semantics
 
-        return Semantics(self.embedder, self.vectors) if self.embedder is not None else None
+        return Semantics(self.embedder, self.vectors, self.static) if self.embedder is not None else None
 
     def demo(self) -> NamedCatalog:
         return self._demo

@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from inspector.adapters.clock import SystemClock
-from inspector.cli.composition import make_embedder, make_prices, open_vectors
+from inspector.cli.composition import make_embedder, make_prices, make_static_embedder, open_vectors
 from inspector.cli.models import counter_for, model_for
 from inspector.cli.options import Options
 from inspector.engine.ports import Ports
@@ -29,6 +29,7 @@ def recorded_ports(database: Path | None) -> Ports:
         model_for=model_for,
         counter_for=counters,
         embedder_for=make_embedder,
+        static=make_static_embedder(),
         vectors=open_vectors(Options(database=database)),
         prices=make_prices(),
     )

@@ -21,7 +21,7 @@ from inspector.cli.render import say, say_json, say_table
 from inspector.domain.client import Client
 from inspector.domain.number import count, milliseconds, ordinal, signed
 from inspector.domain.ranked_text import metadata
-from inspector.domain.ranking import Hit, SearchReport, SearchRequest
+from inspector.domain.ranking import Hit, SearchReport, SearchRequest, Signal
 from inspector.engine.discovery.explanation.addition import Addition, AdditionTrial
 from inspector.engine.discovery.explanation.ranker_comparison import RankerComparison, compare_rankers
 from inspector.engine.discovery.explanation.steps import by_step
@@ -131,8 +131,18 @@ def _say_report(report: SearchReport) -> None:
         f"{report.ranker}   terms: {terms}   {len(report.results)} of {count(report.scored, 'tool')}{fits}"
         f"   limit {report.limit}   {milliseconds(report.latency_ms)}"
     )
+    for hit in report.results:
+        _say_past(hit)
     if report.note:
         say(report.note)
+
+
+def _say_past(hit: Hit) -> None:
+    """The past request that counted for a tool, if one did."""
+    for part in hit.score.parts:
+        if part.signal is Signal.HISTORY:
+            asked = count(round(part.inputs["past requests"]), "past request")
+            say(f"{hit.tool_id}   {part.term}   cosine {part.inputs['cosine']:.2f}   {asked}")
 
 
 def _hit_row(hit: Hit) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A tool as indexed: terms by field for lexical rankers, passages for semantic ones."""
+"""A tool as indexed: terms by field and words as written for lexical rankers, passages for semantic ones."""
 
 import re
 from collections import Counter
@@ -14,9 +14,11 @@ from inspector.domain.ranking import Signal
 from inspector.domain.schema import fields
 from inspector.domain.summary_pool import summary_line
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.term import spaced, split_words, terms
+from inspector.engine.discovery.term import spaced, split_words, terms, written_words
 
 FIELDS = (Signal.NAME, Signal.DESCRIPTION, Signal.PARAMETERS, Signal.SERVER)
+# The words as they are written, stop words too, of name, description and parameters in one.
+WORDS = (Signal.WORDS,)
 PASSAGES = ("summary", "opening", "description", "parameters")
 SUMMARY = PASSAGES.index("summary")
 # The passages that describe what a tool does; `parameters` describes what it needs.
@@ -27,34 +29,64 @@ MAX_INDEXED = 20_000
 MAX_EMBEDDED = 2_000
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 
+# What an entry of a posting list counts to: by then a term's score has long saturated.
+_MOST = np.iinfo(np.uint8).max
+
 Key = bytes
 Vocabulary = dict[str, int]
+
+
+@dataclass(frozen=True)
+class TermCounts:
+    """How often which terms occur in the fields of one tool.
+
+    `ids` and `frequencies` (one row per term, one column per field) are parallel; `lengths` counts the terms
+    in each field.
+    """
+
+    ids: NDArray[np.int32]
+    frequencies: NDArray[np.uint8]
+    lengths: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, fields: Sequence[Sequence[str]], vocabulary: Vocabulary) -> "TermCounts":
+        """Count the terms of each field; new ones are added to the vocabulary."""
+        counts = [Counter(terms) for terms in fields]
+        unique = tuple(dict.fromkeys(chain.from_iterable(counts)))
+        rows = [[min(count[term], _MOST) for count in counts] for term in unique]
+        return cls(
+            np.fromiter((vocabulary.setdefault(t, len(vocabulary)) for t in unique), np.int32, len(unique)),
+            np.array(rows, np.uint8).reshape(-1, len(fields)),
+            np.array([count.total() for count in counts], np.float64),
+        )
+
+    @property
+    def nbytes(self) -> int:
+        return self.ids.nbytes + self.frequencies.nbytes + self.lengths.nbytes
 
 
 @dataclass(frozen=True)
 class Document:
     """One tool's index entry, kept as long as the tool does not change.
 
-    `term_ids` and `frequencies` (one row per term, one column per field) are parallel; `lengths` counts the
-    terms in each field. `passages` holds the keys of its `passage_texts`, in the order of PASSAGES.
+    `terms` are counted in each of FIELDS, `words` in all texts together (WORDS). `passages` holds the keys of
+    its `passage_texts`, in the order of PASSAGES.
     """
 
     tool: Tool
-    term_ids: NDArray[np.int32]
-    frequencies: NDArray[np.float32]
-    lengths: NDArray[np.float64]
+    terms: TermCounts
+    words: TermCounts
     passages: tuple[Key, ...]
 
 
 def read(tool: Tool, vocabulary: Vocabulary) -> Document:
     """Build a tool's document. New terms are added to `vocabulary`, which all documents of an index share."""
-    counts = [Counter(terms(text[:MAX_INDEXED])) for text in _field_texts(tool)]
-    unique = tuple(dict.fromkeys(chain.from_iterable(counts)))
+    texts = [text[:MAX_INDEXED] for text in _field_texts(tool)]
+    own = [word for text in texts[: FIELDS.index(Signal.SERVER)] for word in written_words(text)]
     return Document(
         tool,
-        np.fromiter((vocabulary.setdefault(t, len(vocabulary)) for t in unique), np.int32, len(unique)),
-        np.array([[count[t] for count in counts] for t in unique], np.float32).reshape(-1, len(FIELDS)),
-        np.array([count.total() for count in counts], np.float64),
+        TermCounts.of([terms(text) for text in texts], vocabulary),
+        TermCounts.of([own], vocabulary),
         tuple(key_of(text) for text in passage_texts(tool)),
     )
 
@@ -74,17 +106,26 @@ def passage_texts(tool: Tool) -> tuple[str, ...]:
     name = spaced(tool.name) or tool.name
     server = " ".join(split_words(tool.server))
     description = tool.description.strip()[:MAX_EMBEDDED]
-    opening = _SENTENCE_END.split(description, 1)[0] or name
     parameters = "; ".join(
         f"{spaced(field.name)}: {field.description}" for field in fields(tool.input_schema)
     )
     texts = (
         f"{server} {name}: {description}".strip(),
-        f"{name}: {opening}",
+        _opening(name, description),
         description or name,
         f"{name} {parameters}" if parameters else name,
     )
     return tuple(text[:MAX_EMBEDDED] for text in texts)
+
+
+def opening_text(tool: Tool) -> str:
+    """A tool's name and the first sentence of its description, of which its static vector is made."""
+    description = tool.description.strip()[:MAX_EMBEDDED]
+    return _opening(spaced(tool.name) or tool.name, description)
+
+
+def _opening(name: str, description: str) -> str:
+    return f"{name}: {_SENTENCE_END.split(description, 1)[0] or name}"
 
 
 def line_text(tool: Tool) -> str:

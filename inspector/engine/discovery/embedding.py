@@ -71,6 +71,10 @@ class Embedding:
         while self._task is not None and not self._task.done():
             await asyncio.wait([self._task])
 
+    async def run(self, work: Callable[[], T]) -> T:
+        """Do other work in the thread that gives way."""
+        return await self._in_thread(work)
+
     def close(self) -> None:
         """Cancel, and follow nothing more."""
         self._is_closed = True
@@ -159,6 +163,9 @@ class Embedding:
         self._report_phase(IndexPhase.EMBEDDING)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
+        if self._is_closed:
+            # Closed between two steps: there is no thread to go on in.
+            raise asyncio.CancelledError
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def _report_download(self, done: int, total: int) -> None:

@@ -9,22 +9,29 @@ from numpy.typing import NDArray
 
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import (
+    FIELDS,
     PASSAGES,
     SUMMARY,
+    WORDS,
     Document,
     Key,
     Vocabulary,
     key_of,
     line_text,
+    opening_text,
     read,
     server_text,
 )
 from inspector.engine.discovery.posting import Postings
+from inspector.engine.discovery.predecessor import Predecessor
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.discovery.vector_table import ABSENT, Vector, VectorTable
+from inspector.engine.ports import StaticEmbedder
 
 # Below this share of embedded tools rankers use words alone: a mixture would favor the embedded tools.
 ENOUGH_EMBEDDED = 0.9
+# What an index makes on demand and takes over from the one before it.
+_TAKEN_OVER = ("postings", "word_postings", "static_vectors")
 
 
 class ToolIndex:
@@ -55,8 +62,9 @@ class ToolIndex:
         self.lined: bool = lined if lined is not None else before is not None and before.lined
         self.vocabulary: Vocabulary = before.vocabulary if before is not None else {}
         self.documents = self._documents(before)
-        # Postings that were never used are not built now.
-        self._postings_before = before.__dict__.get("postings") if before is not None else None
+        # What was never used is not built now.
+        self._before = _before(before)
+        self.static: StaticEmbedder | None = semantics.static if semantics is not None else None
         self.position = {tool.id: position for position, tool in enumerate(self.tools)}
         self.servers = tuple(dict.fromkeys(tool.server for tool in self.tools))
         known: VectorTable | None = before.vectors if before is not None else None
@@ -93,8 +101,27 @@ class ToolIndex:
 
     @cached_property
     def postings(self) -> Postings:
-        before, self._postings_before = self._postings_before, None
-        return Postings(self.documents, before)
+        return Postings([d.terms for d in self.documents], len(FIELDS), self._before.take("postings"))
+
+    @cached_property
+    def word_postings(self) -> Postings:
+        """The words as written."""
+        return Postings([d.words for d in self.documents], len(WORDS), self._before.take("word_postings"))
+
+    @cached_property
+    def static_vectors(self) -> NDArray[np.float32]:
+        """The static vector of each tool's name and first sentence, one a row; empty without `static`."""
+        if self.static is None:
+            return np.zeros((len(self.tools), 0), np.float32)
+        known: NDArray[np.float32] | None = self._before.take("static_vectors")
+        rows = np.full(len(self.tools), ABSENT) if known is None else self._before.rows(self.documents)
+        new = np.flatnonzero(rows == ABSENT)
+        fresh = self.static.embed([opening_text(self.tools[position]) for position in new])
+        vectors = np.zeros((len(self.tools), self.static.dimensions), np.float32)
+        if known is not None:
+            vectors[rows != ABSENT] = known[rows[rows != ABSENT]]
+        vectors[new] = fresh
+        return vectors
 
     @cached_property
     def server_texts(self) -> Mapping[str, str]:
@@ -135,9 +162,28 @@ class ToolIndex:
             return None
         return self.semantics.query(query)
 
+    def small_talk(self, text: str) -> float:
+        """How much closer a text is to small talk than to requests, see Semantics; 0 without a model."""
+        vector = self.query_vector(text)
+        return 0.0 if vector is None or self.semantics is None else self.semantics.small_talk(vector)
+
     def similarities(self, vector: Vector) -> NDArray[np.float64]:
         """Cosines of shape (passages, tools), NaN for passages not embedded yet."""
         return self._gather(self.vectors.similarity(vector), self._rows)
+
+    def similarities_of(self, vectors: Sequence[Vector]) -> list[NDArray[np.float64]]:
+        """The `similarities` of several vectors: the table is read once for all of them."""
+        if len(vectors) == 1:
+            return [self.similarities(vectors[0])]
+        cosines = self.vectors.similarity(np.stack(vectors))
+        return [self._gather(column, self._rows) for column in np.ascontiguousarray(cosines.T)]
+
+    def static_similarities(self, query: str) -> NDArray[np.float64] | None:
+        """The cosine of each tool's name and first sentence with a query, by static vectors, or None."""
+        if self.static is None:
+            return None
+        cosines: NDArray[np.float32] = self.static_vectors @ self.static.embed([query])[0]
+        return cosines.astype(np.float64)
 
     def server_similarities(self, vector: Vector) -> NDArray[np.float64]:
         """The cosine of each of `servers`, NaN for those not embedded yet."""
@@ -178,3 +224,10 @@ class ToolIndex:
         if position is not None and before.tools[position] == tool:
             return before.documents[position]
         return read(tool, self.vocabulary)
+
+
+def _before(index: ToolIndex | None) -> Predecessor:
+    if index is None:
+        return Predecessor({}, (), {})
+    made = {name: index.__dict__[name] for name in _TAKEN_OVER if name in index.__dict__}
+    return Predecessor(made, index.documents, index.position)

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.engine.discovery.document import FIELDS, Document
+from inspector.engine.discovery.document import TermCounts
 
 
 @dataclass(frozen=True)
@@ -16,16 +16,15 @@ class _Rows:
 
     counts: NDArray[np.int64]
     terms: NDArray[np.int32]
-    frequencies: NDArray[np.float32]
+    frequencies: NDArray[np.uint8]
     lengths: NDArray[np.float64]
 
     @classmethod
-    def of(cls, documents: Sequence[Document]) -> "_Rows":
-        width = len(FIELDS)
+    def of(cls, documents: Sequence[TermCounts], width: int) -> "_Rows":
         return cls(
-            np.array([len(d.term_ids) for d in documents], np.int64),
-            np.concatenate([np.zeros(0, np.int32), *(d.term_ids for d in documents)]),
-            np.concatenate([np.zeros((0, width), np.float32), *(d.frequencies for d in documents)]),
+            np.array([len(d.ids) for d in documents], np.int64),
+            np.concatenate([np.zeros(0, np.int32), *(d.ids for d in documents)]),
+            np.concatenate([np.zeros((0, width), np.uint8), *(d.frequencies for d in documents)]),
             np.concatenate([np.zeros(0), *(d.lengths for d in documents)]).reshape(-1, width),
         )
 
@@ -56,10 +55,12 @@ class Postings:
     gathered again.
     """
 
-    def __init__(self, documents: Sequence[Document], before: "Postings | None" = None) -> None:
+    def __init__(self, documents: Sequence[TermCounts], width: int, before: "Postings | None" = None) -> None:
+        """`width` is the number of fields."""
         self.size = len(documents)
+        self.width = width
         self._read = tuple(documents)
-        self._rows = _Rows.of(documents) if before is None else before._changed(self._read)
+        self._rows = _Rows.of(documents, width) if before is None else before._changed(self._read)
         order = _grouping(self._rows.terms)
         documents_of = np.repeat(np.arange(self.size, dtype=np.int32), self._rows.counts)
         self.documents = documents_of[order]
@@ -67,19 +68,23 @@ class Postings:
         self.lengths = self._rows.lengths
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(self._rows.terms))])
 
-    def _changed(self, documents: tuple[Document, ...]) -> _Rows:
+    def _changed(self, documents: tuple[TermCounts, ...]) -> _Rows:
         """The rows of other documents, reusing those before and after the changes."""
         head = _common(self._read, documents)
         tail = _common(self._read[head:][::-1], documents[head:][::-1])
-        middle = _Rows.of(documents[head : len(documents) - tail])
+        middle = _Rows.of(documents[head : len(documents) - tail], self.width)
         old = len(self._read)
         return self._rows.part(0, head).joined(middle, self._rows.part(old - tail, old))
+
+    @property
+    def nbytes(self) -> int:
+        return self.documents.nbytes + self.frequencies.nbytes + self.lengths.nbytes
 
     @cached_property
     def mean_lengths(self) -> NDArray[np.float64]:
         """The mean number of terms per field; 1 for a field that is always empty."""
         if not self.size:
-            return np.ones(len(FIELDS))
+            return np.ones(self.width)
         means = self.lengths.mean(axis=0)
         return np.where(means > 0, means, 1.0)
 
@@ -89,18 +94,12 @@ class Postings:
             return slice(0, 0)
         return slice(int(self._starts[term_id]), int(self._starts[term_id + 1]))
 
-    def entry(self, term_id: int, document: int) -> int | None:
-        """The index of one document's entry for a term, or None."""
-        span = self.span(term_id)
-        entry = span.start + int(np.searchsorted(self.documents[span], document))
-        return entry if entry < span.stop and self.documents[entry] == document else None
-
     def document_frequency(self, term_id: int) -> int:
         span = self.span(term_id)
         return int(span.stop) - int(span.start)
 
 
-def _common(one: Sequence[Document], other: Sequence[Document]) -> int:
+def _common(one: Sequence[TermCounts], other: Sequence[TermCounts]) -> int:
     """The number of leading documents that are the same."""
     pairs = zip(one, other, strict=False)
     return next((n for n, (a, b) in enumerate(pairs) if a is not b), min(len(one), len(other)))

@@ -3,7 +3,7 @@
 Index and rankers are imported when something is to be searched: a session that only lists tools needs none.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from threading import RLock
@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.index_state import IndexState
+from inspector.domain.past_call import PastCall
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.rankers.ranker_list import ISO, require_ranker
 from inspector.engine.discovery.rules import MISSES_KEPT, SearchRules
-from inspector.engine.ports import Clock, Embedder, VectorStore
+from inspector.engine.ports import Clock, Embedder, StaticEmbedder, VectorStore
 
 if TYPE_CHECKING:
     from inspector.engine.discovery.embedding import Embedding
+    from inspector.engine.discovery.history import Learning
     from inspector.engine.discovery.index import ToolIndex
     from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
     from inspector.engine.discovery.rankers.ranker import Ranker
@@ -46,15 +48,19 @@ class Retrieval:
         clock: Clock,
         *,
         embedder: Embedder | None,
+        static: StaticEmbedder | None = None,
         vectors: VectorStore,
         tags: Mapping[str, tuple[str, ...]],
         report: Callable[[IndexState], None],
         cases: Sequence[EvalCase] = (),
         calm: Callable[[], Awaitable[None]] = _at_once,
+        past_calls: Callable[[], Iterable[PastCall]] = tuple,
     ) -> None:
-        """Without an `embedder` searches use words alone. `cases` are labelled requests for these tools.
+        """Without an `embedder` searches use words alone. `static` vectors need no model.
 
-        Embedding begins when `calm` has returned.
+        `cases` are labelled requests for these tools.
+
+        Embedding begins when `calm` has returned. `past_calls` reads those of earlier sessions, in a thread.
 
         Raises ToolsightError for an unknown ranker.
         """
@@ -64,6 +70,7 @@ class Retrieval:
         self._cases = tuple(cases)
         self.tags = tags
         self._embedder = embedder
+        self._static = static
         self._vectors = vectors
         self._report = report
         self._calm = calm
@@ -74,6 +81,8 @@ class Retrieval:
         self._index: ToolIndex | None = None
         self._rankers: CatalogRankers | None = None
         self._embedding: Embedding | None = None
+        self._past_calls = past_calls
+        self._learning: Learning | None = None
 
     def update(
         self,
@@ -98,6 +107,27 @@ class Retrieval:
 
             self._embedding = Embedding(self._semantics, self._refresh, self._report, self._calm)
         self._embedding.follow(lambda: self.index)
+        if self.settings.learn:
+            self._learn(self._semantics, self._embedding)
+        elif self._learning is not None:
+            self._learning.stop()
+
+    def _learn(self, semantics: "Semantics", embedding: "Embedding") -> None:
+        if self._learning is None:
+            from inspector.engine.discovery.history import Learning
+
+            self._learning = Learning(
+                semantics,
+                self._past_calls,
+                tools=lambda: {tool.id for tool in self._wanted[0]},
+                refresh=self._renew_rankers,
+                aside=embedding,
+            )
+        self._learning.follow()
+
+    def _renew_rankers(self) -> None:
+        with self._reading:
+            self._rankers = None
 
     @property
     def index(self) -> "ToolIndex":
@@ -123,7 +153,8 @@ class Retrieval:
             if self._rankers is None:
                 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 
-                self._rankers = CatalogRankers(index, self.settings)
+                past = (self._learning.past,) if self._learning is not None else ()
+                self._rankers = CatalogRankers(index, self.settings, *past)
             return self._rankers
 
     def use_settings(self, settings: DiscoverySettings) -> None:
@@ -219,14 +250,20 @@ class Retrieval:
         """Wait until the index is as complete as it can get."""
         if self._embedding is not None:
             await self._embedding.settled()
+        if self._learning is not None:
+            await self._learning.settled()
 
     def close(self) -> None:
         """Embed nothing more."""
+        if self._learning is not None:
+            self._learning.close()
         if self._embedding is not None:
             self._embedding.close()
 
     def cancel_embedding(self) -> None:
         """Stop embedding and continue with what is embedded so far."""
+        if self._learning is not None:
+            self._learning.stop()
         if self._embedding is not None:
             self._embedding.cancel()
 
@@ -236,7 +273,7 @@ class Retrieval:
             return None
         from inspector.engine.discovery.semantics import Semantics
 
-        return Semantics(self._embedder, self._vectors)
+        return Semantics(self._embedder, self._vectors, self._static)
 
     def _refresh(self) -> None:
         index = self.index

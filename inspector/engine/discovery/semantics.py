@@ -7,21 +7,24 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.engine.discovery.document import MAX_EMBEDDED, Key
+from inspector.engine.discovery.document import MAX_EMBEDDED, Key, key_of
+from inspector.engine.discovery.query.example import REQUESTS, SMALL_TALK
 from inspector.engine.discovery.vector_table import Vector, VectorTable
-from inspector.engine.ports import Embedder, VectorStore
+from inspector.engine.ports import Embedder, StaticEmbedder, VectorStore
 
 _QUERIES_KEPT = 256
 
 
 class Semantics:
-    """The vectors of one embedding model. Thread-safe."""
+    """The vectors of one embedding model, and the static ones that need none. Thread-safe."""
 
-    def __init__(self, embedder: Embedder, store: VectorStore) -> None:
+    def __init__(self, embedder: Embedder, store: VectorStore, static: StaticEmbedder | None = None) -> None:
         self._embedder = embedder
         self._store = store
+        self.static = static
         self._fresh: dict[Key, Vector] = {}
         self._queries: OrderedDict[str, Vector] = OrderedDict()
+        self._talk: Vector | None = None
         self._lock = threading.Lock()
 
     @property
@@ -30,11 +33,12 @@ class Semantics:
 
     def anew(self) -> "Semantics":
         """The same model and store with empty caches, so that a measurement finds no cached answers."""
-        return Semantics(self._embedder, self._store)
+        return Semantics(self._embedder, self._store, self.static)
 
     def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
-        """Load the model, see Embedder. Raises ModelError."""
+        """Load the model, see Embedder. Raises ModelError or StoreError."""
         self._embedder.prepare(progress, cancelled)
+        self._direction()
 
     def table(self, keys: Iterable[Key], before: VectorTable | None = None) -> VectorTable:
         """A table of the keys that have a vector so far."""
@@ -69,6 +73,33 @@ class Semantics:
         # Views of one array per batch: freeing thousands of small arrays would fragment memory.
         with self._lock:
             self._fresh |= dict(zip(keys, rows, strict=True))
+
+    def small_talk(self, vector: Vector) -> float:
+        """How much closer a text is to what people say without asking for anything than to requests.
+
+        The difference of its cosines with the mean of either kind of example (-2 to 2), as a nearest centroid
+        classifier compares (Rocchio 1971). Raises ModelError or StoreError.
+        """
+        return float(self._direction() @ vector)
+
+    def _direction(self) -> Vector:
+        """From requests to small talk; its examples are embedded once."""
+        if self._talk is None:
+            self._talk = self._centroid(SMALL_TALK) - self._centroid(REQUESTS)
+        return self._talk
+
+    def _centroid(self, texts: Sequence[str]) -> Vector:
+        keys = [key_of(text) for text in texts]
+        stored = dict(self._store.vectors(self.model, keys))
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in stored}
+        if missing:
+            rows = np.asarray([self._embedder.embed([text])[0] for text in missing.values()], "<f4")
+            fresh = {key: row.tobytes() for key, row in zip(missing, rows, strict=True)}
+            self._store.keep_vectors(self.model, fresh)
+            stored |= fresh
+        mean: Vector = np.mean([np.frombuffer(stored[key], "<f4") for key in keys], axis=0)
+        length = np.linalg.norm(mean)
+        return mean / length if length else mean
 
     def query(self, text: str) -> Vector:
         """The vector of a query; takes some milliseconds the first time. Raises ModelError."""

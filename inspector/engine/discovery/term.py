@@ -32,6 +32,11 @@ def spaced(name: str) -> str:
     return " ".join(split_words(name)).lower()
 
 
+def written_words(text: str) -> tuple[str, ...]:
+    """Lower-case words in order as they are written, stop words too."""
+    return tuple(word.lower() for word in split_words(text))
+
+
 def terms(text: str) -> tuple[str, ...]:
     """Lower-case, stemmed words in order, without stop words unless there are only stop words."""
     words = [word.lower() for word in split_words(text)]

@@ -84,7 +84,7 @@ class VectorTable:
         """The row of each key, or ABSENT."""
         return np.fromiter(map(self._rows.get, keys, repeat(ABSENT)), np.intp)
 
-    def similarity(self, vector: Vector) -> NDArray[np.float64]:
-        """The cosine of each row with a unit vector."""
-        parts = [block.matrix @ vector for block in self._blocks if block.keys]
-        return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
+    def similarity(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The cosine of each row with a unit vector; with several, as rows, one column each."""
+        parts = [block.matrix @ vectors.T for block in self._blocks if block.keys]
+        return np.concatenate(parts).astype(np.float64) if parts else np.zeros((0, *vectors.shape[:-1]))

@@ -85,7 +85,7 @@ def _texts(index: ToolIndex) -> Mapping[Key, str]:
 
 def _bytes(index: ToolIndex) -> int:
     """The size of all arrays, including one start position per term in the postings."""
-    postings = index.postings
-    documents = sum(d.term_ids.nbytes + d.frequencies.nbytes + d.lengths.nbytes for d in index.documents)
-    entries = postings.documents.nbytes + postings.frequencies.nbytes + postings.lengths.nbytes
-    return documents + entries + (len(index.vocabulary) + 1) * _START + index.vectors.bytes
+    documents = sum(d.terms.nbytes + d.words.nbytes for d in index.documents)
+    entries = index.postings.nbytes + index.word_postings.nbytes
+    vectors = index.vectors.bytes + index.static_vectors.nbytes
+    return documents + entries + 2 * (len(index.vocabulary) + 1) * _START + vectors

@@ -14,6 +14,7 @@ SIGNALS = {
     Signal.DESCRIPTION: ("descr.", "$success"),
     Signal.PARAMETERS: ("params", "$accent"),
     Signal.SERVER: ("server", "$warning"),
+    Signal.WORDS: ("words", "$success"),
     Signal.SEMANTIC: ("meaning", "$secondary"),
     Signal.KEYWORD: ("keyword", "$secondary"),
     Signal.FUZZY: ("fuzzy", "$warning"),
@@ -21,10 +22,19 @@ SIGNALS = {
     Signal.FUSION: ("rank", "$accent"),
     Signal.EXACT: ("exact", "$primary"),
     Signal.TIER: ("tier", "$foreground"),
+    Signal.STEP: ("step", "$accent"),
+    Signal.HISTORY: ("asked", "$success"),
     Signal.AVERAGE: ("average", MUTED),
 }
+# What is too long for a column.
+SHORT_TERMS = {
+    "best: description": "best: descr.",
+    "best: parameters": "best: params",
+    "siblings that fit": "siblings fit",
+    "static vectors": "static",
+}
 BAR_WIDTH = 10
-LETTERS = "N name, D description, P parameters, V server, S meaning, T tier"
+LETTERS = "N name, D description, P parameters, V server, W words, S meaning, Q step, T tier"
 
 
 def merged(parts: Iterable[Part]) -> tuple[Part, ...]:

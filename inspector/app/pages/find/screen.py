@@ -55,9 +55,7 @@ _CHOICES = (
     Choice(RANKERS, "c", "rankers"),
     Choice(STEPS, "t", "steps"),
 )
-_INTRO = Content(
-    f"Describe a tool and press enter. Every tool is scored, none is loaded.\nSignals: {LETTERS}."
-)
+_INTRO = Content(f"Describe a tool and press enter. Every tool is scored, none is loaded.\n{LETTERS}.")
 _NOTHING_SCORED = "No tool was scored. i goes back to the query."
 _NO_TOOLS = "No server has a tool to find yet. The search runs again when tools arrive."
 _NOTHING_ASKED = "Nothing to search for: type a query, a server or tool names, then press enter."

@@ -126,7 +126,7 @@ class AdditionTrial:
         own = index.documents[index.position[self.tool_id]]
         asked = lexical.terms(self.request.query)
         ids = {term: index.vocabulary.get(term, -1) for term in asked}
-        has = set(own.term_ids.tolist())
+        has = set(own.terms.ids.tolist())
         lacking = {term for term in asked if ids[term] not in has}
         if not lacking:
             lacking = set(asked) - phrase.missing_words(self._tool.description, asked).keys()

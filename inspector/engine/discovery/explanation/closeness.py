@@ -74,8 +74,8 @@ class Closeness:
         """The term ids in a tool's own fields, without the server name, which all its tools share."""
         if position not in self._terms:
             document = self._index.documents[position]
-            own = document.frequencies[:, _OWN_FIELDS].any(axis=1)
-            self._terms[position] = frozenset(document.term_ids[own].tolist())
+            own = document.terms.frequencies[:, _OWN_FIELDS].any(axis=1)
+            self._terms[position] = frozenset(document.terms.ids[own].tolist())
         return self._terms[position]
 
     def idf(self, term_id: int) -> float:

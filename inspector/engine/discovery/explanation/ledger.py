@@ -3,9 +3,10 @@
 import math
 from dataclasses import dataclass
 
-from inspector.domain.ranking import TOLERANCE, Part, Score, Signal
+from inspector.domain.ranking import ASKED_BEFORE, TOLERANCE, Part, Score, Signal
 
 BEST_PASSAGE = "best passage"
+BEST_STEP = "best step"
 ROUNDING = "rounding"
 _BEST = "best: "
 
@@ -30,7 +31,7 @@ def ledger(mine: Score, rival: Score) -> tuple[LedgerLine, ...]:
 
     The differences add up to the difference of the scores, within 1e-9. If the parts are too large for that
     precision, a line ROUNDING holds the rest. The best passage is a single line, whichever passage it is for
-    either tool.
+    either tool, and so are the best step and the closest past request.
     """
     sides = [_sums(mine), _sums(rival)]
     keys = dict.fromkeys(key for side in sides for key in side)
@@ -49,5 +50,9 @@ def _sums(score: Score) -> dict[tuple[Signal, str], float]:
 
 
 def _key(part: Part) -> tuple[Signal, str]:
+    if part.signal is Signal.STEP:
+        return part.signal, BEST_STEP
+    if part.signal is Signal.HISTORY:
+        return part.signal, ASKED_BEFORE
     is_best = part.signal is Signal.SEMANTIC and part.term.startswith(_BEST)
     return part.signal, BEST_PASSAGE if is_best else part.term

@@ -143,7 +143,7 @@ class EditTrial:
 def edited_rankers(rankers: CatalogRankers, edited: Tool, original_id: str) -> CatalogRankers:
     """The rankers of a draft, or the same rankers if nothing changed. Raises what `draft` raises."""
     index = draft(rankers.index, edited, original_id)
-    return rankers if index is rankers.index else CatalogRankers(index, rankers.settings)
+    return rankers if index is rankers.index else CatalogRankers(index, rankers.settings, rankers.past)
 
 
 def _around(standings: Standings, position: int) -> list[int]:

@@ -11,6 +11,7 @@ from inspector.engine.discovery.explanation.ledger import BEST_PASSAGE, LedgerLi
 from inspector.engine.discovery.explanation.standing import Standing, Standings, position_of
 from inspector.engine.discovery.explanation.verdict import Verdict
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rankers.fusion import STATIC
 from inspector.engine.discovery.rules import SearchRules
 
 MAX_ADVICE = 3
@@ -19,6 +20,7 @@ LOOKED_UP = "lookup by name, server or tags: nothing was ranked"
 _WORTH_TELLING = 0.005
 # A limit above this is not worth advising.
 _MAX_LIMIT = 20
+_SUBJECTS = {STATIC: "opening (by static vectors)"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ def _rival(verdict: Verdict, position: int) -> Rival | None:
 def _terms(rankers: CatalogRankers, query: str, position: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The query's terms that the tool has, and those that it lacks."""
     vocabulary, lexical = rankers.index.vocabulary, rankers.lexical
-    has = set(rankers.index.documents[position].term_ids.tolist())
+    has = set(rankers.index.documents[position].terms.ids.tolist())
     ordered = sorted(lexical.terms(query), key=lexical.idf, reverse=True)
     known = [vocabulary.get(term, -1) in has for term in ordered]
     having = tuple(term for term, is_there in zip(ordered, known, strict=True) if is_there)
@@ -121,6 +123,7 @@ def _advice(why: WhyNot, verdict: Verdict) -> Iterator[str]:
         yield from _obstacle(why.cut, tool, verdict)
     if not verdict.is_lookup and why.cut not in (Outcome.OTHER_SERVER, Outcome.OTHER_TAG):
         yield from _meaning(why)
+        yield from _step(why)
 
 
 def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
@@ -165,10 +168,27 @@ def _meaning(why: WhyNot) -> Iterator[str]:
     mine, rival = _cosine(why.score, worst.term), _cosine(why.rival.score, worst.term)
     if mine is None or rival is None or worst.difference > -_WORTH_TELLING:
         return
+    subject = _SUBJECTS.get(worst.term, worst.term)
     yield (
-        f"Its {worst.term} has a cosine of {mine:.2f} with the query, that of {why.rival.tool_id} has "
+        f"Its {subject} has a cosine of {mine:.2f} with the query, that of {why.rival.tool_id} has "
         f"{rival:.2f} ({worst.difference:+.2f}): say in the first sentence what the query asks for."
     )
+
+
+def _step(why: WhyNot) -> Iterator[str]:
+    """The steps behind the largest loss, if it is that of the best step."""
+    worst = why.ledger[0] if why.ledger else None
+    if worst is None or why.rival is None or worst.signal is not Signal.STEP:
+        return
+    mine, rival = (
+        next((part for part in score.parts if part.signal is Signal.STEP), None)
+        for score in (why.score, why.rival.score)
+    )
+    if mine is not None and rival is not None and worst.difference <= -_WORTH_TELLING:
+        yield (
+            f"Of the query's steps it fits “{mine.term}” best, with a score of {mine.inputs['score']:.2f}; "
+            f"{why.rival.tool_id} fits “{rival.term}” best, with {rival.inputs['score']:.2f}."
+        )
 
 
 def _cosine(score: Score, term: str) -> float | None:

@@ -9,19 +9,23 @@ Zaragoza and Taylor 2004, “Simple BM25 extension to multiple weighted fields�
 with k1 = 1.5 and b = 0.75 as in rank-bm25. Okapi's own idf, log((N - n + .5) / (n + .5)), is zero or negative
 for terms in at least half of the documents, so a catalog of one or two tools would never match; idf =
 log(1 + (N - n + .5) / (n + .5)), as in Lucene, stays positive. With one field and weight 1 this is BM25Okapi.
+
+AS_WRITTEN searches a second posting list: the words of all texts in one, as they are written, with stop
+words. Stems merge what a short query tells apart (“list”, “listing”); stop words make phrases (“turn off”).
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.domain.ranking import Part, Score, Signal
-from inspector.engine.discovery.document import FIELDS
+from inspector.engine.discovery.document import FIELDS, WORDS
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.ranker import Ranking, Scores
-from inspector.engine.discovery.term import terms
+from inspector.engine.discovery.term import terms, written_words
 from inspector.engine.discovery.vocabulary import MAX_QUERY_LENGTH
 
 WEIGHTS: Mapping[Signal, float] = {
@@ -34,12 +38,20 @@ WEIGHTS: Mapping[Signal, float] = {
 
 @dataclass(frozen=True, slots=True)
 class Bm25Settings:
-    """`weights` by field. `per_field` normalizes each field by its own length, not the whole document's."""
+    """`weights` by field. `per_field` normalizes each field by its own length, not the whole document's.
+
+    `as_written` compares whole words, stop words too, instead of stems.
+    """
 
     weights: Mapping[Signal, float] = field(default_factory=lambda: WEIGHTS)
     k1: float = 1.5
     b: float = 0.75
     per_field: bool = True
+    as_written: bool = False
+
+
+# With b below .75 a long description loses less: it holds more words only by chance.
+AS_WRITTEN = Bm25Settings({Signal.WORDS: 1.0}, b=0.4, as_written=True)
 
 
 class Bm25Ranker:
@@ -48,44 +60,61 @@ class Bm25Ranker:
     def __init__(self, index: ToolIndex, settings: Bm25Settings | None = None, *, name: str = "bm25") -> None:
         self.name = name
         self._index = index
-        self._postings = index.postings
         self._settings = settings or Bm25Settings()
-        self._weights = np.array([self._settings.weights[signal] for signal in FIELDS])
-        per_occurrence = (self._weights / self._length_norms()).astype(np.float32)
-        self._shares = self._postings.frequencies * per_occurrence[self._postings.documents]
+        self._postings = index.word_postings if self._settings.as_written else index.postings
+        self._fields = WORDS if self._settings.as_written else FIELDS
+        self._split = written_words if self._settings.as_written else terms
+        self._weights = np.array([self._settings.weights[signal] for signal in self._fields])
+        self._per_occurrence = self._weights / self._length_norms()
+        self._saturated = self._saturation()
 
     def terms(self, query: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(terms(query[:MAX_QUERY_LENGTH])))
+        return tuple(dict.fromkeys(self._split(query[:MAX_QUERY_LENGTH])))
 
     def idf(self, term: str) -> float:
         """The inverse document frequency of a term; highest for a term that no tool has."""
-        n = self._postings.document_frequency(self._term_id(term))
-        return float(np.log1p((self._postings.size - n + 0.5) / (n + 0.5)))
+        return self._idf(self._postings.document_frequency(self._term_id(term)))
 
     def rank(self, query: str) -> Ranking:
         values = np.zeros(self._postings.size)
-        for term in self.terms(query):
-            span = self._postings.span(self._term_id(term))
-            if span.stop > span.start:
-                x = self._shares[span].sum(axis=1, dtype=np.float64)
-                values[self._postings.documents[span]] += self._saturated(x) * self.idf(term)
-        return Ranking(values, values > 0, lambda position: self._explain(query, position, values))
+        asked = self._asked(query)
+        for term in asked:
+            if term.df:
+                gains = np.multiply(self._saturated[term.span], term.idf, dtype=np.float64)
+                values[term.documents] += gains
+        return Ranking(values, values > 0, lambda position: self._explain(asked, position, values))
 
     def coverage(self, query: str) -> Scores:
         """For each tool, the share of the query's idf that its terms cover (0 to 1)."""
-        wanted = {term: self.idf(term) for term in self.terms(query)}
+        asked = self._asked(query)
         covered = np.zeros(self._postings.size)
-        for term, idf in wanted.items():
-            covered[self._postings.documents[self._postings.span(self._term_id(term))]] += idf
-        total = sum(wanted.values())
+        for term in asked:
+            covered[term.documents] += term.idf
+        total = sum(term.idf for term in asked)
         return covered / total if total else covered
+
+    def _asked(self, query: str) -> list["_Asked"]:
+        found = []
+        for term in self.terms(query):
+            span = self._postings.span(self._term_id(term))
+            documents = self._postings.documents[span]
+            found.append(_Asked(term, span, documents, self._idf(len(documents))))
+        return found
+
+    def _idf(self, df: int) -> float:
+        return math.log1p((self._postings.size - df + 0.5) / (df + 0.5))
 
     def _term_id(self, term: str) -> int:
         return self._index.vocabulary.get(term, -1)
 
-    def _saturated(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        k1 = self._settings.k1
-        return x * (k1 + 1) / (x + k1)
+    def _saturation(self) -> NDArray[np.float32]:
+        """What each entry of the postings adds for a term whose idf is 1."""
+        x = np.zeros(len(self._postings.documents))
+        # Field by field: all at once would need the entries' memory five times.
+        for column in np.flatnonzero(self._weights):
+            norms = self._per_occurrence[self._postings.documents, column]
+            x += self._postings.frequencies[:, column] * norms
+        return (x * (self._settings.k1 + 1) / (x + self._settings.k1)).astype(np.float32)
 
     def _length_norms(self) -> NDArray[np.float64]:
         """The divisor of each frequency, by document and field."""
@@ -95,34 +124,30 @@ class Bm25Ranker:
         else:
             whole = lengths @ self._weights
             mean = float(whole.mean()) if len(whole) else 0.0
-            relative = np.repeat((whole / (mean or 1.0))[:, None], len(FIELDS), axis=1)
+            relative = np.repeat((whole / (mean or 1.0))[:, None], len(self._fields), axis=1)
         norms: NDArray[np.float64] = 1 - b + b * relative
         return norms
 
-    def _explain(self, query: str, position: int, values: Scores) -> Score:
-        parts = [part for term in self.terms(query) for part in self._parts(term, position)]
+    def _explain(self, asked: Sequence["_Asked"], position: int, values: Scores) -> Score:
+        parts = [part for term in asked for part in self._parts(term, position)]
         return Score(self._index.tools[position].id, float(values[position]), tuple(parts))
 
-    def _parts(self, term: str, position: int) -> list[Part]:
+    def _parts(self, term: "_Asked", position: int) -> list[Part]:
         """A term's part of the score, split between the fields by weighted frequency."""
-        entry = self._postings.entry(self._term_id(term), position)
+        entry = term.entry(position)
         if entry is None:
             return []
-        shares = self._shares[entry].astype(np.float64)
-        x = float(shares.sum())
+        shares: list[float] = (self._postings.frequencies[entry] * self._per_occurrence[position]).tolist()
+        x = math.fsum(shares)
         if not x:
             # The term is in fields without a weight only.
             return []
-        gain = self.idf(term) * float(self._saturated(np.array([x]))[0]) / x
-        common = {
-            "idf": self.idf(term),
-            "df": float(self._postings.document_frequency(self._term_id(term))),
-            "N": float(self._postings.size),
-        }
+        gain = term.idf * float(self._saturated[entry]) / x
+        common = {"idf": term.idf, "df": float(term.df), "N": float(self._postings.size)}
         return [
-            Part(signal, term, gain * float(shares[column]), common | self._inputs(entry, position, column))
-            for column, signal in enumerate(FIELDS)
-            if shares[column] > 0
+            Part(signal, term.term, gain * share, common | self._inputs(entry, position, column))
+            for column, (signal, share) in enumerate(zip(self._fields, shares, strict=True))
+            if share > 0
         ]
 
     def _inputs(self, entry: int, position: int, column: int) -> dict[str, float]:
@@ -132,3 +157,23 @@ class Bm25Ranker:
             "length": float(self._postings.lengths[position, column]),
             "mean length": float(self._postings.mean_lengths[column]),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One term of a query: where its entries are, and the documents that have it, ascending."""
+
+    term: str
+    span: slice
+    documents: NDArray[np.int32]
+    idf: float
+
+    @property
+    def df(self) -> int:
+        return len(self.documents)
+
+    def entry(self, document: int) -> int | None:
+        """The index of one document's entry, or None."""
+        # As the documents are kept: any other type would have all of them converted.
+        found = int(self.documents.searchsorted(np.int32(document)))
+        return self.span.start + found if found < self.df and self.documents[found] == document else None

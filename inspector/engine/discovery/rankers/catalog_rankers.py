@@ -5,9 +5,11 @@ from functools import cached_property
 
 from inspector.domain.ranking import Signal
 from inspector.domain.settings import DiscoverySettings
+from inspector.engine.discovery.history import NOTHING_ASKED, PastRequests
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.name_index import NameIndex
-from inspector.engine.discovery.rankers.bm25 import Bm25Ranker, Bm25Settings
+from inspector.engine.discovery.rankers.asked_before import AskedBefore
+from inspector.engine.discovery.rankers.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings
 from inspector.engine.discovery.rankers.claude_code import ClaudeCodeRanker
 from inspector.engine.discovery.rankers.codex import CodexRanker
 from inspector.engine.discovery.rankers.dense import DenseRanker
@@ -18,16 +20,18 @@ from inspector.engine.discovery.rankers.keyword_expert import KeywordExpertRanke
 from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanker
 from inspector.engine.discovery.rankers.pattern import PatternRanker
 from inspector.engine.discovery.rankers.prd_bm25 import PrdBm25Ranker
+from inspector.engine.discovery.rankers.query_fusion import QueryFusion
 from inspector.engine.discovery.rankers.ranker import Ranker
 from inspector.engine.discovery.rankers.ranker_list import require_ranker
 from inspector.engine.discovery.rankers.rrf import RrfRanker
+from inspector.engine.discovery.rankers.server_prior import ServerPrior
 from inspector.engine.discovery.rankers.three_tier import ThreeTierRanker
 from inspector.engine.discovery.rankers.tier import Tiers
-from inspector.engine.discovery.rankers.two_stage import TwoStageRanker
+from inspector.engine.discovery.rankers.two_stage import Stages, TwoStageProductRanker, TwoStageRanker
 
 # The reference against which the fusion is measured: one field, two signals.
 _Z_FUSION_FIELDS = {Signal.NAME: 2.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 1.0, Signal.SERVER: 1.0}
-_Z_FUSION_WEIGHTS = FusionWeights(lexical=0.3, summary=1.0, best_passage=0.0)
+_Z_FUSION_WEIGHTS = FusionWeights(lexical=0.3, written=0.0, static=0.0, summary=1.0, best_passage=0.0)
 # VS Code takes every positive similarity.
 _ABOVE_ZERO = 1e-9
 # One text of all that the Anthropic API says it searches; the constants are assumed.
@@ -41,9 +45,13 @@ _ANTHROPIC = Bm25Settings(
 class CatalogRankers:
     """The rankers of one index; rankers with a common part share one instance of it."""
 
-    def __init__(self, index: ToolIndex, settings: DiscoverySettings) -> None:
+    def __init__(
+        self, index: ToolIndex, settings: DiscoverySettings, past: PastRequests = NOTHING_ASKED
+    ) -> None:
+        """`past` requests count in the default ranker alone, and only if the settings say so."""
         self.index = index
         self.settings = settings
+        self.past = past
         self._built: dict[str, Ranker] = {}
 
     def get(self, name: str) -> Ranker:
@@ -65,10 +73,25 @@ class CatalogRankers:
         return HybridRanker(
             self.index,
             lexical=self.lexical,
-            fusion=FusionRanker(self.index, self.lexical),
+            fusion=self.fusion,
+            whole=QueryFusion(self.index, self.fusion, self.server_prior),
             names=self.names,
             tiers=self.tiers,
+            asked=AskedBefore(self.index, self.past) if self.settings.learn else None,
         )
+
+    @cached_property
+    def fusion(self) -> FusionRanker:
+        written = Bm25Ranker(self.index, AS_WRITTEN, name="words as written")
+        return FusionRanker(self.index, self.lexical, written=written)
+
+    @cached_property
+    def stages(self) -> Stages:
+        return Stages(self.index, self.lexical, self.server_prior)
+
+    @cached_property
+    def server_prior(self) -> ServerPrior:
+        return ServerPrior(self.index)
 
     @property
     def tiers(self) -> Tiers:
@@ -94,8 +117,8 @@ _BUILDERS: Mapping[str, Callable[["CatalogRankers"], Ranker]] = {
     "iso": lambda r: DenseRanker(r.index, threshold=r.settings.iso_threshold, lines=True),
     "rrf": lambda r: RrfRanker(r.index, r.lexical),
     "z-fusion": lambda r: r.z_fusion(),
-    "two-stage": lambda r: TwoStageRanker(r.index, r.lexical),
-    "two-stage-product": lambda r: TwoStageRanker(r.index, r.lexical, product=True),
+    "two-stage": lambda r: TwoStageRanker(r.stages),
+    "two-stage-product": lambda r: TwoStageProductRanker(r.stages),
     "three-tier": lambda r: ThreeTierRanker(r.index, r.lexical, r.dense, r.tiers),
     "keyword-expert": lambda r: KeywordExpertRanker(r.index.tools),
     "keyword-system": lambda r: KeywordSystemRanker(r.index.tools),

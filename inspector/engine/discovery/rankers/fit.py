@@ -1,16 +1,18 @@
-"""Estimates how likely it is that a tool can do what a query asks. Abstention is based on it.
+"""Estimates how likely it is that a tool can do what a clause of a query asks. Abstention is based on it.
 
 A fused score only orders tools: the best of five wrong ones is still the best. These signals are comparable
-across queries: the share of the query's idf that the tool's words cover, the highest cosine of any of its
-passages, the mean cosine of its texts, and the length of the query, because longer requests resemble every
-tool less. Together they form a logistic model:
+across queries: the share of the clause's idf that the tool's words cover, the highest cosine of any of its
+passages, the mean cosine of its texts, the length of the clause within bounds (longer ones resemble every
+tool less), how much the clause resembles small talk, whether it asks for nothing, and whether the tool's verb
+is another than the one asked for. Together they form a logistic model:
 
-    p = 1 / (1 + exp(-(-11.9 + 2.2 coverage + 8.6 best cosine + 7.0 mean cosine + 2.75 ln words)))
+    p = 1 / (1 + exp(-(-12.4 + 3.1 coverage + 8.5 best cosine + 8.0 mean cosine + 2.7 ln words
+                       - 6.5 small talk - 1.0 statement - 3.2 conflict)))
 
-fitted to labelled requests, possible and impossible, with equal weight for both kinds (`python -m
-tests.benchmark.fit_abstention`). Words alone are not enough: without vectors there is no probability. One
-signal overrides the others: a request that contains every word of a tool's name (52 of the 53 labelled
-requests that do are possible), so such a tool's probability is at least NAMED.
+fitted to labelled requests, possible and impossible (`python -m tests.benchmark.fit_abstention`). Each clause
+is judged by itself, and the best one counts: courtesy, padding and order change nothing. Words alone are not
+enough: without vectors there is no probability. One signal overrides the others: a clause that contains every
+word of a tool's name, so such a tool's probability is at least NAMED.
 """
 
 import math
@@ -19,33 +21,48 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inspector.engine.discovery.rankers.ranker import Scores
+from inspector.engine.discovery.rankers.ranker import Mask, Scores
 from inspector.engine.discovery.term import terms
 
-# Shorter queries count as this many words: "weather" is as good a request as "weather forecast today".
-SHORT = 3
+# The bounds of a clause's length in words.
+SHORT, LONG = 3, 12
 NAMED = 0.9
 
 
 @dataclass(frozen=True)
 class FitSignals:
-    """The signals of each tool for one query of `words` words. Coverage is 0 to 1, cosines -1 to 1."""
+    """The signals of each tool for one clause of `words` words. Coverage is 0 to 1, cosines -1 to 1.
+
+    `small_talk` is how much closer the clause is to small talk than to requests (-2 to 2); `conflict` marks
+    the tools whose verb is another.
+    """
 
     coverage: Scores
     best_cosine: Scores
     mean_cosine: Scores
     words: int
+    small_talk: float = 0.0
+    is_statement: bool = False
+    conflict: Mask | None = None
+
+    @property
+    def length(self) -> float:
+        """The logarithm of the number of words, within bounds."""
+        return math.log(min(max(self.words, SHORT), LONG))
 
 
 @dataclass(frozen=True, slots=True)
 class FitModel:
     """The logistic coefficients."""
 
-    intercept: float = -11.9
-    coverage: float = 2.2
-    best_cosine: float = 8.6
-    mean_cosine: float = 7.0
-    log_words: float = 2.75
+    intercept: float = -12.4
+    coverage: float = 3.1
+    best_cosine: float = 8.5
+    mean_cosine: float = 8.0
+    length: float = 2.7
+    small_talk: float = -6.5
+    statement: float = -1.0
+    conflict: float = -3.2
 
     def probability(self, signals: FitSignals) -> Scores:
         """The probability that each tool fits (0 to 1)."""
@@ -54,8 +71,12 @@ class FitModel:
             + self.coverage * signals.coverage
             + self.best_cosine * signals.best_cosine
             + self.mean_cosine * signals.mean_cosine
-            + self.log_words * math.log(max(signals.words, SHORT))
+            + self.length * signals.length
+            + self.small_talk * signals.small_talk
+            + self.statement * signals.is_statement
         )
+        if signals.conflict is not None:
+            logit = logit + self.conflict * signals.conflict
         probability: Scores = 1 / (1 + np.exp(-logit))
         return probability
 

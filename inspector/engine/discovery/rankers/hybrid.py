@@ -5,24 +5,32 @@ An expert or system tool leads only if its words cover a good part of the query;
 catalog like any other.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.domain.ranking import Part, Score, Signal
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.name_index import NameIndex
+from inspector.engine.discovery.query.action import actions, asked_action
+from inspector.engine.discovery.query.clause import Clause
+from inspector.engine.discovery.rankers.asked_before import AskedBefore
 from inspector.engine.discovery.rankers.bm25 import Bm25Ranker
 from inspector.engine.discovery.rankers.fit import NAMED, FitModel, FitSignals, is_named
 from inspector.engine.discovery.rankers.fusion import Evidence, FusionRanker
 from inspector.engine.discovery.rankers.keyword_expert import KeywordExpertRanker
 from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanker
-from inspector.engine.discovery.rankers.ranker import LOOKED_AT, Mask, Ranker, Ranking, Scores
+from inspector.engine.discovery.rankers.query_fusion import QueryEvidence, QueryFusion
+from inspector.engine.discovery.rankers.ranker import LOOKED_AT, Mask, Ranker, Ranking, Scores, best_first
 from inspector.engine.discovery.rankers.tier import COVERED, TIER_STEP, Tiers
 from inspector.engine.discovery.term import split_words, terms
-from inspector.engine.discovery.vocabulary import MAX_QUERY_LENGTH
 
 _EXACT_LEVEL = 3
+# Of a query of more clauses, those with the rarest words that tools have are judged.
+MAX_CLAUSES = 16
 
 
 @dataclass(frozen=True)
@@ -46,24 +54,31 @@ class HybridRanker:
         *,
         lexical: Bm25Ranker,
         fusion: FusionRanker,
+        whole: QueryFusion,
         names: NameIndex,
         tiers: Tiers | None = None,
         fit: FitModel | None = None,
+        asked: AskedBefore | None = None,
     ) -> None:
+        """Without `asked` past requests add nothing."""
         self._index = index
         self._lexical = lexical
         self._fusion = fusion
+        self._whole = whole
         self._names = names
         self._fit = fit or FitModel()
         self._tiers = _tiers(index, tiers or Tiers())
+        self._asked = asked
 
     def terms(self, query: str) -> tuple[str, ...]:
         return self._lexical.terms(query)
 
     def rank(self, query: str) -> Ranking:
-        evidence = self._fusion.evidence(query)
-        base = self._fusion.ranking(evidence)
-        fit = self._probabilities(query, evidence)
+        evidence = self._whole.evidence(query)
+        base = self._whole.ranking(evidence)
+        if self._asked is not None:
+            base = self._asked.added(base, query)
+        fit, likeliest = self._probabilities(evidence)
         values, kept = base.values.copy(), base.kept.copy()
         placed: dict[int, tuple[str, float, Ranking]] = {}
         for tier in self._tiers:
@@ -76,7 +91,7 @@ class HybridRanker:
             placed[position] = ("exact name", _EXACT_LEVEL * TIER_STEP, base)
             kept[position] = True
             if fit is not None:
-                fit[position] = 1.0
+                fit[position] = likeliest = 1.0
         kept[list(placed)] = True
 
         def explain(position: int) -> Score:
@@ -86,33 +101,77 @@ class HybridRanker:
             parts = (Part(Signal.TIER, name, step), *ranking.explain(position).parts)
             return Score(self._index.tools[position].id, float(values[position]), parts)
 
-        ranking = Ranking(values, kept, explain, fit, base.note)
-        if fit is not None:
-            named = self.named(ranking, query)
-            fit[named] = np.maximum(fit[named], NAMED)
-        return ranking
+        return Ranking(values, kept, explain, fit, base.note, likeliest)
 
-    def named(self, found: Ranking, query: str) -> list[int]:
-        """The positions of the top tools whose full names the query contains."""
-        query_terms = frozenset(terms(query[:MAX_QUERY_LENGTH]))
-        return [p for p in found.order(LOOKED_AT) if is_named(self._index.tools[p].name, query_terms)]
+    def _probabilities(self, evidence: QueryEvidence) -> tuple[Scores | None, float | None]:
+        """How likely each tool fits any clause, and how likely it is that any tool does.
 
-    def _probabilities(self, query: str, evidence: Evidence) -> Scores | None:
-        """How likely each tool fits; for a tool not embedded yet, the share of words it covers."""
-        signals = self._signals(query, evidence)
+        The latter is that of the likeliest among the first LOOKED_AT tools of a clause, whatever the other
+        clauses are about.
+        """
+        judged = [self._judged(clause, evidence.of[clause.text]) for clause in self._clauses(evidence)]
+        fits = [fit for fit in judged if fit is not None]
+        if not fits or not len(fits[0].tools):
+            return None, None
+        return np.max([fit.tools for fit in fits], axis=0), max(fit.likeliest for fit in fits)
+
+    def _clauses(self, evidence: QueryEvidence) -> Iterable[Clause]:
+        """At most MAX_CLAUSES, whatever their order is."""
+        clauses = evidence.parsed.clauses
+        if len(clauses) <= MAX_CLAUSES:
+            return clauses
+        return sorted(clauses, key=lambda c: (-self._covered(c.text), c.text))[:MAX_CLAUSES]
+
+    def _covered(self, text: str) -> float:
+        return float(self._lexical.rank(text).values.max(initial=0.0))
+
+    def _judged(self, clause: Clause, evidence: Evidence) -> "_Judged | None":
+        """How likely each tool fits a clause; for a tool not embedded yet, the share of words it covers."""
+        signals = self._signals(clause, evidence)
         if signals is None or evidence.absent is None:
             return None
-        return np.where(evidence.absent, signals.coverage, self._fit.probability(signals))
+        tools = np.where(evidence.absent, signals.coverage, self._fit.probability(signals))
+        first = best_first(evidence.values, LOOKED_AT)
+        clause_terms = frozenset(terms(clause.text))
+        named = [p for p in first if is_named(self._index.tools[p].name, clause_terms)]
+        tools[named] = np.maximum(tools[named], NAMED)
+        return _Judged(tools, float(tools[first].max(initial=0.0)))
 
-    def signals(self, query: str) -> FitSignals | None:
-        """The signals behind each tool's probability; None while searches use words alone."""
-        return self._signals(query, self._fusion.evidence(query))
+    def signals(self, clause: Clause) -> tuple[FitSignals | None, list[int]]:
+        """The signals behind each tool's probability, and the clause's first LOOKED_AT tools.
 
-    def _signals(self, query: str, evidence: Evidence) -> FitSignals | None:
+        There are no signals while the model's vectors are not there.
+        """
+        evidence = self._fusion.evidence([clause.text])[0]
+        return self._signals(clause, evidence), best_first(evidence.values, LOOKED_AT)
+
+    def _signals(self, clause: Clause, evidence: Evidence) -> FitSignals | None:
         if evidence.best is None or evidence.text_cosine is None:
             return None
-        words = len(split_words(query[:MAX_QUERY_LENGTH]))
-        return FitSignals(self._lexical.coverage(query), evidence.best.raw, evidence.text_cosine, words)
+        asked = asked_action(clause.text)
+        return FitSignals(
+            self._lexical.coverage(clause.text),
+            evidence.best.raw,
+            evidence.text_cosine,
+            words=len(split_words(clause.text)),
+            small_talk=self._index.small_talk(clause.text),
+            is_statement=clause.is_statement,
+            conflict=(self._offered != 0) & (self._offered & asked == 0) if asked else None,
+        )
+
+    @cached_property
+    def _offered(self) -> NDArray[np.int64]:
+        """What each tool's name says it does."""
+        names = (actions(split_words(tool.name)) for tool in self._index.tools)
+        return np.fromiter(names, np.int64, len(self._index.tools))
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """How likely each tool fits a clause, and how likely the likeliest of its first tools."""
+
+    tools: Scores
+    likeliest: float
 
 
 def _tiers(index: ToolIndex, tiers: Tiers) -> tuple[_Tier, ...]:

@@ -23,7 +23,8 @@ class Ranking:
     `kept` marks the tools that the ranker would return (those over its floor or threshold).
     `explain(position)` gives the parts of one score; they add up to `values[position]`.
     `fit` is how likely each tool fits, None if the ranker does not estimate it.
-    `note` says what the ranker had to do without, for people.
+    `note` says what the ranker had to do without, for people. `likeliest` is how likely it is that any tool
+    fits, if the ranker knows it otherwise than from its own order.
     """
 
     values: Scores
@@ -31,23 +32,31 @@ class Ranking:
     explain: Callable[[int], Score]
     fit: Scores | None = None
     note: str = ""
+    likeliest: float | None = None
 
     @property
     def probability(self) -> float | None:
-        """How likely it is that any tool fits: the highest probability among the top LOOKED_AT tools."""
+        """How likely it is that any tool fits: by default as likely as the best of the first LOOKED_AT."""
+        if self.likeliest is not None:
+            return self.likeliest
         if self.fit is None or not len(self.fit):
             return None
         return float(self.fit[self.order(LOOKED_AT)].max())
 
     def order(self, count: int | None = None) -> list[int]:
         """The first `count` positions, best score first, equal scores in index order."""
-        if count is None or count >= len(self.values):
-            return [int(i) for i in np.argsort(-self.values, kind="stable")]
-        # The stable sort needs every tool that ties with the last rank to cut correctly.
-        last = np.partition(self.values, -count)[-count] if count else np.inf
-        candidates = np.flatnonzero(self.values >= last)
-        ranked = candidates[np.argsort(-self.values[candidates], kind="stable")]
-        return [int(i) for i in ranked[:count]]
+        return best_first(self.values, count)
+
+
+def best_first(values: Scores, count: int | None = None) -> list[int]:
+    """The first `count` positions, highest value first, equal values in order."""
+    if count is None or count >= len(values):
+        return [int(i) for i in np.argsort(-values, kind="stable")]
+    # The stable sort needs every position that ties with the last rank to cut correctly.
+    last = np.partition(values, -count)[-count] if count else np.inf
+    candidates = np.flatnonzero(values >= last)
+    ranked = candidates[np.argsort(-values[candidates], kind="stable")]
+    return [int(i) for i in ranked[:count]]
 
 
 class Ranker(Protocol):

@@ -34,8 +34,8 @@ _LIST = (
     RankerInfo(
         "hybrid",
         "as ours: hybrid",
-        "exact names, tiers, words and meaning; abstains when no tool fits",
-        "0.21 z(BM25F) + 0.22 z(cosine) + 0.57 z(best passage)",
+        "exact names, tiers, words, meaning, steps; abstains when no tool fits",
+        "z: .12 BM25F .08 words .16 static .18 summary .46 passage",
         matching="both",
     ),
     RankerInfo(
@@ -74,16 +74,16 @@ _LIST = (
     ),
     RankerInfo(
         "two-stage",
-        "server first, then tool: sum",
-        "servers first, then their tools",
-        "cosine of the tool + 1 on the three best servers",
+        "tool and its server: sum",
+        "a tool by itself and by its server: its text, its three best tools",
+        "cosine + ½ server; server = ½ (its text + its 3 best tools)",
         matching="both",
     ),
     RankerInfo(
         "two-stage-product",
         "server first, as MCP-Zero: product",
         "servers first, then their tools; scores are multiplied",
-        "(s · t) · max(s, t) on the three best servers",
+        "(s · t) · max(s, t) on the five best servers",
         matching="both",
     ),
     RankerInfo(

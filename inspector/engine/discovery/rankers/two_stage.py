@@ -1,16 +1,18 @@
-"""Selects servers first, then tools (layered composition, layers 1 and 3; MCP-Zero's hierarchical routing).
+"""Servers first, then their tools (layered composition, layers 1 and 3; MCP-Zero's hierarchical routing).
 
-Stage 1 compares the query with each server's aggregate description, stage 2 with the tools of the best
-servers. A tool's score is its own similarity t plus 1 if its server was chosen, or with `product` the
-published (s * t) * max(s, t), where s is the server's similarity. Similarities are cosines; without vectors
-they are BM25 scores as a share of the best one.
+Stage 1 compares the query with each server's aggregate description (s), stage 2 with each tool (t).
+Similarities are cosines; without vectors they are BM25 scores as a share of the best one.
+
+- `two-stage-product` is as published: stage 2 looks only at the tools of the servers that stage 1 chose and
+  scores them (s * t) * max(s, t). The number of servers is that of the authors' code.
+- `two-stage` is ours and chooses no servers: a tool's score is t plus a share of how well its server fits. A
+  server whose description says little costs its tools some ranks, where a cut would lose them altogether.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from inspector.domain.ranking import Part, Score, Signal
 from inspector.domain.tool import Tool
@@ -18,61 +20,45 @@ from inspector.engine.discovery.document import SUMMARY
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.bm25 import Bm25Ranker
 from inspector.engine.discovery.rankers.ranker import Ranking, Scores
+from inspector.engine.discovery.rankers.server_prior import ServerPrior
 
-SERVERS_KEPT = 3
+SERVERS_KEPT = 5
+SERVER_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class _Stages:
-    """The similarity of every tool and of its server, and whether the server was chosen."""
+class _Similarities:
+    """The similarity of every tool, of every server, and of every tool's server."""
 
-    server: Scores
     tool: Scores
-    chosen: NDArray[np.bool_]
+    server: Scores
+    server_of_tool: Scores
     note: str = ""
 
 
-class TwoStageRanker:
-    """Ranks the tools of the `servers` best servers; other tools are not returned."""
+class Stages:
+    """What both rankers compare with a query over one index."""
 
-    def __init__(
-        self, index: ToolIndex, lexical: Bm25Ranker, *, servers: int = SERVERS_KEPT, product: bool = False
-    ) -> None:
-        self.name = "two-stage-product" if product else "two-stage"
+    def __init__(self, index: ToolIndex, lexical: Bm25Ranker, prior: ServerPrior) -> None:
+        self.tools = index.tools
+        self.prior = prior
         self._index = index
         self._lexical = lexical
-        self._servers = servers
-        self._product = product
-        number = {server: i for i, server in enumerate(index.servers)}
-        self._server_of = np.fromiter((number[tool.server] for tool in index.tools), np.intp)
 
     def terms(self, query: str) -> tuple[str, ...]:
         return self._lexical.terms(query) if not self._index.is_semantic else ()
 
-    def rank(self, query: str) -> Ranking:
-        stages = self._stages(query)
-        if self._product:
-            values = stages.server * stages.tool * np.maximum(stages.server, stages.tool)
-        else:
-            values = stages.tool + stages.chosen
-        kept = stages.chosen & (stages.tool > 0)
-        return Ranking(values, kept, lambda p: self._explain(p, values, stages), note=stages.note)
-
-    def _stages(self, query: str) -> _Stages:
-        if not self._index.tools:
-            nothing = np.zeros(0)
-            return _Stages(nothing, nothing, nothing > 0)
+    def compare(self, query: str) -> _Similarities:
         vector = self._index.query_vector(query)
         if vector is None:
-            tools = _share(self._lexical.rank(query).values)
-            servers = _share(self._server_lexical.rank(query).values)
+            tools = _of_best(self._lexical.rank(query).values)
+            servers = _of_best(self._server_lexical.rank(query).values)
             note = "words only in both stages"
         else:
             tools = np.nan_to_num(self._index.similarities(vector)[SUMMARY], nan=0.0).clip(min=0.0)
             servers = np.nan_to_num(self._index.server_similarities(vector), nan=0.0).clip(min=0.0)
             note = ""
-        best = np.argsort(-servers, kind="stable")[: self._servers]
-        return _Stages(servers[self._server_of], tools, np.isin(self._server_of, best), note)
+        return _Similarities(tools, servers, servers[self.prior.server_of], note)
 
     @cached_property
     def _server_lexical(self) -> Bm25Ranker:
@@ -80,19 +66,74 @@ class TwoStageRanker:
         texts = self._index.server_texts.items()
         return Bm25Ranker(ToolIndex([Tool(server, server, text) for server, text in texts]))
 
-    def _explain(self, position: int, values: Scores, stages: _Stages) -> Score:
-        s, t = float(stages.server[position]), float(stages.tool[position])
-        inputs = {"server": s, "tool": t}
-        value = float(values[position])
-        if self._product:
-            parts: tuple[Part, ...] = (Part(Signal.SEMANTIC, "(s * t) * max(s, t)", value, inputs),)
-        else:
-            chosen = bool(stages.chosen[position])
-            server = (Part(Signal.SERVER, "server chosen", 1.0, inputs),) if chosen else ()
-            parts = (*server, Part(Signal.SEMANTIC, "tool", t, inputs))
-        return Score(self._index.tools[position].id, value, parts)
+
+class TwoStageRanker:
+    """Adds to each tool's similarity a share of how well its server fits; every tool is a candidate.
+
+    A server's fit is the mean of two: the similarity of its description, and that of its three best tools. A
+    server alone finds no tool: one that is not similar itself scores nothing and is not kept.
+    """
+
+    name = "two-stage"
+
+    def __init__(self, stages: Stages, *, share: float = SERVER_SHARE) -> None:
+        self._stages = stages
+        # The same for all tools of one server, it would only lift every score.
+        self._share = share if stages.prior.is_informative else 0.0
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return self._stages.terms(query)
+
+    def rank(self, query: str) -> Ranking:
+        found = self._stages.compare(query)
+        best_tools = self._stages.prior.best_three(found.tool)
+        fit = (found.server_of_tool + best_tools) / 2
+        kept = found.tool > 0
+        values = np.where(kept, found.tool + self._share * fit, 0.0)
+
+        def explain(position: int) -> Score:
+            own = float(found.tool[position])
+            parts = [Part(Signal.SEMANTIC, "tool", own, {"tool": own})] if kept[position] else []
+            if kept[position] and self._share:
+                inputs = {
+                    "best 3": float(best_tools[position]),
+                    "text": float(found.server_of_tool[position]),
+                    "share": self._share,
+                }
+                parts.append(Part(Signal.SERVER, "server", self._share * float(fit[position]), inputs))
+            return Score(self._stages.tools[position].id, float(values[position]), tuple(parts))
+
+        return Ranking(values, kept, explain, note=found.note)
 
 
-def _share(values: Scores) -> Scores:
+class TwoStageProductRanker:
+    """Multiplies the similarities of a tool and its server; keeps the tools of the `servers` best servers."""
+
+    name = "two-stage-product"
+
+    def __init__(self, stages: Stages, *, servers: int = SERVERS_KEPT) -> None:
+        self._stages = stages
+        self._servers = servers
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return self._stages.terms(query)
+
+    def rank(self, query: str) -> Ranking:
+        found = self._stages.compare(query)
+        s, t = found.server_of_tool, found.tool
+        values = s * t * np.maximum(s, t)
+        chosen = np.argsort(-found.server, kind="stable")[: self._servers]
+        kept = np.isin(self._stages.prior.server_of, chosen) & (t > 0)
+
+        def explain(position: int) -> Score:
+            value = float(values[position])
+            inputs = {"server": float(s[position]), "tool": float(t[position])}
+            part = Part(Signal.SEMANTIC, "(s * t) * max(s, t)", value, inputs)
+            return Score(self._stages.tools[position].id, value, (part,))
+
+        return Ranking(values, kept, explain, note=found.note)
+
+
+def _of_best(values: Scores) -> Scores:
     best = float(values.max(initial=0.0))
     return values / best if best > 0 else values

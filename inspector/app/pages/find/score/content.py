@@ -10,8 +10,8 @@ from itertools import groupby
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.find.score_bar import SIGNALS
-from inspector.domain.ranking import Hit, Part, SearchReport, Signal
+from inspector.app.pages.find.score_bar import SHORT_TERMS, SIGNALS
+from inspector.domain.ranking import ASKED_BEFORE, Hit, Part, SearchReport, Signal
 from inspector.engine.discovery.explanation.phrase import as_written
 from inspector.engine.discovery.rankers.ranker_list import INFO
 from widgets import middle, plain, shorten, visible
@@ -23,6 +23,8 @@ _COLUMNS = {
     "idf": ("tf", "df", "idf"),
     "mean": ("cosine", "mean", "weight"),
     "ratio": ("ratio", "haystack length"),
+    "share": ("score", "share"),
+    "past requests": ("cosine", "past requests", "weight"),
 }
 _HEADS = {
     "tf": "times",
@@ -37,10 +39,14 @@ _HEADS = {
     "total weight": "total",
     "query words": "words",
     "tool keywords": "keys",
+    "mean of three": "best 3",
+    "past requests": "asked",
 }
 _TERMS_OF_ART = ("tf", "df", "idf", "cosine", "mean")
-_COUNTS = {"tf", "df", "N", "rank", "k", "times in query", "query words", "tool keywords", "haystack length"}
-_LONG_TERMS = {"best: description": "best: descr.", "best: parameters": "best: params"}
+_COUNTS = {"tf", "df", "N", "rank", "k", "times in query", "query words", "tool keywords"}
+_COUNTS |= {"haystack length", "past requests"}
+# Their terms are no stems: a word as the query has it, a whole step of it, a past request.
+_UNSTEMMED = (Signal.WORDS, Signal.STEP, Signal.HISTORY)
 _NOTHING = "This tool matches nothing in the query."
 
 
@@ -54,7 +60,7 @@ def bill(report: SearchReport, hit: Hit, outcome: Content) -> Content:
 
 def _lines(report: SearchReport, hit: Hit) -> Iterator[Content]:
     written = dict(zip(report.terms, as_written(report.request.query, report.terms), strict=True))
-    parts = [replace(part, term=written.get(part.term, part.term)) for part in hit.score.parts]
+    parts = [replace(part, term=_term(part, written)) for part in hit.score.parts]
     if not parts:
         yield Content.styled(_NOTHING, MUTED)
         return
@@ -68,6 +74,19 @@ def _lines(report: SearchReport, hit: Hit) -> Iterator[Content]:
         lead = ""
     yield Content.styled("─" * WIDTH, MUTED)
     yield _total(hit)
+
+
+def _term(part: Part, written: Mapping[str, str]) -> str:
+    """What a line is about; a step or a past request is too long for it, and stands below."""
+    if part.signal is Signal.STEP:
+        return _step(part)
+    if part.signal is Signal.HISTORY:
+        return ASKED_BEFORE
+    return part.term if part.signal is Signal.WORDS else written.get(part.term, part.term)
+
+
+def _step(part: Part) -> str:
+    return f"step {part.inputs['step']:.0f} of {part.inputs['steps']:.0f}"
 
 
 def _columns(inputs: Mapping[str, float]) -> tuple[str, ...]:
@@ -87,7 +106,7 @@ def _row(term: str, where: str, numbers: Sequence[str], adds: str) -> str:
 
 def _part_line(part: Part, columns: Sequence[str]) -> Content:
     word, style = SIGNALS[part.signal]
-    term = plain(middle(_LONG_TERMS.get(part.term, part.term), _TERM), newlines=False)
+    term = plain(middle(SHORT_TERMS.get(part.term, part.term), _TERM), newlines=False)
     numbers = [_number(column, part.inputs[column]) if column in part.inputs else "" for column in columns]
     row = _row("", "", numbers, f"{part.value:.3f}")
     return Content.assemble(
@@ -112,7 +131,7 @@ def _total(hit: Hit) -> Content:
 
 
 def _missing(report: SearchReport, hit: Hit) -> Iterator[Content]:
-    matched = {part.term for part in hit.score.parts}
+    matched = {part.term for part in hit.score.parts if part.signal not in _UNSTEMMED}
     missing = as_written(report.request.query, (term for term in report.terms if term not in matched))
     lacking = [visible(term, newlines=False, limit=60) for term in missing]
     if lacking:
@@ -126,7 +145,8 @@ def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
         return
     formula = INFO[report.ranker].formula if report.ranker in INFO else ""
     yield Content.styled(f"\n{formula}", MUTED)
-    yield from (Content.styled(line, MUTED) for line in (*_lexical(hit), *_spread(hit), *_terms_of_art(hit)))
+    lines = (*_lexical(hit), *_spread(hit), *_whole(hit), *_past(hit), *_terms_of_art(hit))
+    yield from (Content.styled(line, MUTED) for line in lines)
 
 
 def _terms_of_art(hit: Hit) -> Iterator[str]:
@@ -157,3 +177,23 @@ def _spread(hit: Hit) -> Iterator[str]:
     ]
     if spread:
         yield f"S adds weight · cosine / deviation: {', '.join(spread)}"
+
+
+def _whole(hit: Hit) -> Iterator[str]:
+    """Yield what the query counts as a whole: it may have steps, and a wording without its literals."""
+    if any("wordings" in part.inputs for part in hit.score.parts):
+        yield "near, usual, deviation: means of the query with its literals and without"
+    for part in hit.score.parts:
+        if part.signal is Signal.STEP:
+            step = visible(part.term, newlines=False, limit=200)
+            yield f"the whole query counts {1 - part.inputs['share']:.2f}, its step that fits best the rest:"
+            yield f"{_step(part)}: “{step}”"
+
+
+def _past(hit: Hit) -> Iterator[str]:
+    """Yield the past request that is closest to the query, and how it counts."""
+    for part in hit.score.parts:
+        if part.signal is Signal.HISTORY:
+            floor = part.inputs["floor"]
+            yield f"H adds weight · (near − {floor:g}) / {1 - floor:g} for the closest of the past requests:"
+            yield visible(part.term, newlines=False, limit=200)

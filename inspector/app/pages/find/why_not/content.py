@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.find.score_bar import SIGNALS
+from inspector.app.pages.find.score_bar import SHORT_TERMS, SIGNALS
 from inspector.app.pages.find.why_not.missing_tool import MissingTool
 from inspector.app.pages.find.wording import probabilities, score, stands_for
 from inspector.domain.number import count, ordinal, signed
-from inspector.domain.ranking import TOLERANCE, Outcome
+from inspector.domain.ranking import TOLERANCE, Outcome, Signal
 from inspector.engine.discovery.explanation.addition import Addition, Place
+from inspector.engine.discovery.explanation.ledger import LedgerLine
 from inspector.engine.discovery.explanation.phrase import as_written
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, WhyNot
 from widgets import Column, Record, middle, plain, visible
@@ -116,7 +117,7 @@ def ledger_rows(found: WhyNot) -> tuple[Record, ...]:
             f"{line.signal.value} {line.term}",
             (
                 Content.styled(f"{line.signal.value} {SIGNALS[line.signal][0]}", SIGNALS[line.signal][1]),
-                as_written(found.request.query, (line.term,))[0],
+                _term(line, found.request.query),
                 _amount(line.mine),
                 _amount(line.rival),
                 _difference(line.difference),
@@ -125,6 +126,13 @@ def ledger_rows(found: WhyNot) -> tuple[Record, ...]:
         for line in found.ledger
     )
     return (_total(found, found.rival.score.value), *lines)
+
+
+def _term(line: LedgerLine, query: str) -> str:
+    """What a line is about, words as the query has them."""
+    if line.signal is Signal.WORDS:
+        return line.term
+    return SHORT_TERMS.get(line.term) or as_written(query, (line.term,))[0]
 
 
 def _total(found: WhyNot, rival: float) -> Record:

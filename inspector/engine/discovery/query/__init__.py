@@ -1,0 +1,1 @@
+"""What a query says: its clauses, its steps, and its wording without literals."""

@@ -1,0 +1,59 @@
+"""What a text asks to be done, or a tool's name says it does, by groups of verbs of like meaning.
+
+A request to delete is not served by a tool that lists, however much the two have in common. A verb in several
+groups (“save”: make or copy) agrees with either.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from inspector.engine.discovery.term import split_words, stem
+
+_GROUPS = (
+    "get list show find search read fetch view look lookup check retrieve query see display "
+    "browse tell what which who when where how describe inspect count open",
+    "create add make new insert generate build write post register set up draft compose start "
+    "schedule book plan log record file",
+    "delete remove drop erase clear cancel discard trash uninstall revoke unsubscribe close end "
+    "stop terminate",
+    "update edit change modify rename replace alter adjust move reschedule reassign patch mark "
+    "tag label assign set configure",
+    "send email mail message post share forward reply notify publish submit invite",
+    "copy duplicate clone fork backup export download save archive",
+    "upload import sync load attach push",
+    "convert transform translate parse format compress encode decode resize merge split render",
+    "enable activate turn resume unlock restore undelete unarchive recover reopen restart",
+    "disable deactivate pause suspend lock block mute archive freeze hide ban",
+    "calculate compute evaluate solve measure compare analyze estimate predict forecast summarize",
+    "run execute deploy trigger launch call invoke play",
+    "pay charge refund buy order purchase transfer sell subscribe",
+    "approve reject accept decline confirm sign verify validate test",
+)
+
+
+@lru_cache(maxsize=1)
+def _by_stem() -> dict[str, int]:
+    bits: dict[str, int] = {}
+    for number, group in enumerate(_GROUPS):
+        for verb in group.split():
+            bits[stem(verb)] = bits.get(stem(verb), 0) | 1 << number
+    return bits
+
+
+def actions(words: Iterable[str]) -> int:
+    """The groups of all verbs among the words, one bit each."""
+    found = 0
+    for word in words:
+        found |= _by_stem().get(stem(word.lower()), 0)
+    return found
+
+
+def asked_action(text: str) -> int:
+    """The groups of the first verb of a text; 0 if it has none."""
+    bits = [actions([word]) for word in split_words(text)]
+    return next(filter(None, bits), 0)
+
+
+def conflicts(asked: int, offered: int) -> bool:
+    """Whether verbs are known on both sides and none of one group."""
+    return bool(asked and offered and not asked & offered)

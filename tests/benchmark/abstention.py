@@ -1,0 +1,166 @@
+"""What a search answers and refuses, wording by wording, and what a user gets: sections of docs/retrieval.md.
+
+`python -m tests.benchmark.abstention` prints them. The requests are the project's own, at least 200 of each
+impossible kind over four catalogs. The coefficients of the probability were fitted on every second request of
+a kind; the column “not fitted” has the others.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from inspector.adapters.clock import SystemClock
+from inspector.domain.evaluation import EvalCase, EvalSet
+from inspector.domain.metric import recall_at
+from inspector.domain.ranking import SearchRequest
+from inspector.domain.settings import DiscoverySettings
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.search import ToolSearch
+from inspector.engine.measure.bootstrap import wilson
+from tests.benchmark.data import CATALOGS, PUBLISHED, among_others, judged, own, prepared, published
+from tests.benchmark.output import say
+from tests.benchmark.wording import WORDINGS
+
+KINDS = ("possible", "far", "near-miss", "small-talk")
+# Enough to tell two shares apart, and no more time than the other kinds take.
+MOST_POSSIBLE = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request in one wording, and whether it was answered."""
+
+    catalog: str
+    kind: str
+    wording: str
+    is_answered: bool
+    is_fitted: bool
+
+
+def asked(catalog: str) -> Iterator[Asked]:
+    """Every request of a catalog in every wording."""
+    evalset = judged(catalog)
+    search = _searches(evalset)
+    talk = [case.query for case in evalset.cases if case.kind == "small-talk"]
+    for kind in KINDS:
+        cases = [case for case in evalset.cases if case.kind == kind]
+        for number, case in enumerate(_spread(cases) if kind == "possible" else cases):
+            for wording, worded in WORDINGS.items():
+                if kind != "small-talk" or wording == "as it is":
+                    report = search.run(SearchRequest(worded(case.query, talk)), load=False).report
+                    yield Asked(catalog, kind, wording, bool(report.results), number % 2 == 0)
+
+
+@cache
+def all_asked() -> tuple[Asked, ...]:
+    """Those of every catalog."""
+    return tuple(one for catalog in CATALOGS for one in asked(catalog))
+
+
+def answered(kind: str) -> float:
+    """The share of a kind's requests that are answered, over all wordings."""
+    flags = [one.is_answered for one in all_asked() if one.kind == kind]
+    return sum(flags) / len(flags)
+
+
+def _spread(cases: Sequence[EvalCase]) -> Sequence[EvalCase]:
+    """At most MOST_POSSIBLE of the cases, from all of them."""
+    step = max(1, len(cases) // MOST_POSSIBLE)
+    return cases[::step][:MOST_POSSIBLE]
+
+
+def _searches(evalset: EvalSet) -> ToolSearch:
+    """Searches as a session has them: five results, thresholds on."""
+    settings = DiscoverySettings()
+    rankers = CatalogRankers(prepared(evalset).index, settings)
+    rules = SearchRules(settings.max_search_results, settings.min_probability, settings.min_tool_probability)
+    return ToolSearch(rankers.index, rankers.names, rankers.hybrid, rules, SystemClock())
+
+
+def abstention_section() -> list[str]:
+    """Markdown: the share answered by kind and wording."""
+    found = all_asked()
+    threshold = DiscoverySettings().min_probability
+    lines = [
+        "## Abstaining",
+        "",
+        f"Share of requests that `hybrid` answers at the threshold {threshold}, over the catalogs "
+        f"{', '.join(CATALOGS)}, with 95 % intervals (Wilson). `far` is about nothing that a tool of the "
+        "catalog is for, `near-miss` names something that a server is for and no tool does, `small-talk` "
+        "asks for nothing. `in small talk` hides the request among some 95 other words. Half of the "
+        "requests of a kind were fitted; “not fitted” has the other half.",
+        "",
+        "| kind | a tool fits | wording | requests | answered | not fitted | " + " | ".join(CATALOGS) + " |",
+        "|---|---|---|--:|--:|--:|" + "--:|" * len(CATALOGS),
+    ]
+    for kind in KINDS:
+        for wording in WORDINGS:
+            ones = [one for one in found if (one.kind, one.wording) == (kind, wording)]
+            if ones:
+                by_catalog = [_share([one for one in ones if one.catalog == catalog]) for catalog in CATALOGS]
+                fits = "yes" if kind == "possible" else "no"
+                others = _with_interval([one for one in ones if not one.is_fitted])
+                lines.append(
+                    f"| {kind} | {fits} | {wording} | {len(ones)} | {_with_interval(ones)} | {others} | "
+                    + " | ".join(by_catalog)
+                    + " |"
+                )
+    return [*lines, ""]
+
+
+def _share(ones: Sequence[Asked]) -> str:
+    return f"{sum(one.is_answered for one in ones) / len(ones):.1%}".replace("%", " %")
+
+
+def _with_interval(ones: Sequence[Asked]) -> str:
+    low, high = wilson(sum(one.is_answered for one in ones) / len(ones), len(ones))
+    return f"{_share(ones)} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def served_section() -> list[str]:
+    """Markdown: recall of the ranking beside that of what a search returns."""
+    lines = [
+        "## What a user gets",
+        "",
+        "Recall among the first five of the ranking, and of what a search with the default settings returns: "
+        "at most five tools, none where it abstains, none that is too unlikely.",
+        "",
+        "| data set | requests | ranking R@5 | returned R@5 | refused | tools returned |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for evalset in _sets():
+        search = _searches(evalset)
+        ranked, got, refused, returned = 0.0, 0.0, 0, 0
+        cases = [case for case in evalset.cases if case.is_possible]
+        for case in cases:
+            report = search.run(SearchRequest(case.query), load=False).report
+            results = [hit.tool_id for hit in report.results]
+            order = [hit.tool_id for hit in report.hits]
+            ranked += recall_at(5, order, case.relevant)
+            got += recall_at(5, results, case.relevant) if results else 0.0
+            refused += not results
+            returned += len(results)
+        n = len(cases)
+        lines.append(
+            f"| {evalset.name} | {n} | {ranked / n:.3f} | {got / n:.3f} | {100 * refused / n:.1f} % "
+            f"| {returned / n:.1f} |"
+        )
+    return [*lines, ""]
+
+
+def _sets() -> Iterator[EvalSet]:
+    for name in PUBLISHED:
+        yield published(name)
+        yield among_others(published(name))
+    for name in ("demo_search", "demo", "pool_docker_search", "pool_docker"):
+        yield own(name)
+
+
+def main() -> None:
+    for line in (*abstention_section(), *served_section()):
+        say(line)
+
+
+if __name__ == "__main__":
+    main()

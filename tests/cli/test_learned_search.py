@@ -1,0 +1,57 @@
+"""A search on the command line learns from recorded sessions when it is told to, and says what it learned."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.adapters.sqlite.store import SqliteStore
+from inspector.cli import composition
+from inspector.domain.events import CallFinished, CallStarted, Record, UserSaid
+from tests.cli.conftest import Toolsight
+from tests.support.weather_configuration import write_weather_configuration
+
+ASKED = "any weather alerts at the coast"
+LEARNS = ("--set", "discovery.learn=true", "--set", "discovery.min_probability=0")
+
+
+@pytest.fixture(scope="module")
+def configured(tmp_path_factory: pytest.TempPathFactory, database: Path) -> tuple[str, ...]:
+    """A configuration, and a recorded session in which somebody asked and an alert was looked up."""
+    events = (
+        UserSaid(ASKED),
+        CallStarted("c", "weather:get_alerts", {}),
+        CallFinished("c", "weather:get_alerts", True, "none"),
+    )
+    with SqliteStore(database) as store:
+        for seq, event in enumerate(events, start=1):
+            store.append(Record("earlier", seq, float(seq), event))
+    path = write_weather_configuration(tmp_path_factory.mktemp("learned"))
+    return ("--config", str(path), "--approve", "--set", "discovery.min_tool_probability=0")
+
+
+@pytest.fixture(autouse=True)
+def _words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors made of words."""
+    monkeypatch.setattr(composition, "make_embedder", lambda _name: MemoryEmbedder())
+
+
+def test_a_search_says_which_past_request_counted(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
+    told = toolsight("search", ASKED, *configured, *LEARNS).stdout
+    assert f"weather:get_alerts   asked before: “{ASKED}”   cosine 1.00   1 past request" in told
+    assert "H 0.30" in told
+
+
+def test_json_has_the_past_request_as_a_part(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
+    report = json.loads(toolsight("search", ASKED, *configured, *LEARNS, "--json").stdout)
+    parts = [(part["signal"], part["term"]) for hit in report["hits"] for part in hit["score"]["parts"]]
+    assert [term for signal, term in parts if signal == "H"] == [f"asked before: “{ASKED}”"]
+
+
+def test_a_search_learns_nothing_unless_it_is_told_to(
+    toolsight: Toolsight, configured: tuple[str, ...]
+) -> None:
+    told = toolsight("search", ASKED, *configured, "--set", "discovery.min_probability=0").stdout
+    assert "weather:get_alerts" in told
+    assert "asked before" not in told
