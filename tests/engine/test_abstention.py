@@ -5,9 +5,14 @@ import itertools
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.adapters.memory.vectors import MemoryVectors
+from inspector.domain.settings import DiscoverySettings
+from inspector.engine.discovery.query.parsed import MAX_STEPS
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.hybrid import MAX_CLAUSES
+from inspector.engine.discovery.semantics import Semantics
 from tests.support.office import office
-from tests.support.retrieval import rankers_of
+from tests.support.retrieval import CountingEmbedder, rankers_of, semantic_index
 
 TOOLS = tuple(tool for server in office().values() for tool in server.tools)
 HYBRID = rankers_of(TOOLS).hybrid
@@ -76,3 +81,14 @@ def test_of_very_many_clauses_those_that_share_words_with_tools_are_judged() -> 
     many = [f"{sentence} {number}x" for number in ("one", "two", "three") for sentence in noise]
     assert len(many) > MAX_CLAUSES
     assert probability(". ".join([*many, "refund a late order"])) >= probability("refund a late order")
+
+
+def test_of_a_very_long_message_only_so_many_texts_are_embedded() -> None:
+    embedder = CountingEmbedder()
+    index = semantic_index(TOOLS, Semantics(embedder, MemoryVectors()))
+    hybrid = CatalogRankers(index, DiscoverySettings()).hybrid
+    hybrid.rank("list orders")
+    embedder.texts.clear()
+    sentences = (f"paint fence number {'abcdefghij'[n % 10] * (n // 10 + 1)}" for n in range(60))
+    hybrid.rank(". ".join(sentences))
+    assert len(embedder.texts) <= 2 + MAX_STEPS + MAX_CLAUSES

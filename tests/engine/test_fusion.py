@@ -98,7 +98,7 @@ def test_a_signal_that_is_the_same_for_every_tool_counts_for_nothing() -> None:
 
 def ranked(query: str) -> NDArray[np.float64]:
     whole = QueryFusion(INDEX, fusion(), ServerPrior(INDEX))
-    return whole.ranking(whole.evidence(query)).values
+    return whole.ranking(whole.evidence(parse(query))).values
 
 
 def with_siblings(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -149,7 +149,7 @@ def test_a_server_without_others_tells_no_tool_from_another() -> None:
 @given(st.sampled_from([*QUERIES, ONE, STEPS, LITERAL, f"{LITERAL}, then {STEPS}"]))
 def test_the_parts_name_step_siblings_and_every_signal_and_add_up(query: str) -> None:
     whole = QueryFusion(INDEX, fusion(), ServerPrior(INDEX))
-    ranking = whole.ranking(whole.evidence(query))
+    ranking = whole.ranking(whole.evidence(parse(query)))
     for position in range(len(TOOLS)):
         score = ranking.explain(position)
         assert score.adds_up()
@@ -178,7 +178,7 @@ def test_words_alone_score_as_bm25_whatever_the_query_says() -> None:
     index = ToolIndex(TOOLS)
     whole = QueryFusion(index, fusion(index), ServerPrior(index))
     for query in (ONE, STEPS, LITERAL):
-        found = whole.ranking(whole.evidence(query)).values
+        found = whole.ranking(whole.evidence(parse(query))).values
         assert found.tolist() == Bm25Ranker(index).rank(query).values.tolist()
 
 

@@ -5,8 +5,7 @@ An expert or system tool leads only if its words cover a good part of the query;
 catalog like any other.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +16,7 @@ from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.name_index import NameIndex
 from inspector.engine.discovery.query.action import actions, asked_action
 from inspector.engine.discovery.query.clause import Clause
+from inspector.engine.discovery.query.parsed import ParsedQuery, parse
 from inspector.engine.discovery.rankers.asked_before import AskedBefore
 from inspector.engine.discovery.rankers.bm25 import Bm25Ranker
 from inspector.engine.discovery.rankers.fit import NAMED, FitModel, FitSignals, is_named
@@ -74,7 +74,7 @@ class HybridRanker:
         return self._lexical.terms(query)
 
     def rank(self, query: str) -> Ranking:
-        evidence = self._whole.evidence(query)
+        evidence = self._whole.evidence(self._parsed(query))
         base = self._whole.ranking(evidence)
         if self._asked is not None:
             base = self._asked.added(base, query)
@@ -109,18 +109,19 @@ class HybridRanker:
         The latter is that of the likeliest among the first LOOKED_AT tools of a clause, whatever the other
         clauses are about.
         """
-        judged = [self._judged(clause, evidence.of[clause.text]) for clause in self._clauses(evidence)]
+        judged = [self._judged(clause, evidence.of[clause.text]) for clause in evidence.parsed.clauses]
         fits = [fit for fit in judged if fit is not None]
         if not fits or not len(fits[0].tools):
             return None, None
         return np.max([fit.tools for fit in fits], axis=0), max(fit.likeliest for fit in fits)
 
-    def _clauses(self, evidence: QueryEvidence) -> Iterable[Clause]:
-        """At most MAX_CLAUSES, whatever their order is."""
-        clauses = evidence.parsed.clauses
-        if len(clauses) <= MAX_CLAUSES:
-            return clauses
-        return sorted(clauses, key=lambda c: (-self._covered(c.text), c.text))[:MAX_CLAUSES]
+    def _parsed(self, query: str) -> ParsedQuery:
+        """The query with at most MAX_CLAUSES clauses, whatever their order is: each has to be embedded."""
+        parsed = parse(query)
+        if len(parsed.clauses) <= MAX_CLAUSES:
+            return parsed
+        most = sorted(parsed.clauses, key=lambda c: (-self._covered(c.text), c.text))[:MAX_CLAUSES]
+        return replace(parsed, clauses=tuple(most))
 
     def _covered(self, text: str) -> float:
         return float(self._lexical.rank(text).values.max(initial=0.0))

@@ -15,7 +15,7 @@ import numpy as np
 
 from inspector.domain.ranking import Part, Score, Signal
 from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.query.parsed import ParsedQuery, parse
+from inspector.engine.discovery.query.parsed import ParsedQuery
 from inspector.engine.discovery.rankers.fusion import Evidence, FusionRanker
 from inspector.engine.discovery.rankers.ranker import Ranking, Scores
 from inspector.engine.discovery.rankers.server_prior import ServerPrior
@@ -78,9 +78,8 @@ class QueryFusion:
         self._prior = prior
         self._weights = weights or QueryWeights()
 
-    def evidence(self, query: str) -> QueryEvidence:
-        """The signals of the query's wordings, steps and clauses."""
-        parsed = parse(query)
+    def evidence(self, parsed: ParsedQuery) -> QueryEvidence:
+        """The signals of a query's wordings, steps and clauses."""
         texts = dict.fromkeys((*parsed.wordings, *parsed.steps, *(clause.text for clause in parsed.clauses)))
         return QueryEvidence(parsed, dict(zip(texts, self._fusion.evidence(list(texts)), strict=True)))
 
