@@ -2,7 +2,9 @@
 
 import asyncio
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from inspector.adapters.memory.fakes import ManualClock, MemoryStore
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
@@ -12,16 +14,31 @@ from inspector.domain.past_call import PastCall
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest, Signal
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.history import MOST_REQUESTS, newest
+from inspector.engine.discovery.history import MOST_REQUESTS, NOTHING_ASKED, Learning, newest
 from inspector.engine.discovery.retrieval import Retrieval
+from inspector.engine.discovery.semantics import Semantics
 from tests.support.retrieval import CountingEmbedder
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import connected
 
+T = TypeVar("T")
 CATALOG = [Tool("shop", f"tool_{n}", f"Number {n} of the tools.") for n in range(5)]
 ON, OFF = DiscoverySettings(learn=True), DiscoverySettings()
 REQUEST = "a very special wish"
 CALLS = (PastCall("shop:tool_3", REQUEST, 1.0),)
+
+
+class Aside:
+    """A thread in which nothing else is done."""
+
+    def __init__(self, thread: ThreadPoolExecutor) -> None:
+        self._thread = thread
+
+    async def settled(self) -> None:
+        """Nothing else is to be embedded."""
+
+    async def run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 
 class Recorded:
@@ -84,6 +101,21 @@ def test_requests_that_differ_in_case_or_white_space_alone_are_one() -> None:
 def test_a_request_of_an_endless_message_is_cut_as_every_text_is() -> None:
     (text,) = newest([call("word " * 10_000)])["shop:tool_1"]
     assert len(text) <= 2_000
+
+
+async def test_a_record_that_can_be_read_again_is_no_problem_any_more() -> None:
+    left = [StoreError("another program has locked the database")]
+
+    def locked_at_first() -> Iterator[PastCall]:
+        if left:
+            raise left.pop()
+        yield from ()
+
+    retrieval = made(locked_at_first)
+    for note in ("without past requests: another program has locked the database", ""):
+        retrieval.update(CATALOG, {})
+        await retrieval.settled()
+        assert report(retrieval).note == note
 
 
 async def test_what_was_asked_before_counts_once_it_is_embedded() -> None:
@@ -162,25 +194,63 @@ async def test_a_record_that_cannot_be_read_is_told_and_searches_go_on() -> None
     assert len(found.hits) == len(CATALOG)
 
 
-async def test_a_session_that_ends_does_not_wait_for_a_long_record() -> None:
-    begun, go_on = threading.Event(), threading.Event()
+class LongRecord:
+    """A record that is read only when `go_on` is set; `begun` says that somebody reads it."""
 
-    def endless() -> Iterator[PastCall]:
-        while True:
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.given = 0
+
+    def __call__(self) -> Iterator[PastCall]:
+        self.begun.set()
+        self.go_on.wait(10)
+        for _ in range(100):
+            self.given += 1
             yield from CALLS
-            begun.set()
-            go_on.wait()
 
-    retrieval = made(endless)
+
+async def test_a_search_before_everything_is_read_is_no_reason_to_forget_it() -> None:
+    record = LongRecord()
+    retrieval = made(record)
     retrieval.update(CATALOG, {})
-    await asyncio.to_thread(begun.wait)
+    await asyncio.to_thread(record.begun.wait, 10)
+    assert report(retrieval).note == ""
+    assert learned(retrieval) == []
+    record.go_on.set()
+    await retrieval.settled()
+    assert learned(retrieval) == ["shop:tool_3"]
+
+
+async def test_a_session_that_ends_does_not_wait_for_a_long_record() -> None:
+    record = LongRecord()
+    retrieval = made(record)
+    retrieval.update(CATALOG, {})
+    await asyncio.to_thread(record.begun.wait, 10)
     retrieval.close()
     async with asyncio.timeout(5):
         await retrieval.settled()
-    go_on.set()
-    retrieval.update(CATALOG, {})
-    await retrieval.settled()
+    record.go_on.set()
     assert learned(retrieval) == []
+
+
+async def test_after_its_end_a_session_reads_no_further() -> None:
+    record = LongRecord()
+    with ThreadPoolExecutor(1) as thread:
+        learning = Learning(
+            Semantics(MemoryEmbedder(), MemoryVectors()),
+            record,
+            tools=lambda: ["shop:tool_3"],
+            refresh=lambda: None,
+            aside=Aside(thread),
+        )
+        learning.follow()
+        await asyncio.to_thread(record.begun.wait, 10)
+        learning.close()
+        record.go_on.set()
+        learning.follow()
+        await learning.settled()
+    assert record.given == 1
+    assert learning.past is NOTHING_ASKED
 
 
 async def test_without_a_model_nothing_is_learned() -> None:

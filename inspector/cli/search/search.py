@@ -131,7 +131,7 @@ def _say_report(report: SearchReport) -> None:
         f"{report.ranker}   terms: {terms}   {len(report.results)} of {count(report.scored, 'tool')}{fits}"
         f"   limit {report.limit}   {milliseconds(report.latency_ms)}"
     )
-    for hit in report.results:
+    for hit in shown:
         _say_past(hit)
     if report.note:
         say(report.note)

@@ -130,7 +130,7 @@ class Learning:
         texts = {tool: self._known[tool] for tool in self._tools() if tool in self._known}
         wanted = {key_of(text): text for asked in texts.values() for text in asked}
         missing = {key: text for key, text in wanted.items() if key not in self.past.vectors}
-        if texts == self.past.texts and not missing:
+        if texts == self.past.texts and not (missing or self.past.problem):
             return
         stored = await self._aside.run(partial(self._semantics.recall, list(missing)))
         left = [key for key in missing if key not in stored]
