@@ -26,6 +26,11 @@ def test_starting_the_program_imports_no_slow_vendor(module: str) -> None:
     assert not loaded_after(f"import {module}") & set(SLOW)
 
 
+def test_static_vectors_are_read_when_something_is_searched() -> None:
+    loaded = loaded_after("from inspector.cli.composition import make_static_embedder as make; make()")
+    assert not loaded & {*SLOW, "safetensors", "wordllama"}
+
+
 @pytest.mark.parametrize("module", ["inspector.cli.catalog.inspect", "inspector.cli.cost.command"])
 def test_a_command_that_prints_imports_no_screen(module: str) -> None:
     assert not loaded_after(f"import {module}") & {*SLOW, "textual"}

@@ -10,12 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from inspector.domain.error import ModelError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
 _PACKAGE = "wordllama"
@@ -39,8 +38,10 @@ class WordLlamaEmbedder:
         folder = Path(spec.origin).parent if spec and spec.origin else None
         return cls(folder) if folder and (folder / _TABLE).is_file() else None
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """One unit vector per text, in order, whatever the other texts are. Raises ModelError."""
+        import numpy as np
+
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         for start in range(0, len(texts), _BATCH):
             # The tokenizer rejects lone surrogates.
@@ -53,7 +54,7 @@ class WordLlamaEmbedder:
         return vectors
 
     @cached_property
-    def _table(self) -> NDArray[np.float16]:
+    def _table(self) -> "NDArray[np.float16]":
         from safetensors.numpy import load_file
 
         try:
@@ -80,7 +81,9 @@ class WordLlamaEmbedder:
 _HINT = "Install the package `wordllama` again."
 
 
-def _unit(rows: NDArray[np.float16]) -> NDArray[np.float32]:
+def _unit(rows: "NDArray[np.float16]") -> "NDArray[np.float32]":
+    import numpy as np
+
     mean: NDArray[np.float32] = rows.mean(axis=0, dtype=np.float32)
     length = np.linalg.norm(mean)
     return np.divide(mean, length, dtype=np.float32) if length else mean
