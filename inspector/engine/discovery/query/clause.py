@@ -34,6 +34,7 @@ _COURTESY = re.compile(
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+_BLANKS = re.compile(r"[^\S\n]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])[\"”’')]*\s+|\n+")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|st|no|approx|[a-z])\.$", re.IGNORECASE)
 # “… and send …”, “…, then send …”: a step of its own if a verb follows.
@@ -109,6 +110,8 @@ def _parts(sentence: str) -> Iterator[str]:
 
 
 def _sentences(text: str) -> Iterator[str]:
+    # A run of blanks would be tried from each of its places.
+    text = _BLANKS.sub(" ", text)
     start = 0
     for match in _SENTENCE_END.finditer(text):
         sentence = text[start : match.start()]

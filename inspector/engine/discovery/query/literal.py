@@ -35,12 +35,12 @@ _QUOTE = re.compile(
 _URL = re.compile(r"\b(?:https?|ftp|s3|git)://[^\s\"'<>)]+|\bwww\.[^\s\"'<>)]+", re.IGNORECASE)
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
 _PATH = re.compile(
-    rf"(?<![\w/])(?:~|\.{{1,2}})?/?(?:[\w.-]+/)+[\w.-]*|\b[\w-]+\.(?:{_ENDINGS})\b|\b[A-Z]:\\\S+",
+    rf"(?<![\w/])(?:~|\.{{1,2}})?/?(?:[\w.-]{{1,99}}/)+[\w.-]*|\b[\w-]{{1,99}}\.(?:{_ENDINGS})\b|\b[A-Z]:\\\S+",
     re.IGNORECASE,
 )
 # A word with two digits or more, or with one and an underscore, is an id; `Neo4j` and `S3` are names.
 _ID = re.compile(
-    r"#\d+|(?<![\w-])\d(?:[\d.,:/-]*\d)?(?!\w)|\b(?=\w*\d)(?=\w*_)\w+\b|\b(?=[\w-]*\d[\w-]*\d)[A-Za-z\d][\w-]*\b"
+    r"#\d+|(?<![\w-])\d(?:[\d.,:/-]*\d)?(?!\w)|\b(?=\w*\d)(?=\w*_)\w+\b|\b(?=[\w-]{0,99}\d[\w-]{0,99}\d)[A-Za-z\d][\w-]*\b"
 )
 
 
