@@ -6,10 +6,8 @@ What only some commands need is imported where it is used.
 import os
 import secrets
 import sys
-import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -33,7 +31,6 @@ from inspector.adapters.sqlite.memory import SqliteServerMemory
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.adapters.sqlite.token_lengths import RememberedLengths
 from inspector.adapters.sqlite.vectors import SqliteVectors
-from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.demo_folder import demo_folder
 from inspector.cli.elicitation import TerminalElicitor
 from inspector.cli.folder import FOUND_IN_FOLDER, found_in
@@ -42,32 +39,27 @@ from inspector.cli.options import Options
 from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
+from inspector.engine.embedding_ports import Embedder, StaticEmbedder
 from inspector.engine.policy import Policy
 from inspector.engine.ports import (
     Approver,
     Clock,
     Connector,
     Elicitor,
-    Embedder,
     EventStore,
     Leftovers,
     LocalModels,
     Ports,
     PriceList,
     ServerMemory,
-    StaticEmbedder,
     TokenCounter,
 )
-from inspector.engine.session import Listener
 from inspector.engine.workbench import Workbench
 
 # Long because it is the one place that picks adapters.
 
 if TYPE_CHECKING:
     from inspector.domain.evaluation import EvalCase
-    from inspector.domain.scenario import Scenario
-    from inspector.engine.scenario.ground import Ground
-    from inspector.engine.scenario.run import ScenarioRun
 
 APP = "toolsight"
 
@@ -291,71 +283,6 @@ def _forgetful_store() -> EventStore:
     from inspector.adapters.memory.fakes import MemoryStore
 
     return MemoryStore()
-
-
-@dataclass(frozen=True, slots=True)
-class OpenLab:
-    """A connected workbench, and a scenario's run on it."""
-
-    bench: Workbench
-    run: "ScenarioRun"
-
-
-@asynccontextmanager
-async def open_lab(
-    scenario: "Scenario",
-    options: Options,
-    profile: str = "",
-    *,
-    tell: Listener | None = None,
-    ground: "Ground | None" = None,
-) -> AsyncIterator[OpenLab]:
-    """Open a session for a scenario: on the demo servers with fresh data, or on those that were named.
-
-    `profile` overrides `--profile`, which overrides the scenario's; `--set` overrides the scenario's
-    settings. The model is `options.model`. `tell` gets every record. On the demo servers, calls that change
-    something need no approval; on others they do, see `TerminalApprover`. A `ground` names the servers of a
-    race instead, on which nobody is asked: see `AllowedBefore`. Raises ToolsightError.
-    """
-    from inspector.engine.scenario.changing import ChangingConnector
-    from inspector.engine.scenario.clock import LabClock
-    from inspector.engine.scenario.ground import AllowedBefore, require_tools
-    from inspector.engine.scenario.run import ScenarioRun
-
-    chosen = profile or options.profile or scenario.profile
-    options = replace(options, profile=chosen, implied={**options.implied, **scenario.settings})
-    async with AsyncExitStack() as stack:
-        own = ground.configuration if ground is not None else _named_configuration(options)
-        memory = open_memory(options)
-        if own is not None:
-            require_consent(own, memory, approve=options.approve)
-        is_demo = own is None or is_the_demo(own)
-        if own is None or is_demo:
-            state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-lab-"))
-            own = demo_configuration(Path(state))
-        configuration = replace(ground, configuration=own).configured(chosen) if ground is not None else own
-        if ground is not None and ground.trusted is not None:
-            options = replace(options, trust=())
-        yes = options.yes or is_demo
-        approver = (
-            AllowedBefore(ground.allowed) if ground is not None and not yes else TerminalApprover(yes=yes)
-        )
-        connector, clock = ChangingConnector(make_connector(options)), LabClock(SystemClock())
-        bench = make_workbench(configuration, options, approver, memory, connector=connector, clock=clock)
-        await stack.enter_async_context(bench)
-        if tell is not None:
-            bench.subscribe(tell)
-        bench.connect()
-        await bench.wait_connected()
-        if ground is not None:
-            require_tools(bench.state)
-        played = replace(scenario, profile=chosen, settings=bench.policy.session_values)
-        yield OpenLab(bench, ScenarioRun(bench, played, clock, connector))
-
-
-def _named_configuration(options: Options) -> Configuration | None:
-    """The configuration that was named; None if it is the demo's."""
-    return read_configuration(options) if options.config is not None or options.server else None
 
 
 def new_session_id() -> str:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from inspector.domain.budget import Tokenizer
 from inspector.domain.definition import DefinitionChange
@@ -22,10 +22,7 @@ from inspector.domain.retention import SessionAge
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.settings import ClientCapabilities
 from inspector.domain.tool import Tool
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
 
 # Long because every interface to the outside is here.
 
@@ -195,47 +192,6 @@ class PriceList(Protocol):
 
     def prices(self, model: str) -> Prices | None:
         """The prices of a model by its litellm name, or None if unlisted. Never uses the network."""
-
-
-class Embedder(Protocol):
-    """Turns texts into unit vectors."""
-
-    @property
-    def name(self) -> str: ...
-
-    def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
-        """Load the model, downloading it first if needed. May take minutes; may be called in any thread.
-
-        `progress` receives the bytes so far and the approximate total. Raises ModelError.
-        """
-
-    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return one unit vector per text, in order. Raises ModelError."""
-
-
-class StaticEmbedder(Protocol):
-    """Turns texts into unit vectors by looking their words up in a table: in microseconds, without a model.
-
-    A text's vector does not depend on the texts beside it; a text without words has the zero vector.
-    """
-
-    @property
-    def dimensions(self) -> int: ...
-
-    def embed(self, texts: "Sequence[str]") -> "NDArray[np.float32]":
-        """One vector a text, of shape (texts, dimensions). Does not raise for any text."""
-
-
-class VectorStore(Protocol):
-    """Stored vectors by model and content hash: float32, little-endian. Thread-safe.
-
-    Each method raises StoreError.
-    """
-
-    def vectors(self, model: str, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        """The stored vectors for the given keys; missing ones are left out."""
-
-    def keep_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

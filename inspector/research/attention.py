@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from inspector.domain.report import Section
-from inspector.engine.ports import Embedder, StaticEmbedder, TokenCounter
+from inspector.engine.embedding_ports import Embedder, StaticEmbedder
+from inspector.engine.ports import TokenCounter
 from inspector.research.ablation import ablation_section
 from inspector.research.attention_table import catalog_section, main_section, scaling_section
 from inspector.research.caching import (

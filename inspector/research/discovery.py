@@ -23,10 +23,10 @@ from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.discovery.search import ToolSearch
 from inspector.engine.discovery.search_answer import SearchAnswer
 from inspector.engine.discovery.semantics import Semantics
+from inspector.engine.embedding_ports import Embedder, StaticEmbedder
 from inspector.engine.loop.binding.delivery import tools_array
 from inspector.engine.loop.binding.eviction import Limits, evictions
 from inspector.engine.loop.binding.loader import DefinitionLoader
-from inspector.engine.ports import Embedder, StaticEmbedder
 from inspector.research.method import TaskRun, TurnRun
 from inspector.research.task import Step, Task, Turn
 from inspector.research.testbed import Testbed

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from inspector.engine.discovery.embedding import BATCH
 from inspector.engine.discovery.term import terms
-from inspector.engine.ports import Embedder
+from inspector.engine.embedding_ports import Embedder
 
 Matrix = NDArray[np.float64]
 

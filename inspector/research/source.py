@@ -8,7 +8,8 @@ from inspector.domain.budget import Tokenizer
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
-from inspector.engine.ports import Clock, Embedder, StaticEmbedder, TokenCounter, VectorStore
+from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
+from inspector.engine.ports import Clock, TokenCounter
 
 if TYPE_CHECKING:
     from inspector.engine.discovery.index import ToolIndex

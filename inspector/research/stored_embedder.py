@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from inspector.engine.discovery.document import key_of
-from inspector.engine.ports import Embedder, VectorStore
+from inspector.engine.embedding_ports import Embedder, VectorStore
 
 
 class StoredEmbedder:

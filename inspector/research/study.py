@@ -11,10 +11,10 @@ from inspector.domain.settings import BindingSettings, ChatSettings, DiscoverySe
 from inspector.domain.summary_pool import summary_pool
 from inspector.domain.tool import definition
 from inspector.engine.discovery.document import MAX_EMBEDDED, line_text, passage_texts
+from inspector.engine.embedding_ports import Embedder, StaticEmbedder
 from inspector.engine.measure.bootstrap import Estimate, estimate
 from inspector.engine.measure.cluster import clusters_of
 from inspector.engine.measure.paired import p_value
-from inspector.engine.ports import Embedder, StaticEmbedder
 from inspector.research.caching import TURN_TOKENS
 from inspector.research.discovery import Discovery, Searcher
 from inspector.research.method import (

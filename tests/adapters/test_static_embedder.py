@@ -10,7 +10,7 @@ import pytest
 from inspector.adapters.memory.vectors import MemoryStaticEmbedder
 from inspector.adapters.wordllama.embedder import WordLlamaEmbedder
 from inspector.domain.error import ModelError
-from inspector.engine.ports import StaticEmbedder
+from inspector.engine.embedding_ports import StaticEmbedder
 
 TEXTS = ("send an e-mail", "Get the weather forecast", "x " * 5_000, "\ud800 lone", "naïve 天気 🦙")
 

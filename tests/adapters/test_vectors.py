@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from inspector.adapters.memory.vectors import DIMENSIONS, MemoryEmbedder, MemoryVectors
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.domain.error import StoreError
-from inspector.engine.ports import VectorStore
+from inspector.engine.embedding_ports import VectorStore
 
 
 @pytest.fixture

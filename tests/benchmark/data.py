@@ -15,8 +15,8 @@ from inspector.cli.options import Options
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.semantics import Semantics
+from inspector.engine.embedding_ports import Embedder
 from inspector.engine.measure.prepare import Prepared, prepare
-from inspector.engine.ports import Embedder
 from inspector.research.stored_embedder import StoredEmbedder
 from tests.benchmark.output import say
 

@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from inspector.adapters.mcp import link
-from inspector.cli import composition, main
+from inspector.cli import main
+from inspector.cli.scenario import opening
 from tests.support.in_process import channel
 from tests.support.memory_labs import FORECAST, MemoryLabs
 
@@ -104,7 +105,7 @@ def process(variables: dict[str, str]) -> Toolsight:
 def labs(monkeypatch: pytest.MonkeyPatch) -> MemoryLabs:
     """Labs in memory, in place of those that a command would open on servers."""
     made = MemoryLabs()
-    monkeypatch.setattr(composition, "open_lab", made.open)
+    monkeypatch.setattr(opening, "open_lab", made.open)
     return made
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.cli import composition
-from inspector.engine.ports import Embedder
+from inspector.engine.embedding_ports import Embedder
 from tests.cli.conftest import Done, Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 

@@ -9,10 +9,11 @@ import click
 import pytest
 
 from inspector.adapters.files.scenario_file import load_scenario
-from inspector.cli import composition
 from inspector.cli.client.option import options_as
-from inspector.cli.composition import open_lab, read_configuration, shipped_scenarios
+from inspector.cli.composition import read_configuration, shipped_scenarios
 from inspector.cli.options import TYPED_SERVER, Options
+from inspector.cli.scenario import opening
+from inspector.cli.scenario.opening import open_lab
 from inspector.domain.configuration import Configuration
 from inspector.domain.consent import describe
 from inspector.domain.error import ConfigError
@@ -86,7 +87,7 @@ async def test_a_scenario_lets_no_typed_address_learn_the_folder(
         made.append(configuration)
         raise ConfigError("no session is needed")
 
-    monkeypatch.setattr(composition, "make_workbench", make)
+    monkeypatch.setattr(opening, "make_workbench", make)
     typed = Options(server=("https://far.example/mcp",), database=tmp_path / "t.db")
     scenario = replace(load_scenario(shipped_scenarios()[0]), settings={"client.roots": True})
     with pytest.raises(ConfigError):

@@ -17,7 +17,7 @@ from inspector.domain.summary_pool import summary_pool
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.retrieval import Retrieval
-from inspector.engine.ports import Embedder
+from inspector.engine.embedding_ports import Embedder
 from tests.support.retrieval import CountingEmbedder
 
 CATALOG = [Tool("shop", f"tool_{n}", f"Number {n} of the tools.") for n in range(40)]

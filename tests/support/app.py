@@ -21,7 +21,8 @@ from inspector.app.opening import Opened
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.domain.configuration import Configuration
 from inspector.domain.price import Prices
-from inspector.engine.ports import Embedder, Leftovers
+from inspector.engine.embedding_ports import Embedder
+from inspector.engine.ports import Leftovers
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 

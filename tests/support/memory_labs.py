@@ -13,9 +13,9 @@ from inspector.adapters.memory.fakes import (
     MemoryStore,
 )
 from inspector.adapters.memory.vectors import MemoryVectors
-from inspector.cli.composition import OpenLab
 from inspector.cli.models import model_for
 from inspector.cli.options import Options
+from inspector.cli.scenario.opening import OpenLab
 from inspector.domain.scenario import Scenario
 from inspector.engine.ports import Ports
 from inspector.engine.scenario.changing import ChangingConnector

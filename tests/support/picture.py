@@ -16,7 +16,8 @@ from inspector.app.opening import Opened
 from inspector.domain.events import Record
 from inspector.domain.price import Prices
 from inspector.engine.agents.library import AgentLibrary
-from inspector.engine.ports import Embedder, TokenCounter
+from inspector.engine.embedding_ports import Embedder
+from inspector.engine.ports import TokenCounter
 from inspector.engine.tokens.audit.result import Audit
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
 from tests.support.told_model import Step

@@ -8,7 +8,8 @@ from inspector.domain.evaluation import EvalCase
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.ports import Embedder, StaticEmbedder, TokenCounter, VectorStore
+from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
+from inspector.engine.ports import TokenCounter
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 from tests.support.counting import CharacterCounter
 from tests.support.office import office

@@ -24,7 +24,8 @@ from inspector.domain.price import Prices
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.ports import Approver, Elicitor, Embedder, EventStore, Ports, TokenCounter
+from inspector.engine.embedding_ports import Embedder
+from inspector.engine.ports import Approver, Elicitor, EventStore, Ports, TokenCounter
 from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.told_model import Step, ToldModel

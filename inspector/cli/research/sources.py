@@ -22,10 +22,12 @@ from inspector.cli.launch import headless
 from inspector.cli.models import PLANNER, counter_for
 from inspector.cli.options import Options
 from inspector.cli.run import run
+from inspector.cli.scenario import opening
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.fold import fold
-from inspector.engine.ports import Clock, Embedder, StaticEmbedder, TokenCounter
+from inspector.engine.embedding_ports import Embedder, StaticEmbedder
+from inspector.engine.ports import Clock, TokenCounter
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 
 if TYPE_CHECKING:
@@ -158,7 +160,7 @@ class ShippedSource:
         )
 
         async def played() -> PlayedScenario:
-            async with composition.open_lab(scenario, setup) as lab:
+            async with opening.open_lab(scenario, setup) as lab:
                 result = await lab.run.run(lambda _: steps(f"scenario {path.stem}", number, total))
                 return PlayedScenario(path.stem, fold(result.records))
 

@@ -18,6 +18,7 @@ from inspector.cli.model_failure import model_failure
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.render import say, say_json
 from inspector.cli.run import run
+from inspector.cli.scenario import opening
 from inspector.cli.scenario.report import (
     finding_lines,
     listing,
@@ -97,7 +98,7 @@ def play(chosen: NamedScenario, setup: Options, *, profile: str = "", tell: List
     """Play a scenario in its own session, on its own servers. Raises ToolsightError."""
 
     async def played() -> Played:
-        async with composition.open_lab(chosen.scenario, setup, profile, tell=tell) as lab:
+        async with opening.open_lab(chosen.scenario, setup, profile, tell=tell) as lab:
             return Played(chosen.name, lab.bench.session_id, await lab.run.run())
 
     return run(played())

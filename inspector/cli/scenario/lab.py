@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector.app.scenario_job import ScenarioFile
-from inspector.cli.composition import open_lab, shipped_scenarios
+from inspector.cli.composition import shipped_scenarios
 from inspector.cli.options import Options
+from inspector.cli.scenario.opening import open_lab
 from inspector.domain.error import ConfigError
 from inspector.domain.events import Record
 from inspector.domain.scenario import Scenario

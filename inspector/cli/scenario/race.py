@@ -17,6 +17,7 @@ from inspector.cli.leftover import ask_about_leftovers
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.render import say, say_json
 from inspector.cli.run import run
+from inspector.cli.scenario import opening
 from inspector.cli.scenario.command import (
     NamedScenario,
     Played,
@@ -149,8 +150,8 @@ async def _play(one: _Entry, static: ScenarioFile, setup: Options, race: Race, s
     if race.profiles[side] == STATIC:
         mine = replace(mine, values=static_settings(mine.values))
     profile, listen = race.profiles[side], race.listener(side)
-    opening = composition.open_lab(file.scenario, mine, profile, tell=listen, ground=one.ground)
-    async with opening as lab:
+    session = opening.open_lab(file.scenario, mine, profile, tell=listen, ground=one.ground)
+    async with session as lab:
         if one.ground is not None:
             require_fit(one.scenario, lab.bench.catalog)
         race.prices = lab.bench.accounting.prices()

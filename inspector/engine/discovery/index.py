@@ -26,7 +26,7 @@ from inspector.engine.discovery.posting import Postings
 from inspector.engine.discovery.predecessor import Predecessor
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.discovery.vector_table import ABSENT, Vector, VectorTable
-from inspector.engine.ports import StaticEmbedder
+from inspector.engine.embedding_ports import StaticEmbedder
 
 # Below this share of embedded tools rankers use words alone: a mixture would favor the embedded tools.
 ENOUGH_EMBEDDED = 0.9

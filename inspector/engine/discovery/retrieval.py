@@ -17,7 +17,8 @@ from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.rankers.ranker_list import ISO, require_ranker
 from inspector.engine.discovery.rules import MISSES_KEPT, SearchRules
-from inspector.engine.ports import Clock, Embedder, StaticEmbedder, VectorStore
+from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
+from inspector.engine.ports import Clock
 
 if TYPE_CHECKING:
     from inspector.engine.discovery.embedding import Embedding

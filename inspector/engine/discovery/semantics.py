@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from inspector.engine.discovery.document import MAX_EMBEDDED, Key, key_of
 from inspector.engine.discovery.query.example import REQUESTS, SMALL_TALK
 from inspector.engine.discovery.vector_table import Vector, VectorTable
-from inspector.engine.ports import Embedder, StaticEmbedder, VectorStore
+from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
 
 _QUERIES_KEPT = 256
 
