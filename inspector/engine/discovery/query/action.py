@@ -52,8 +52,3 @@ def asked_action(text: str) -> int:
     """The groups of the first verb of a text; 0 if it has none."""
     bits = [actions([word]) for word in split_words(text)]
     return next(filter(None, bits), 0)
-
-
-def conflicts(asked: int, offered: int) -> bool:
-    """Whether verbs are known on both sides and none of one group."""
-    return bool(asked and offered and not asked & offered)

@@ -75,16 +75,17 @@ class Clause:
 
 def clauses(text: str) -> tuple[Clause, ...]:
     """The distinct sentences in order; what is only courtesy or stop words is none."""
-    return _without_courtesies(_sentences(text))
+    return _distinct(_sentences(text))
 
 
 def steps(text: str) -> tuple[str, ...]:
     """What is asked for, one thing after the other: sentences split where another verb follows."""
-    found = _without_courtesies(part for sentence in _sentences(text) for part in _parts(sentence))
+    found = _distinct(part for sentence in _sentences(text) for part in _parts(sentence))
     return tuple(clause.text for clause in found if not clause.is_statement)
 
 
-def _without_courtesies(parts: Iterable[str]) -> tuple[Clause, ...]:
+def _distinct(parts: Iterable[str]) -> tuple[Clause, ...]:
+    """What the parts say, each thing once."""
     found: dict[str, Clause] = {}
     for part in parts:
         said = without_courtesies(part)
