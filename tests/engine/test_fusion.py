@@ -14,7 +14,7 @@ from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.query.parsed import parse
 from inspector.engine.discovery.rankers.bm25 import AS_WRITTEN, Bm25Ranker
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.fusion import FusionRanker
+from inspector.engine.discovery.rankers.fusion import FusionRanker, Standardised
 from inspector.engine.discovery.rankers.query_fusion import QueryFusion
 from inspector.engine.discovery.rankers.server_prior import ServerPrior
 from inspector.engine.discovery.semantics import Semantics
@@ -192,3 +192,10 @@ def test_small_talk_is_measured_with_examples_that_are_embedded_once() -> None:
     assert talk > request
     assert isinstance(semantics.anew(), Semantics)
     assert semantics.anew().small_talk(semantics.query("list all open orders of a customer")) == request
+
+
+def test_a_signal_that_differs_by_rounding_alone_adds_nothing() -> None:
+    cosine = np.float32(0.5)
+    raw = np.array([cosine, cosine, np.nextafter(cosine, np.float32(1))], np.float64)
+    assert not Standardised.of(raw, 1.0).values.any()
+    assert Standardised.of(np.array([0.5, 0.5, 0.501]), 1.0).values.any()

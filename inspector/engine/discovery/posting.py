@@ -88,6 +88,10 @@ class Postings:
         means = self.lengths.mean(axis=0)
         return np.where(means > 0, means, 1.0)
 
+    def counts(self, document: int) -> TermCounts:
+        """The terms of one document."""
+        return self._read[document]
+
     def span(self, term_id: int) -> slice:
         """The range of a term's entries; empty for a term that no document has."""
         if not 0 <= term_id < len(self._starts) - 1:

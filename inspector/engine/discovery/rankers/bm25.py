@@ -96,9 +96,10 @@ class Bm25Ranker:
     def _asked(self, query: str) -> list["_Asked"]:
         found = []
         for term in self.terms(query):
-            span = self._postings.span(self._term_id(term))
+            term_id = self._term_id(term)
+            span = self._postings.span(term_id)
             documents = self._postings.documents[span]
-            found.append(_Asked(term, span, documents, self._idf(len(documents))))
+            found.append(_Asked(term, term_id, span, documents, self._idf(len(documents))))
         return found
 
     def _idf(self, df: int) -> float:
@@ -109,11 +110,15 @@ class Bm25Ranker:
 
     def _saturation(self) -> NDArray[np.float32]:
         """What each entry of the postings adds for a term whose idf is 1."""
-        x = np.zeros(len(self._postings.documents))
+        documents, frequencies = self._postings.documents, self._postings.frequencies
         # Field by field: all at once would need the entries' memory five times.
+        x = np.zeros(len(documents))
         for column in np.flatnonzero(self._weights):
-            norms = self._per_occurrence[self._postings.documents, column]
-            x += self._postings.frequencies[:, column] * norms
+            x += frequencies[:, column] * self._per_occurrence[documents, column]
+        return self._saturate(x)
+
+    def _saturate(self, x: NDArray[np.float64]) -> NDArray[np.float32]:
+        """What weighted frequencies add, as rounded as they are added."""
         return (x * (self._settings.k1 + 1) / (x + self._settings.k1)).astype(np.float32)
 
     def _length_norms(self) -> NDArray[np.float64]:
@@ -129,34 +134,35 @@ class Bm25Ranker:
         return norms
 
     def _explain(self, asked: Sequence["_Asked"], position: int, values: Scores) -> Score:
-        parts = [part for term in asked for part in self._parts(term, position)]
+        """The parts of each term, split between the fields by weighted frequency."""
+        counts = self._postings.counts(position)
+        row_of = {term_id: row for row, term_id in enumerate(counts.ids.tolist())}
+        found = [(term, row_of[term.id]) for term in asked if term.id in row_of]
+        frequencies = counts.frequencies[[row for _term, row in found]]
+        weighted = frequencies * self._per_occurrence[position]
+        x = sum(weighted.T, start=np.zeros(len(found)))
+        # A term that is in fields without a weight only has no part.
+        gains = np.divide(self._saturate(x), x, out=np.zeros(len(x)), where=x > 0)
+        shares = weighted * (gains * [term.idf for term, _row in found])[:, None]
+        fields = self._field_inputs(position)
+        parts = []
+        rows = zip(found, frequencies.tolist(), shares.tolist(), strict=True)
+        for (term, _row), counted, added in rows:
+            common = {"idf": term.idf, "df": float(term.df), "N": float(self._postings.size)}
+            parts += [
+                Part(signal, term.term, value, {**common, "tf": float(tf), **inputs})
+                for signal, tf, value, inputs in zip(self._fields, counted, added, fields, strict=True)
+                if value > 0
+            ]
         return Score(self._index.tools[position].id, float(values[position]), tuple(parts))
 
-    def _parts(self, term: "_Asked", position: int) -> list[Part]:
-        """A term's part of the score, split between the fields by weighted frequency."""
-        entry = term.entry(position)
-        if entry is None:
-            return []
-        shares: list[float] = (self._postings.frequencies[entry] * self._per_occurrence[position]).tolist()
-        x = math.fsum(shares)
-        if not x:
-            # The term is in fields without a weight only.
-            return []
-        gain = term.idf * float(self._saturated[entry]) / x
-        common = {"idf": term.idf, "df": float(term.df), "N": float(self._postings.size)}
+    def _field_inputs(self, position: int) -> list[dict[str, float]]:
+        """What is the same for all terms in each field of a document."""
+        lengths, means = self._postings.lengths[position].tolist(), self._postings.mean_lengths.tolist()
         return [
-            Part(signal, term.term, gain * share, common | self._inputs(entry, position, column))
-            for column, (signal, share) in enumerate(zip(self._fields, shares, strict=True))
-            if share > 0
+            {"weight": weight, "length": length, "mean length": mean}
+            for weight, length, mean in zip(self._weights.tolist(), lengths, means, strict=True)
         ]
-
-    def _inputs(self, entry: int, position: int, column: int) -> dict[str, float]:
-        return {
-            "tf": float(self._postings.frequencies[entry, column]),
-            "weight": float(self._weights[column]),
-            "length": float(self._postings.lengths[position, column]),
-            "mean length": float(self._postings.mean_lengths[column]),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +170,7 @@ class _Asked:
     """One term of a query: where its entries are, and the documents that have it, ascending."""
 
     term: str
+    id: int
     span: slice
     documents: NDArray[np.int32]
     idf: float
@@ -171,9 +178,3 @@ class _Asked:
     @property
     def df(self) -> int:
         return len(self.documents)
-
-    def entry(self, document: int) -> int | None:
-        """The index of one document's entry, or None."""
-        # As the documents are kept: any other type would have all of them converted.
-        found = int(self.documents.searchsorted(np.int32(document)))
-        return self.span.start + found if found < self.df and self.documents[found] == document else None
