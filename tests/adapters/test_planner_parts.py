@@ -10,9 +10,9 @@ from inspector.demo.planner.arithmetic import expression
 from inspector.demo.planner.choice import bound_tools, ranked
 from inspector.demo.planner.history import read_history
 from inspector.demo.planner.reading import read
+from inspector.demo.planner.step import MAX_STEPS, split
 from inspector.demo.planner.value import Source
 from inspector.domain.message import NoteMessage, UserMessage
-from inspector.domain.step import MAX_STEPS, split
 from inspector.domain.tool import function_definition
 
 

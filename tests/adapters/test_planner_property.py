@@ -9,6 +9,7 @@ from inspector.demo.planner.argument import fill
 from inspector.demo.planner.choice import bound_tools, ranked
 from inspector.demo.planner.planner import MAX_MODEL_CALLS, decide
 from inspector.demo.planner.reading import read
+from inspector.demo.planner.step import split
 from inspector.demo.planner.value import Source
 from inspector.domain.manifest import SEARCH_TOOLS, search_tools_definition
 from inspector.domain.message import (
@@ -19,7 +20,6 @@ from inspector.domain.message import (
     ToolMessage,
     UserMessage,
 )
-from inspector.domain.step import split
 
 SEARCH = search_tools_definition("(a manifest)")
 _SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=12)

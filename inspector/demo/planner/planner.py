@@ -18,10 +18,10 @@ from inspector.demo.planner.choice import (
 )
 from inspector.demo.planner.history import Attempt, Done, History, call_id, read_history
 from inspector.demo.planner.reading import Reading, read
+from inspector.demo.planner.step import split
 from inspector.demo.planner.value import Source
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.message import Message, ModelReply, ModelRequest, NoteMessage, ToolCall
-from inspector.domain.step import split
 from inspector.engine.discovery.term import terms
 
 MAX_SEARCHES = 2

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from inspector.demo.planner.arithmetic import expression
-from inspector.domain.step import quoted, without_quotes
+from inspector.demo.planner.step import quoted, without_quotes
 from inspector.engine.discovery.term import stem, terms
 
 

@@ -1,9 +1,9 @@
-"""Compares one search for a whole request with one search for each of its steps."""
+"""Compares one search for a whole request with one search for each of its steps, as the ranker reads them."""
 
 from dataclasses import dataclass
 
-from inspector.domain.step import split
 from inspector.engine.discovery.explanation.standing import Standings
+from inspector.engine.discovery.query.parsed import parse
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
 
@@ -42,7 +42,7 @@ def by_step(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchR
     Raises ToolsightError for an unknown ranker, ModelError if a text cannot be embedded.
     """
     whole = _search(rankers, ranker_name, text, rules)
-    steps = tuple(_search(rankers, ranker_name, step, rules) for step in split(text))
+    steps = tuple(_search(rankers, ranker_name, step, rules) for step in parse(text).steps or (text,))
     found = dict.fromkeys(tool_id for step in steps for tool_id in step.tool_ids)
     return Steps(
         whole,
