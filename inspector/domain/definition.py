@@ -42,6 +42,8 @@ def definition_hash(tool: Tool) -> str:
     """SHA-256 of everything that the server declares of the tool, the same for any order of keys."""
     declared = {field.name: getattr(tool, field.name) for field in fields(tool)}
     declared["annotations"] = _annotations(tool.annotations)
+    if not tool.tags:
+        del declared["tags"]
     return hashlib.sha256(canonical(declared).encode()).hexdigest()
 
 

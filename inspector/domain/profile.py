@@ -35,7 +35,8 @@ PROFILES: Mapping[str, Profile] = {
             "toolsight",
             "Toolsight",
             "Found tools stay bound up to a limit and are appended to keep the prompt cache's prefix; "
-            "a search can abstain; the guard breaks loops and notes redundant searches.",
+            "a search can abstain; the guard breaks loops and notes redundant searches. A catalog for which "
+            "discovery never pays is bound in full.",
         ),
         Profile(
             "static",
@@ -53,6 +54,7 @@ PROFILES: Mapping[str, Profile] = {
             "Deferred loading",
             "A manifest in search_tools, BM25, and found tools stay loaded for the session.",
             {
+                "discovery.auto": "always",
                 "discovery.ranker": "prd-bm25",
                 "discovery.results": "full",
                 "manifest.max_tokens": 0,
@@ -67,6 +69,7 @@ PROFILES: Mapping[str, Profile] = {
             "Few tools at a time, expired and unused ones go first; searches in three tiers; a loop "
             "evicts its tool.",
             {
+                "discovery.auto": "always",
                 "discovery.ranker": "three-tier",
                 # It refuses 5 of 160 of our own searches and answers 24 of 84 that no tool serves; 0.28
                 # refuses 1 and answers 42.
@@ -89,6 +92,7 @@ PROFILES: Mapping[str, Profile] = {
             "No search: the prompt always has a summary of every tool, and each turn binds the tools "
             "whose cosine is over a threshold and whose preconditions hold.",
             {
+                "discovery.auto": "always",
                 "discovery.search_tool": False,
                 "discovery.defer_all": True,
                 "binding.policy": "gate",
@@ -102,6 +106,7 @@ PROFILES: Mapping[str, Profile] = {
             "Advisory search",
             "Every tool is bound, and a fuzzy search helps the model pick one.",
             {
+                "discovery.auto": "always",
                 "discovery.ranker": "fuzzy",
                 "discovery.results": "ranked",
                 "binding.policy": "all",
@@ -113,14 +118,19 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "stack",
             "Layers",
-            "Ranks a tool with its server, within tags; found tools stay bound while there is room.",
+            "Ranks a tool with its server, within tags; found tools stay bound while there is room. Below 20 "
+            "tools all are bound.",
             {
+                "discovery.auto": "tools",
                 "discovery.ranker": "two-stage",
                 "discovery.results": "full",
                 "binding.policy": "bounded",
                 "binding.delivery": "append",
                 "binding.capacity": 8,
                 "discovery.offer_domains": True,
+                "discovery.offer_limit": True,
+                "discovery.offer_similarity": True,
+                "discovery.offer_server_query": True,
                 **_ALWAYS_ANSWERS,
             },
         ),

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from inspector.domain.number import percent
+
 TOLERANCE = 1e-9
 ASKED_BEFORE = "asked before"
 """The term of what a past request adds; a short request follows it, quoted."""
@@ -89,8 +91,10 @@ class Hit:
 class SearchRequest:
     """The arguments of `search_tools` (PRD section 2.3); at least one must be given.
 
-    `tags` restricts the search to servers that have all of them (layered composition, layer 1). `limit` is
-    how many results are wanted, 0 if that is left to the settings.
+    `tags` restricts the search to tools that have all of them (layered composition, layer 1). `limit` is
+    how many results are wanted, 0 if that is left to the settings. `min_similarity` is how well a result has
+    to fit, 0 to 1: its probability, or with rankers of meaning its cosine. `server_query` describes the
+    server apart from the tool (layer 3, MCP-Zero's request).
     """
 
     query: str = ""
@@ -98,6 +102,8 @@ class SearchRequest:
     tool_names: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     limit: int = 0
+    min_similarity: float = 0.0
+    server_query: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -110,6 +116,8 @@ class SearchRequest:
         parts += [", ".join(self.tool_names)] if self.tool_names else []
         parts += [f"tags {', '.join(self.tags)}"] if self.tags else []
         parts += [f"limit {self.limit}"] if self.limit else []
+        parts += [f"fit at least {percent(self.min_similarity)}"] if self.min_similarity else []
+        parts += [f"on a server for “{self.server_query}”"] if self.server_query else []
         return "  ".join(parts) or "(nothing)"
 
 

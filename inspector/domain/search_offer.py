@@ -14,19 +14,23 @@ _HOW: Mapping[Matching, str] = {
     "spelling": "Matches by spelling and forgives typing errors.",
 }
 _TASK = "(e.g. 'create a calendar event')"
+_FIT = "Only tools that fit at least so well."
+_SERVER = "What the server is about that has the tool (e.g. 'calendars and meetings')."
 _PATTERN = "A regular expression that names and descriptions have to match (e.g. 'calendar.*event')."
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOffer:
-    """How searches match, the tags a model may narrow them to, and the most results it may ask for.
+    """How searches match, and what a model may choose: tags, the most results, how well they must fit.
 
-    No tags and 0 results: it may choose neither.
+    No tags and 0 results: it may choose neither. With `server_query` it may describe the server apart.
     """
 
     matching: Matching = "both"
     domains: tuple[str, ...] = ()
     limit: int = 0
+    similarity: bool = False
+    server_query: bool = False
 
     def parameters(self, *, advisory: bool = False) -> dict[str, Any]:
         """The schema of the arguments (PRD section 2.3); with `advisory` every tool is loaded already."""
@@ -43,10 +47,14 @@ class SearchOffer:
             ),
         }
         if self.domains:
-            properties["domain"] = _texts("Only tools of servers with all of these tags.", self.domains)
+            properties["domain"] = _texts("Only tools with all of these tags.", self.domains)
         if self.limit:
             about = f"How many tools to return, at most {self.limit}."
             properties["limit"] = {"type": "integer", "description": about}
+        if self.similarity:
+            properties["min_similarity"] = {"type": "number", "minimum": 0, "maximum": 1, "description": _FIT}
+        if self.server_query:
+            properties["server_query"] = _text(_SERVER)
         return {"type": "object", "properties": properties}
 
     def _query(self, *, advisory: bool) -> str:

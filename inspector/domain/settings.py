@@ -42,12 +42,16 @@ class DiscoverySettings:
     enabled: bool = knob(True, "off: every tool is bound from the start and nothing can be searched")
     defer_all: bool = knob(False, "defer the tools of every server, whatever its own switch says")
     auto: Size = knob(
-        "always",
+        "tokens",
         "when a catalog is large enough for discovery: always, or by number of tools (auto_tools), tokens of "
         "definitions (auto_tokens) or share of the window (auto_share); a smaller one is bound in full",
     )
     auto_tools: int = knob(20, "with auto tools: a catalog with fewer tools is bound in full", low=0)
-    auto_tokens: int = knob(10_000, "with auto tokens: a catalog with fewer tokens is bound in full", low=0)
+    auto_tokens: int = knob(
+        2_300,
+        "with auto tokens: a catalog with fewer tokens is bound in full; discovery pays for none so small",
+        low=0,
+    )
     auto_share: float = knob(
         0.03, "with auto window: a catalog below this share of the window is bound in full", low=0, high=1
     )
@@ -55,7 +59,18 @@ class DiscoverySettings:
     max_search_results: int = knob(5, "the most tools a search returns", low=1, high=100)
     max_limit: int = knob(10, "the most tools a search returns if the model asks for more", low=1, high=100)
     offer_limit: bool = knob(False, "let the model say how many tools a search returns, up to max_limit")
-    offer_domains: bool = knob(False, "let the model narrow a search to servers with certain tags")
+    offer_domains: bool = knob(False, "let the model narrow a search to tools with certain tags")
+    offer_similarity: bool = knob(
+        False, "let the model say how well a tool must fit: the probability, or the cosine, of a result"
+    )
+    offer_server_query: bool = knob(
+        False,
+        "let the model describe the server that it needs apart from the tool; rankers that look at servers "
+        "compare it with them, others add it to the query",
+    )
+    tags: Mapping[str, tuple[str, ...]] = knob(
+        {}, "by tool id (* and ? match): tags, besides those of its server and those that its server tells"
+    )
     results: ResultForm = knob(
         "brief",
         "what a search returns for a tool. brief: its id and first sentence, as its definition is then in "

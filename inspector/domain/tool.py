@@ -28,7 +28,7 @@ class Annotations:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool of one server. `input_schema` is JSON Schema with `type: object`."""
+    """One tool of one server. `input_schema` is JSON Schema with `type: object`; `tags` are the server's."""
 
     server: str
     name: str
@@ -37,6 +37,7 @@ class Tool:
     annotations: Annotations = Annotations()
     output_schema: JsonObject | None = None
     title: str = ""
+    tags: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

@@ -170,14 +170,17 @@ def _first_sizes(catalog: NamedCatalog, meter: BudgetMeter) -> tuple[str, ...]:
 def _rule() -> Table:
     return Table(
         f"The rule for small catalogs: below {SMALL} tools everything is bound",
-        ("tools", "discovery.auto=tools", "discovery.auto=always, the default"),
+        ("tools", "discovery.auto=tools", "discovery.auto=always"),
         tuple(_rule_rows()),
         frozenset({0}),
     )
 
 
 def _rule_rows() -> Iterator[tuple[str, ...]]:
-    by_tools, always = DiscoverySettings(auto="tools", auto_tools=SMALL), DiscoverySettings()
+    by_tools, always = (
+        DiscoverySettings(auto="tools", auto_tools=SMALL),
+        DiscoverySettings(auto="always"),
+    )
     for tools in (SMALL - 1, SMALL):
         on = [decide(settings, tools, 0, 0).is_on for settings in (by_tools, always)]
         yield (f"{tools}", *("search" if is_on else "bind everything" for is_on in on))

@@ -27,6 +27,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
         json.dumps(
             {
                 "tool_discovery": {"enabled": True, "max_search_results": 3},
+                "settings": {"discovery.auto": "always"},
                 "mcpServers": {
                     "weather": server("weather", defer_loading=True),
                     "calc": server("calc"),

@@ -27,7 +27,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def told(toolsight: Toolsight, folder: Path, *more: str) -> Any:
     """What the command says as JSON."""
-    done = toolsight("runs", str(folder), "--tools", str(folder / "tools"), *WORDS_ALONE, *more, "--json")
+    few = ("--set", "discovery.auto=always")
+    done = toolsight(
+        "runs", str(folder), "--tools", str(folder / "tools"), *WORDS_ALONE, *few, *more, "--json"
+    )
     assert done.exit_code == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -14,14 +14,19 @@ def test_discovery_that_is_switched_off_stays_off_whatever_the_rule() -> None:
 
 
 def test_without_a_rule_a_catalog_of_one_tool_is_searched_too() -> None:
-    assert decide(DiscoverySettings(), 1, 100, 128_000).is_on
+    assert decide(DiscoverySettings(auto="always"), 1, 100, 128_000).is_on
+
+
+def test_by_default_a_catalog_for_which_discovery_never_pays_is_bound_whole() -> None:
+    assert not decide(DiscoverySettings(), 100, 2_299, 128_000).is_on
+    assert decide(DiscoverySettings(), 1, 2_300, 128_000).is_on
 
 
 @pytest.mark.parametrize(
     ("rule", "below", "from_here"),
     [
         ("tools", (19, 10**6), (20, 1)),
-        ("tokens", (10**4, 9_999), (1, 10_000)),
+        ("tokens", (10**4, 2_299), (1, 2_300)),
         ("window", (99, 2_999), (1, 3_000)),
     ],
 )

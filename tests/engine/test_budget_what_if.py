@@ -13,7 +13,7 @@ from inspector.domain.knob import with_values
 from inspector.domain.price import Prices
 from inspector.domain.server import ServerSpec
 from inspector.domain.session import Binding
-from inspector.domain.settings import Settings
+from inspector.domain.settings import DiscoverySettings, Settings
 from inspector.domain.tool import Tool
 from inspector.domain.tool_pattern import matches
 from inspector.domain.toolset import ServerRule, Toolset
@@ -52,7 +52,11 @@ def meter(window: int = WINDOW) -> BudgetMeter:
 def setup(values: Mapping[str, Any] | None = None, **toolsets: Toolset) -> Setup:
     """All servers deferred but calc."""
     specs = tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in ("shop", "mail", "calc"))
-    return Setup(TOOLS, Configuration("test.json", specs, toolsets), with_values(Settings(), values or {}))
+    return Setup(
+        TOOLS,
+        Configuration("test.json", specs, toolsets),
+        with_values(Settings(DiscoverySettings(auto="always")), values or {}),
+    )
 
 
 def test_no_change_changes_nothing() -> None:

@@ -13,7 +13,7 @@ from inspector.domain.knob import with_values
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.profile import PROFILES, profile_settings
 from inspector.domain.server import ServerSpec
-from inspector.domain.settings import Settings
+from inspector.domain.settings import DiscoverySettings, Settings
 from inspector.domain.tool import Tool
 from inspector.domain.tool_pattern import matches
 from inspector.domain.toolset import ServerRule, Toolset
@@ -47,7 +47,8 @@ WAITING = ["shop:list_orders", "shop:refund_order", "weather:get_forecast"]
 
 
 def built(toolset: str = "", tools: Sequence[Tool] = TOOLS, **values: Any) -> BuiltCatalog:
-    settings = with_values(Settings(), {path.replace("__", "."): value for path, value in values.items()})
+    chosen = {path.replace("__", "."): value for path, value in values.items()}
+    settings = with_values(Settings(DiscoverySettings(auto="always")), chosen)
     return build_catalog(
         tools,
         CONFIGURATION,
@@ -193,7 +194,7 @@ def test_tools_with_any_text_are_taken_in(server: str, name: str, description: s
     spec = ServerSpec(server, "x", defer_loading=True)
     tools = (Tool(server, name, description),)
     for policy in ("bounded", "gate"):
-        settings = with_values(Settings(), {"binding.policy": policy})
+        settings = with_values(Settings(), {"binding.policy": policy, "discovery.auto": "always"})
         catalog = build_catalog(
             tools,
             Configuration("test", (spec,)),

@@ -11,6 +11,7 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.error import ModelError, ServerExited
 from inspector.domain.events import TrustChanged, TurnEnded
 from inspector.domain.fold import fold
+from inspector.domain.knob import with_values
 from inspector.domain.message import (
     AssistantMessage,
     ModelRequest,
@@ -85,7 +86,8 @@ class Bench:
         specs = tuple(
             ServerSpec(name, "x", defer_loading=name != "calc") for name in ("shop", "weather", "calc")
         )
-        self.settings = settings or Settings(chat=ChatSettings(max_steps=max_steps))
+        chosen = settings or Settings(chat=ChatSettings(max_steps=max_steps))
+        self.settings = with_values(chosen, {"discovery.auto": "always"})
         self.session = Session("s", self.store, self.clock, Redactor({}))
         self.live = Live(
             settings=self.settings,

@@ -324,7 +324,7 @@ async def test_with_observations_the_gate_moves_with_the_task() -> None:
 async def test_after_the_gate_its_tools_make_room_as_found_ones_do() -> None:
     bench = gated(says("ok"), searches(tool_names=["get_forecast"]), says("ok"))
     await bench.say(ORDERS)
-    bench.live.settings = Settings(binding=BindingSettings(capacity=1))
+    bench.live.settings = Settings(DiscoverySettings(auto="always"), binding=BindingSettings(capacity=1))
     bench.binder.rebuild(TOOLS, {})
     assert bench.session.state.load_order == ("shop:list_orders",)
     await bench.say(FORECAST)

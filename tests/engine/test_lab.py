@@ -96,7 +96,9 @@ async def lab(folder: Path, text: str) -> AsyncGenerator[Lab, None]:
     model, servers = ScriptModel(path), shop_and_weather()
     clock, connector = LabClock(ManualClock()), ChangingConnector(MemoryConnector(servers))
     configuration = Configuration(
-        "test.json", tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in servers)
+        "test.json",
+        tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in servers),
+        values={"discovery.auto": "always"},
     )
     ports = Ports(
         connector,

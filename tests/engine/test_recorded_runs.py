@@ -67,6 +67,7 @@ def played(
     run: RecordedRun, profile: str = "toolsight", tools: Sequence[Tool] = LIBRARY, **values: Any
 ) -> PlayedRun:
     chosen = {path.replace("__", "."): value for path, value in values.items()}
+    chosen.setdefault("discovery.auto", "always")
     chosen.setdefault("discovery.min_probability", 0.0)
     chosen.setdefault("discovery.min_tool_probability", 0.0)
     setup = RunSetup(profile, profile, chosen)
@@ -184,7 +185,10 @@ def events(run: RecordedRun, profile: str = "static", **values: Any) -> list[Eve
             super().append(record)
 
     listening = replace(ports(), store=Listening())
-    chosen = {path.replace("__", "."): value for path, value in values.items()}
+    chosen = {
+        "discovery.auto": "always",
+        **{path.replace("__", "."): value for path, value in values.items()},
+    }
     asyncio.run(play(run, RunSetup("s", profile, chosen), LIBRARY, listening, Kept(), model="priced"))
     assert listening.store.sessions() == []
     return copied
@@ -304,7 +308,8 @@ def test_a_batch_compares_every_setup_with_the_first_on_the_same_runs() -> None:
         for n in range(4)
     ]
     known = known_runs(runs, LIBRARY)
-    chosen = setups(["toolsight"], {}, {"discovery.max_search_results": [1, 4]}) + setups(["static"], {}, {})
+    chosen = setups(["toolsight"], {"discovery.auto": "always"}, {"discovery.max_search_results": [1, 4]})
+    chosen += setups(["static"], {}, {})
     batch = play_batch(known, LIBRARY, chosen, ports(), model="priced")
     few, many, static = batch.summaries
     assert [one.setup.name for one in batch.summaries] == [
@@ -340,7 +345,11 @@ def test_a_run_may_have_only_the_servers_that_it_called() -> None:
 
 def test_reasons_are_told_apart_in_the_summary() -> None:
     known = known_runs([LENDING], LIBRARY)
-    values = {"discovery.min_probability": 0.0, "discovery.min_tool_probability": 0.0}
+    values = {
+        "discovery.auto": "always",
+        "discovery.min_probability": 0.0,
+        "discovery.min_tool_probability": 0.0,
+    }
     (summary,) = play_batch(
         known, LIBRARY, setups(["toolsight"], values, {}), ports(), model="priced"
     ).summaries

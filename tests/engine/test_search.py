@@ -1,11 +1,13 @@
 """PRD sections 2.3 and 5: every combination of parameters, and what the model reads."""
 
+import numpy as np
 import pytest
 
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.domain.ranking import Outcome, SearchRequest
 from inspector.domain.search_text import unknown_server_text
 from inspector.domain.settings import DiscoverySettings
+from inspector.domain.tag import Tags
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
@@ -26,7 +28,7 @@ TOOLS = (
     Tool("calc", "evaluate", "Evaluate an expression with orders of magnitude."),
 )
 RANKERS = CatalogRankers(ToolIndex(TOOLS), DiscoverySettings())
-TAGS = {"mail": ("comms",), "wiki": ("docs", "comms")}
+TAGS = Tags({"mail": ("comms",), "wiki": ("docs", "comms")})
 
 
 def run(
@@ -276,3 +278,23 @@ def test_a_look_up_by_name_has_no_scores_to_rank_by() -> None:
 )
 def test_a_limit_is_read_leniently(given: object, limit: int) -> None:
     assert parse_request({"query": "x", "limit": given}).limit == limit
+
+
+@pytest.mark.parametrize(
+    ("ranker", "measure"), [("hybrid", "fit"), ("dense", "similarity"), ("two-stage", "similarity")]
+)
+def test_nothing_that_fits_less_than_was_asked_for_is_a_result(ranker: str, measure: str) -> None:
+    rankers = rankers_of(TOOLS)
+    ranking = rankers.get(ranker).rank("list orders")
+    values = getattr(ranking, measure)
+    least = float(np.sort(values[ranking.kept])[-2])
+    request = SearchRequest("list orders", min_similarity=least)
+    rules = SearchRules(9)
+    report = (
+        ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, ManualClock())
+        .run(request)
+        .report
+    )
+    kept = {TOOLS[p].id for p in np.flatnonzero(ranking.kept & (values >= least))}
+    assert {hit.tool_id for hit in report.results} == kept
+    assert 0 < len(kept) <= 2

@@ -15,7 +15,7 @@ from inspector.domain.fold import fold
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
 from inspector.domain.session import Binding
-from inspector.domain.settings import BindingSettings, Settings
+from inspector.domain.settings import BindingSettings, DiscoverySettings, Settings
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.live import Live
@@ -39,7 +39,7 @@ class Ground:
 
     def __init__(self, **binding: Any) -> None:
         self.clock, self.store = ManualClock(), MemoryStore()
-        settings = Settings(binding=BindingSettings(**binding))
+        settings = Settings(DiscoverySettings(auto="always"), binding=BindingSettings(**binding))
         self.session = Session("s", self.store, self.clock, Redactor({}))
         self.turn, self.tools = 0, TOOLS
         specs = (ServerSpec("shop", "x", defer_loading=True), ServerSpec("calc", "x"))

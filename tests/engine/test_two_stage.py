@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from inspector.domain.ranking import Signal
+from inspector.domain.ranking import SearchRequest, Signal
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import SUMMARY
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.ranker import Ranking, Scores
+from inspector.engine.discovery.rankers.ranker import Ranking, Scores, ranking_for
 from tests.support.office import office
 from tests.support.retrieval import rankers_of
 
@@ -103,3 +103,22 @@ def test_the_product_keeps_the_tools_of_the_five_best_servers() -> None:
     ranking = rankers.get("two-stage-product").rank("get an order in Rome")
     best = np.argsort(-server, kind="stable")[:5]
     assert sorted(np.flatnonzero(ranking.kept)) == sorted(best)
+
+
+@pytest.mark.parametrize("name", ["two-stage", "two-stage-product"])
+def test_a_server_described_apart_lifts_its_tools_and_leaves_similarity_as_it_is(name: str) -> None:
+    rankers = rankers_of(TOOLS)
+    ranker, query = rankers.get(name), "list what is there"
+    mail = SearchRequest(query, server_query="messages and e-mail")
+    apart, whole = ranking_for(ranker, mail), ranking_for(ranker, SearchRequest(query))
+    assert apart.similarity is not None
+    assert whole.similarity is not None
+    assert apart.similarity.tolist() == whole.similarity.tolist()
+    lifted = {TOOLS[p].server for p in np.flatnonzero(apart.values > whole.values)}
+    assert "mail" in lifted
+
+
+def test_a_ranker_that_looks_at_no_servers_reads_the_description_of_one_as_part_of_the_query() -> None:
+    ranker = rankers_of(TOOLS).get("bm25")
+    request = SearchRequest("list", server_query="orders")
+    assert found(ranking_for(ranker, request), TOOLS) == found(ranker.rank("list (orders)"), TOOLS)

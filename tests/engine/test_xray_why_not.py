@@ -11,6 +11,7 @@ from inspector.adapters.memory.fakes import ManualClock
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import TOLERANCE, Outcome, Part, Score, SearchRequest, Signal
 from inspector.domain.settings import DiscoverySettings
+from inspector.domain.tag import Tags
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.ledger import ROUNDING, ledger
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, MAX_ADVICE, WhyNot, why_not
@@ -29,7 +30,7 @@ TOOLS = (
     Tool("wiki", "search", "Search pages."),
     Tool("mail", "search", "Search messages."),
 )
-TAGS = {"shop": ("money", "write"), "mail": ("write",)}
+TAGS = Tags({"shop": ("money", "write"), "mail": ("write",)})
 EXPERT = DiscoverySettings(expert_tools=("shop:l*",), system_servers=("mail",))
 CATALOGS = {
     (semantic, tiers): rankers_of(TOOLS, semantic=semantic, settings=EXPERT if tiers else None)
@@ -102,7 +103,7 @@ def test_what_the_request_leaves_out_is_all_the_advice_there_is() -> None:
     assert found.advice == ("The request is limited to server 'mail'; this tool is on 'shop'.",)
     found = ask(tool_id="wiki:search", request=SearchRequest("search", tags=("write",)))
     assert found.cut is Outcome.OTHER_TAG
-    assert found.advice == ("The server 'wiki' lacks 'write', required by the request.",)
+    assert found.advice == ("It lacks the tag 'write', required by the request.",)
 
 
 def test_a_threshold_that_the_advice_names_returns_the_tool() -> None:

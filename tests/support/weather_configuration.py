@@ -11,5 +11,5 @@ def write_weather_configuration(folder: Path) -> Path:
     """Write the configuration's file in `folder`; the server is named `weather`."""
     path = folder / "toolsight.json"
     server = {"command": sys.executable, "args": [str(SERVER)], "env": {"TOOLSIGHT_STATE": str(folder)}}
-    path.write_text(json.dumps({"mcpServers": {"weather": server}}))
+    path.write_text(json.dumps({"mcpServers": {"weather": server}, "settings": {"discovery.auto": "always"}}))
     return path

@@ -89,7 +89,7 @@ def names(request: ModelRequest) -> list[str]:
 def configured(servers: Iterable[str]) -> Configuration:
     """A configuration in which all servers but calc are deferred, and a toolset `sums` with only calc.
 
-    Its servers are trusted, so that nobody is asked about what only reads.
+    Its servers are trusted, so that nobody is asked about what only reads. Few tools are searched too.
     """
     return Configuration(
         "test.json",
@@ -97,6 +97,7 @@ def configured(servers: Iterable[str]) -> Configuration:
             ServerSpec(name, name, defer_loading=name != "calc", trust_annotations=True) for name in servers
         ),
         {"sums": Toolset("sums", "Sums only", {"calc": ServerRule()})},
+        values={"discovery.auto": "always"},
     )
 
 

@@ -30,6 +30,8 @@ MAX_PAGES = 5_000
 _MOST_ROUNDS = 10
 _ROUND_PAUSE = 0.2
 _MODES = {Era.LEGACY: "legacy", Era.MODERN: "auto", Era.AUTO: "auto"}
+_TAG_SPACES = ("fastmcp", "_fastmcp")
+_MOST_TAGS, _LONGEST_TAG = 32, 64
 _SERVER_BUG = "This is a bug in the server."
 # The SDK's message for a session that an HTTP server has forgotten, for example after a restart.
 _SESSION_GONE = "Session terminated"
@@ -221,7 +223,17 @@ def translated(server: str, tool: types.Tool) -> Tool:
         ),
         output_schema=tool.output_schema,
         title=tool.title or claims.title or "",
+        tags=_tags(tool.meta),
     )
+
+
+def _tags(meta: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The tags that FastMCP puts into a tool's `_meta`, in either of its namespaces, or that stand there."""
+    spaces = [meta or {}, *((meta or {}).get(name) for name in _TAG_SPACES)]
+    given = [space.get("tags") for space in spaces if isinstance(space, Mapping)]
+    tags = (tag for each in given if isinstance(each, list) for tag in each)
+    named = {tag.strip()[:_LONGEST_TAG] for tag in tags if isinstance(tag, str) and tag.strip()}
+    return tuple(sorted(named)[:_MOST_TAGS])
 
 
 def server_info(client: Client) -> ServerInfo:

@@ -96,6 +96,7 @@ def tools(tool_id: str, client: Client | None, as_json: bool, **values: Any) -> 
                         "description": tool.description,
                         "definition": definition(tool),
                         "annotations": asdict(tool.annotations),
+                        "tags": bench.retrieval.rules.tags.of(tool),
                         "contradiction": contradiction(tool),
                         "asked": why_ask(tool, bench.state),
                     }

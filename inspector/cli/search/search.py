@@ -52,10 +52,17 @@ class _Search:
 @click.argument("query", default="")
 @click.option("--server", "server_name", default="", help="Search only this server.")
 @click.option("--name", "tool_names", multiple=True, help="Look up a tool by name. May be repeated.")
-@click.option("--tag", "tags", multiple=True, help="Search only servers with this tag. May be repeated.")
+@click.option("--tag", "tags", multiple=True, help="Search only tools with this tag. May be repeated.")
 @click.option(
     "--limit", type=click.IntRange(min=0), default=0, help="At most this many results; 0: as many as usual."
 )
+@click.option(
+    "--min-similarity",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="How well a result must fit: its probability, or with rankers of meaning its cosine.",
+)
+@click.option("--server-query", default="", help="What the server is about, apart from the tool.")
 @click.option("--ranker", default="", help=f"Use another ranker: {', '.join(RANKERS)}.")
 @click.option(
     "--why", "tool_id", default="", metavar="TOOL", help="Show why this tool is not found, or not first."
@@ -71,6 +78,8 @@ def search(
     tool_names: tuple[str, ...],
     tags: tuple[str, ...],
     limit: int,
+    min_similarity: float,
+    server_query: str,
     ranker: str,
     tool_id: str,
     *,
@@ -84,7 +93,8 @@ def search(
 
     With --as, search as that client does; given twice or more, the clients stand side by side.
     """
-    asked = _Search(SearchRequest(query, server_name, tool_names, tags, limit), as_json, *clients[:1])
+    request = SearchRequest(query, server_name, tool_names, tags, limit, min_similarity, server_query)
+    asked = _Search(request, as_json, *clients[:1])
     if clients and ranker:
         raise click.UsageError("--as chooses the ranker: leave out --ranker.")
     require_searches(clients)

@@ -14,6 +14,7 @@ from inspector.domain.index_state import IndexState
 from inspector.domain.past_call import PastCall
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.settings import DiscoverySettings
+from inspector.domain.tag import Tags
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.rankers.ranker_list import ISO, require_ranker
 from inspector.engine.discovery.rules import MISSES_KEPT, SearchRules
@@ -59,7 +60,7 @@ class Retrieval:
     ) -> None:
         """Without an `embedder` searches use words alone. `static` vectors need no model.
 
-        `cases` are labelled requests for these tools.
+        `tags` are those of servers, by name. `cases` are labelled requests for these tools.
 
         Embedding begins when `calm` has returned. `past_calls` reads those of earlier sessions, in a thread.
 
@@ -69,7 +70,7 @@ class Retrieval:
         self.settings = settings
         self.clock = clock
         self._cases = tuple(cases)
-        self.tags = tags
+        self._server_tags = tags
         self._embedder = embedder
         self._static = static
         self._vectors = vectors
@@ -171,7 +172,7 @@ class Retrieval:
             self.settings.max_search_results,
             self.settings.min_probability,
             self.settings.min_tool_probability,
-            self.tags,
+            Tags(self._server_tags, self.settings.tags),
             form=self.settings.results,
         )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from inspector.domain.ranking import Outcome, SearchRequest
 from inspector.domain.settings import ResultForm
+from inspector.domain.tag import Tags
 from inspector.domain.tool import Tool
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ MISSES_KEPT = 15
 class SearchRules:
     """At most `limit` results that are not `pinned`. `form` is that of the answer's text.
 
-    `tags` holds each server's tags, `unmet` the unmet preconditions by tool. `bound` tools, which include the
-    pinned ones, are loaded already. `away` tells why what has a name (a server, a tool) is away now.
+    `unmet` holds the unmet preconditions by tool. `bound` tools, which include the pinned ones, are loaded
+    already. `away` tells why what has a name (a server, a tool) is away now.
 
     If the ranker estimates how likely tools fit, a search abstains when no tool near the top reaches
     `threshold`, and a tool below `tool_threshold` is not a result.
@@ -29,7 +30,7 @@ class SearchRules:
     limit: int = 5
     threshold: float = 0.0
     tool_threshold: float = 0.0
-    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tags: Tags = Tags()
     unmet: Mapping[str, Sequence[str]] = field(default_factory=dict)
     bound: Collection[str] = frozenset()
     pinned: Collection[str] = frozenset()
@@ -40,9 +41,13 @@ class SearchRules:
         """Whether it is too improbable that any tool fits."""
         return ranking.probability is not None and ranking.probability < self.threshold
 
-    def likely(self, ranking: "Ranking") -> "Mask":
-        """The tools that the ranker keeps and finds likely enough to fit."""
-        return ranking.kept if ranking.fit is None else ranking.kept & (ranking.fit >= self.tool_threshold)
+    def likely(self, ranking: "Ranking", request: SearchRequest) -> "Mask":
+        """The tools that the ranker keeps and finds likely enough to fit, or as similar as is asked for."""
+        if ranking.fit is not None:
+            return ranking.kept & (ranking.fit >= max(self.tool_threshold, request.min_similarity))
+        if ranking.similarity is not None and request.min_similarity:
+            return ranking.kept & (ranking.similarity >= request.min_similarity)
+        return ranking.kept
 
     def missed(self, ranking: "Ranking", position: int) -> Outcome:
         """Why a tool is not among the likely ones."""
@@ -54,8 +59,9 @@ class SearchRules:
             return Outcome.PRECONDITION
         if request.server_name and tool.server != request.server_name:
             return Outcome.OTHER_SERVER
-        server_tags = self.tags.get(tool.server, ())
-        return None if set(request.tags) <= set(server_tags) else Outcome.OTHER_TAG
+        if request.tags and self.tags.missing(tool, request.tags):
+            return Outcome.OTHER_TAG
+        return None
 
 
 class Places:

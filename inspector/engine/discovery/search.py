@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import chain
+from functools import cached_property
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from inspector.domain.search_text import (
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.name_index import NameIndex
-from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
+from inspector.engine.discovery.rankers.ranker import Ranker, Ranking, ranking_for
 from inspector.engine.discovery.rules import MISSES_KEPT, Places, SearchRules
 from inspector.engine.discovery.search_answer import SearchAnswer
 from inspector.engine.ports import Clock
@@ -71,11 +71,10 @@ class ToolSearch:
         unknown = [tag for tag in request.tags if tag not in self._tags]
         return unknown_tags_text(unknown, self._tags) if unknown else ""
 
-    @property
+    @cached_property
     def _tags(self) -> Collection[str]:
-        """The tags of the servers that have a tool here, in order."""
-        tagged = (self._rules.tags.get(server, ()) for server in self._index.servers)
-        return dict.fromkeys(chain.from_iterable(tagged))
+        """The tags of the tools that are searched, in order."""
+        return self._rules.tags.known(self._index.tools)
 
     def _with_known_tags(self, request: SearchRequest) -> SearchRequest:
         """The request with tags as they are spelt here, whatever their case."""
@@ -118,7 +117,7 @@ class ToolSearch:
 
     def _ranked(self, request: SearchRequest, outcome: Outcome, misses: int) -> SearchReport:
         started = self._clock.monotonic()
-        ranking = self._ranker.rank(request.query)
+        ranking = ranking_for(self._ranker, request)
         order = self._order(request, ranking, misses)
         latency = (self._clock.monotonic() - started) * 1000
         result_outcome = Outcome.ABSTAINED if self._rules.abstains(ranking) else outcome
@@ -141,7 +140,7 @@ class ToolSearch:
             position = self._index.position
             pinned = [position[tool_id] for tool_id in self._rules.pinned if tool_id in position]
             first = ranking.order(self._rules.limit + misses + len(pinned))
-            likely = self._rules.likely(ranking).copy()
+            likely = self._rules.likely(ranking, request).copy()
             likely[pinned] = False
             if int(np.count_nonzero(likely[first])) >= min(self._rules.limit, int(np.count_nonzero(likely))):
                 return first
@@ -158,7 +157,7 @@ class ToolSearch:
     ) -> list[Hit]:
         """The results and the first `misses` other tools, each with what happened to it."""
         hits: list[Hit] = []
-        likely, places, missed = self._rules.likely(ranking), Places(self._rules), 0
+        likely, places, missed = self._rules.likely(ranking, request), Places(self._rules), 0
         for rank, position in enumerate(order, start=1):
             tool = self._index.tools[position]
             actual = self._rules.outside(tool, request)

@@ -162,6 +162,8 @@ def parse_request(arguments: JsonObject) -> SearchRequest:
         tool_names=_texts(arguments, "tool_names"),
         tags=_texts(arguments, "domain"),
         limit=_count(arguments, "limit"),
+        min_similarity=_share(arguments, "min_similarity"),
+        server_query=_text(arguments, "server_query"),
     )
 
 
@@ -179,6 +181,14 @@ def _count(arguments: Mapping[str, object], key: str) -> int:
         return max(int(float(_text(arguments, key))), 0)
     except (ValueError, OverflowError):
         return 0
+
+
+def _share(arguments: Mapping[str, object], key: str) -> float:
+    """A number from 0 to 1, or 0 if there is none."""
+    try:
+        return min(max(float(_text(arguments, key)), 0.0), 1.0)
+    except ValueError:
+        return 0.0
 
 
 def _text(arguments: Mapping[str, object], key: str) -> str:

@@ -6,7 +6,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Label
 
-from inspector.app.pages.find.results.content import request_of
+from inspector.app.pages.find.results.content import request_of, scope_text
 from inspector.domain.ranking import SearchRequest
 from widgets import PlainInput, visible
 
@@ -26,7 +26,7 @@ class AskBar(Horizontal):
     def compose(self) -> ComposeResult:
         for label, name, hint in (
             ("search", "query", "what should it do?"),
-            ("server", "server", "any server"),
+            ("server", "server", "any, or #tag"),
             ("names", "names", "any name"),
         ):
             yield Label(label, id=f"{name}-label")
@@ -35,7 +35,7 @@ class AskBar(Horizontal):
     def type(self, request: SearchRequest) -> None:
         """Show a request as if it had been typed."""
         names = " ".join(request.tool_names)
-        for name, text in (("query", request.query), ("server", request.server_name), ("names", names)):
+        for name, text in (("query", request.query), ("server", scope_text(request)), ("names", names)):
             self.query_one(f"#{name}", PlainInput).value = visible(text, limit=_LONGEST, newlines=False)
 
     def focus_query(self) -> None:

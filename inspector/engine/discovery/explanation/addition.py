@@ -13,6 +13,7 @@ from inspector.engine.discovery.explanation.standing import Standing, Standings,
 from inspector.engine.discovery.explanation.tool_edit import edited_rankers
 from inspector.engine.discovery.explanation.verdict import Verdict
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rankers.ranker import ranking_for
 from inspector.engine.discovery.rules import SearchRules
 
 MOST_SHOWN = 5
@@ -161,8 +162,8 @@ class AdditionTrial:
 
     def _verdict(self, rankers: CatalogRankers) -> Verdict:
         request = rankers.names.resolved(self.request)
-        ranking = rankers.get(self.ranker_name).rank(request.query)
-        return Verdict(rankers, request, Standings(ranking, self.rules.likely(ranking)), self.rules)
+        ranking = ranking_for(rankers.get(self.ranker_name), request)
+        return Verdict(rankers, request, Standings(ranking, self.rules.likely(ranking, request)), self.rules)
 
 
 def worthwhile(tried: Iterable[Addition], before: tuple[bool, int]) -> tuple[Addition, ...]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.standing import Standings
 from inspector.engine.discovery.query.parsed import parse
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
@@ -57,5 +58,5 @@ def _search(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchR
     if rules.abstains(ranking):
         return StepSearch(text, (), ranking.probability, abstained=True)
     tools = rankers.index.tools
-    positions = Standings(ranking, rules.likely(ranking)).kept(rules.limit)
+    positions = Standings(ranking, rules.likely(ranking, SearchRequest(text))).kept(rules.limit)
     return StepSearch(text, tuple(tools[position].id for position in positions), ranking.probability)

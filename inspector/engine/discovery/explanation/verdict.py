@@ -8,6 +8,7 @@ from inspector.domain.ranking import Hit, Outcome, SearchRequest
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.standing import Standings, position_of
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rankers.ranker import ranking_for
 from inspector.engine.discovery.rules import Places, SearchRules
 
 
@@ -61,9 +62,8 @@ class Verdict:
         return [tool_id for tool_id in matches if (tool_id in self.rules.pinned) is is_pinned]
 
     def missing_tags(self, tool: Tool) -> tuple[str, ...]:
-        """The tags of the request that the tool's server does not have."""
-        server_tags = self.rules.tags.get(tool.server, ())
-        return tuple(tag for tag in dict.fromkeys(self.request.tags) if tag not in server_tags)
+        """The tags of the request that the tool does not have."""
+        return self.rules.tags.missing(tool, self.request.tags)
 
     def cut(self, position: int) -> Outcome | None:
         """Why a tool is not returned, or None if it is; in a lookup, an unnamed tool is below the floor."""
@@ -93,7 +93,7 @@ def hit_of(
     """One tool's line of a search report, however far down. Raises ToolsightError for an unknown tool."""
     position = position_of(rankers.index, tool_id)
     request = rankers.names.resolved(request)
-    ranking = rankers.get(ranker_name).rank(request.query)
-    verdict = Verdict(rankers, request, Standings(ranking, rules.likely(ranking)), rules)
+    ranking = ranking_for(rankers.get(ranker_name), request)
+    verdict = Verdict(rankers, request, Standings(ranking, rules.likely(ranking, request)), rules)
     cut = verdict.cut(position)
     return Hit(verdict.standings[position].rank, ranking.explain(position), cut or Outcome.FOUND)

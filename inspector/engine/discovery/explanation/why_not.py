@@ -12,6 +12,7 @@ from inspector.engine.discovery.explanation.standing import Standing, Standings,
 from inspector.engine.discovery.explanation.verdict import Verdict
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.fusion import STATIC
+from inspector.engine.discovery.rankers.ranker import ranking_for
 from inspector.engine.discovery.rules import SearchRules
 
 MAX_ADVICE = 3
@@ -74,8 +75,8 @@ def why_not(
     """
     position = position_of(rankers.index, tool_id)
     request = rankers.names.resolved(request)
-    ranking = rankers.get(ranker_name).rank(request.query)
-    standings = Standings(ranking, rules.likely(ranking))
+    ranking = ranking_for(rankers.get(ranker_name), request)
+    standings = Standings(ranking, rules.likely(ranking, request))
     verdict = Verdict(rankers, request, standings, rules)
     score, rival = standings.ranking.explain(position), _rival(verdict, position)
     having, lacking = ((), ()) if verdict.is_lookup else _terms(rankers, request.query, position)
@@ -132,7 +133,7 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
         yield f"The request is limited to server '{request.server_name}'; this tool is on '{tool.server}'."
     elif cut is Outcome.OTHER_TAG:
         missing = ", ".join(f"'{tag}'" for tag in verdict.missing_tags(tool))
-        yield f"The server '{tool.server}' lacks {missing}, required by the request."
+        yield f"It lacks the tag {missing}, required by the request."
     elif verdict.is_lookup:
         yield (
             "The request is empty."

@@ -45,7 +45,11 @@ class DenseRanker:
             found = self._index.similarities(vector)[SUMMARY]
         cosines = np.nan_to_num(found, nan=0.0)
         kept = cosines >= self.threshold
-        return Ranking(cosines, kept, lambda position: self._explain(position, cosines), note=self._note)
+
+        def explain(position: int) -> Score:
+            return self._explain(position, cosines)
+
+        return Ranking(cosines, kept, explain, note=self._note, similarity=cosines)
 
     def _nothing(self, position: int) -> Score:
         return Score(self._index.tools[position].id, 0.0)

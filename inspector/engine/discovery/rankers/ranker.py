@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.domain.ranking import Score
+from inspector.domain.ranking import Score, SearchRequest
 
 # How many of the top tools decide whether any tool fits: as many as a search returns by default.
 LOOKED_AT = 5
@@ -24,7 +24,8 @@ class Ranking:
     `explain(position)` gives the parts of one score; they add up to `values[position]`.
     `fit` is how likely each tool fits, None if the ranker does not estimate it.
     `note` says what the ranker had to do without, for people. `likeliest` is how likely it is that any tool
-    fits, if the ranker knows it otherwise than from its own order.
+    fits, if the ranker knows it otherwise than from its own order. `similarity` is each tool's cosine, None
+    if the ranker compares no meaning or estimates `fit`.
     """
 
     values: Scores
@@ -33,6 +34,7 @@ class Ranking:
     fit: Scores | None = None
     note: str = ""
     likeliest: float | None = None
+    similarity: Scores | None = None
 
     @property
     def probability(self) -> float | None:
@@ -70,3 +72,20 @@ class Ranker(Protocol):
 
     def rank(self, query: str) -> Ranking:
         """Score every tool. Does not raise for any text."""
+
+
+@runtime_checkable
+class ServerRanker(Protocol):
+    """A ranker that looks at servers too: a request may describe the server apart from the tool."""
+
+    def rank_on(self, server_query: str, query: str) -> Ranking:
+        """Score every tool for `query`, and its server for `server_query`. Does not raise for any text."""
+
+
+def ranking_for(ranker: Ranker, request: SearchRequest) -> Ranking:
+    """Score every tool for a request. A ranker that looks at no servers gets all of it as one query."""
+    if not request.server_query:
+        return ranker.rank(request.query)
+    if isinstance(ranker, ServerRanker):
+        return ranker.rank_on(request.server_query, request.query)
+    return ranker.rank(f"{request.query} ({request.server_query})")

@@ -48,15 +48,17 @@ class Stages:
     def terms(self, query: str) -> tuple[str, ...]:
         return self._lexical.terms(query) if not self._index.is_semantic else ()
 
-    def compare(self, query: str) -> _Similarities:
-        vector = self._index.query_vector(query)
-        if vector is None:
+    def compare(self, query: str, server_query: str = "") -> _Similarities:
+        """Compare tools with the query, and servers with theirs or with the same."""
+        server_query = server_query if server_query.strip() else query
+        vector, server_vector = self._index.query_vector(query), self._index.query_vector(server_query)
+        if vector is None or server_vector is None:
             tools = _of_best(self._lexical.rank(query).values)
-            servers = _of_best(self._server_lexical.rank(query).values)
+            servers = _of_best(self._server_lexical.rank(server_query).values)
             note = "words only in both stages"
         else:
             tools = np.nan_to_num(self._index.similarities(vector)[SUMMARY], nan=0.0).clip(min=0.0)
-            servers = np.nan_to_num(self._index.server_similarities(vector), nan=0.0).clip(min=0.0)
+            servers = np.nan_to_num(self._index.server_similarities(server_vector), nan=0.0).clip(min=0.0)
             note = ""
         return _Similarities(tools, servers, servers[self.prior.server_of], note)
 
@@ -85,7 +87,10 @@ class TwoStageRanker:
         return self._stages.terms(query)
 
     def rank(self, query: str) -> Ranking:
-        found = self._stages.compare(query)
+        return self.rank_on("", query)
+
+    def rank_on(self, server_query: str, query: str) -> Ranking:
+        found = self._stages.compare(query, server_query)
         best_tools = self._stages.prior.best_three(found.tool)
         fit = (found.server_of_tool + best_tools) / 2
         kept = found.tool > 0
@@ -103,7 +108,7 @@ class TwoStageRanker:
                 parts.append(Part(Signal.SERVER, "server", self._share * float(fit[position]), inputs))
             return Score(self._stages.tools[position].id, float(values[position]), tuple(parts))
 
-        return Ranking(values, kept, explain, note=found.note)
+        return Ranking(values, kept, explain, note=found.note, similarity=found.tool)
 
 
 class TwoStageProductRanker:
@@ -119,7 +124,10 @@ class TwoStageProductRanker:
         return self._stages.terms(query)
 
     def rank(self, query: str) -> Ranking:
-        found = self._stages.compare(query)
+        return self.rank_on("", query)
+
+    def rank_on(self, server_query: str, query: str) -> Ranking:
+        found = self._stages.compare(query, server_query)
         s, t = found.server_of_tool, found.tool
         values = s * t * np.maximum(s, t)
         chosen = np.argsort(-found.server, kind="stable")[: self._servers]
@@ -131,7 +139,7 @@ class TwoStageProductRanker:
             part = Part(Signal.SEMANTIC, "(s * t) * max(s, t)", value, inputs)
             return Score(self._stages.tools[position].id, value, (part,))
 
-        return Ranking(values, kept, explain, note=found.note)
+        return Ranking(values, kept, explain, note=found.note, similarity=found.tool)
 
 
 def _of_best(values: Scores) -> Scores:

@@ -12,6 +12,7 @@ from inspector.domain.search_offer import SearchOffer
 from inspector.domain.server_instructions import instructions_text
 from inspector.domain.settings import Settings
 from inspector.domain.summary_pool import summary_pool
+from inspector.domain.tag import Tags
 from inspector.domain.tool import Tool
 from inspector.domain.tool_pattern import matches
 from inspector.domain.toolset import permitted
@@ -79,16 +80,15 @@ def build_catalog(
 
 
 def _offer(tools: Sequence[Tool], configuration: Configuration, settings: Settings) -> SearchOffer:
-    """What `search_tools` says of itself; tags are those of servers with a permitted tool."""
-    discovery, servers = settings.discovery, {tool.server for tool in tools}
-    tags: tuple[str, ...] = ()
-    if discovery.offer_domains:
-        tags = tuple(
-            dict.fromkeys(t for spec in configuration.servers if spec.name in servers for t in spec.tags)
-        )
-    limit = max(discovery.max_limit, discovery.max_search_results) if discovery.offer_limit else 0
+    """What `search_tools` says of itself; tags are those of permitted tools."""
+    discovery = settings.discovery
+    tags = Tags({spec.name: spec.tags for spec in configuration.servers}, discovery.tags)
     return SearchOffer(
-        matching(discovery.ranker, has_vectors=discovery.embedding_model != "none"), tags, limit
+        matching(discovery.ranker, has_vectors=discovery.embedding_model != "none"),
+        tags.offered(tools) if discovery.offer_domains else (),
+        max(discovery.max_limit, discovery.max_search_results) if discovery.offer_limit else 0,
+        similarity=discovery.offer_similarity,
+        server_query=discovery.offer_server_query,
     )
 
 

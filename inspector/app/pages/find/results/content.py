@@ -26,6 +26,7 @@ UNLIKELY = "\0unlikely"
 FLOOR = "\0floor"
 MORE = "\0more"
 NO_RANKS: Mapping[str, int] = {}
+_TAG = re.compile(r"#\S+")
 _TOO_FAR = {
     "words": "no word in common",
     "meaning": "too far in meaning",
@@ -36,8 +37,16 @@ _TOO_FAR = {
 
 
 def request_of(query: str, server: str, names: str) -> SearchRequest:
-    """Return the typed texts as a request; names are separated by commas or spaces."""
-    return SearchRequest(query.strip(), server.strip(), tuple(filter(None, re.split(r"[,\s]+", names))))
+    """Return the typed texts as a request: a server and `#tags`, names separated by commas or spaces."""
+    words = server.split()
+    tags = tuple(word.removeprefix("#") for word in words if _TAG.fullmatch(word))
+    name = " ".join(word for word in words if not _TAG.fullmatch(word))
+    return SearchRequest(query.strip(), name, tuple(filter(None, re.split(r"[,\s]+", names))), tags)
+
+
+def scope_text(request: SearchRequest) -> str:
+    """Return the server and the tags as they are typed."""
+    return " ".join(filter(None, (request.server_name, *(f"#{tag}" for tag in request.tags))))
 
 
 def rows(

@@ -13,6 +13,7 @@ from inspector.domain.number import tokens
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState, ToolState
 from inspector.domain.summary_pool import first_sentence
+from inspector.domain.tag import Tags
 from inspector.domain.tool import Tool
 from widgets import Column, Record, plain
 
@@ -42,25 +43,29 @@ class CatalogRows:
 
     def __init__(self) -> None:
         self._seen: tuple[object, ...] = ()
+        self._tags = Tags()
         self._made: dict[str, tuple[ToolState, Tool | None, Record]] = {}
         self._groups: dict[str, list[Record]] = {}
         self._servers: Mapping[str, ServerState] = {}
         self.keys: Collection[str] = frozenset()
         """The keys of all rows, shown or folded."""
 
-    def update(self, session: SessionState, catalog: Catalog) -> bool:
+    def update(self, session: SessionState, catalog: Catalog, tags: Tags | None = None) -> bool:
         """Make the rows that changed; return False if nothing did."""
+        tags = tags or Tags()
         seen = (session.servers, session.tools, session.held, catalog)
-        if len(self._seen) == len(seen) and all(map(lambda old, new: old is new, self._seen, seen)):
+        if tags != self._tags:
+            self._made = {}
+        elif len(self._seen) == len(seen) and all(map(lambda old, new: old is new, self._seen, seen)):
             return False
-        self._seen, self._servers = seen, session.servers
+        self._seen, self._servers, self._tags = seen, session.servers, tags
         self._groups = {name: [] for name in session.servers}
         made: dict[str, tuple[ToolState, Tool | None, Record]] = {}
         for state in chain(session.tools.values(), session.held.values()):
             tool = catalog.get(state.id) or session.recorded(state.id)
             known = self._made.get(state.id)
             if known is None or known[0] is not state or known[1] is not tool:
-                known = (state, tool, _tool_row(state, tool))
+                known = (state, tool, _tool_row(state, tool, tags))
             made[state.id] = known
             self._groups.setdefault(state.server, []).append(known[2])
         self._made = made
@@ -93,7 +98,7 @@ def _server_row(server: ServerState, listed: int, *, is_folded: bool) -> Record:
     return Record(server_key(server.name), cells, tone, search=server.name, copy=server.name, is_heading=True)
 
 
-def _tool_row(state: ToolState, tool: Tool | None) -> Record:
+def _tool_row(state: ToolState, tool: Tool | None, tags: Tags) -> Record:
     icon, color = ICONS[state.binding]
     name = tool.name if tool is not None else state.id.partition(":")[2]
     description = tool.description if tool is not None else ""
@@ -104,4 +109,5 @@ def _tool_row(state: ToolState, tool: Tool | None) -> Record:
         tokens(state.tokens),
         Content.styled(first_sentence(description)[:_SENTENCE], MUTED),
     )
-    return Record(state.id, cells, search=f"{state.id} {description}", copy=state.id)
+    tagged = " ".join(f"#{tag}" for tag in tags.of(tool)) if tool is not None else ""
+    return Record(state.id, cells, search=f"{state.id} {tagged} {description}", copy=state.id)

@@ -129,7 +129,7 @@ class ToolsScreen(ToolKeys):
         self._came_from_elsewhere = True
 
     def show_view(self, view: View) -> None:
-        if self._rows.update(view.state, self.session.catalog):
+        if self._rows.update(view.state, self.session.catalog, self.session.retrieval.rules.tags):
             self._show_rows()
         self._draw_soon()
 

@@ -130,7 +130,8 @@ class ToolPanel(InContext, Vertical):
     def draw_about(self, tool: Tool) -> None:
         """Draw the facts and what changed."""
         why = why_ask(tool, self.session.state)
-        self.query_one("#facts", Static).update(tool_text.facts(tool, self._state, why, self._width))
+        tags = self.session.retrieval.rules.tags.of(tool)
+        self.query_one("#facts", Static).update(tool_text.facts(tool, self._state, why, self._width, tags))
         changed = tool_text.changed(self._state, self.session.state.versions(self._tool_id))
         self.query_one("#changed", Static).update(changed)
         self.query_one("#changed-parts").display = bool(changed.plain)

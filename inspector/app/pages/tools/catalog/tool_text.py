@@ -1,7 +1,7 @@
 """What is known about a tool, in words: the title, what its server claims, and the outcome of a call."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual.content import Content
 
@@ -57,10 +57,13 @@ def _claimed(tool: Tool) -> str:
     return f"{claimed}   ⚠ contradicted" if contradiction(tool) else claimed
 
 
-def facts(tool: Tool, state: ToolState | None, why: str, width: int = 0) -> Content:
+def facts(
+    tool: Tool, state: ToolState | None, why: str, width: int = 0, tags: Mapping[str, str] | None = None
+) -> Content:
     """Return what is known about a tool in lines of `width`; what its server merely claims is labelled so.
 
-    `why` tells why the user is asked before a call, "" if nobody is: see `why_ask`.
+    `why` tells why the user is asked before a call, "" if nobody is: see `why_ask`. `tags` are those of the
+    tool, with where they come from.
     """
     lines = [("server", tool.server), ("name on its server", tool.name)]
     lines += [("the model calls it", tool.wire_name)]
@@ -70,6 +73,8 @@ def facts(tool: Tool, state: ToolState | None, why: str, width: int = 0) -> Cont
         ("returns", "structured data, with a schema" if tool.output_schema else "text"),
         ("when the model calls", f"you are asked: {why}" if why else _NOT_ASKED),
     ]
+    if tags:
+        lines.append(("tags", ", ".join(f"#{tag} ({origin})" for tag, origin in tags.items())))
     if state is not None and state.binding is Binding.HELD:
         lines.append(("held", f"{state.server} is away; {state.held_as} again when it is back"))
     elif state is not None and state.reason:
