@@ -106,9 +106,9 @@ def unknown_server_text(name: str, valid: Sequence[str]) -> str:
 
 
 def unknown_tags_text(unknown: Sequence[str], valid: Iterable[str]) -> str:
-    """The text for tags that no server has."""
+    """The text for tags that no tool has."""
     tags = ", ".join(f"'{tag}'" for tag in unknown)
-    return f"No server has the tag {tags}. Tags: {', '.join(valid) or 'none'}."
+    return f"No tool has the tag {tags}. Tags: {', '.join(valid) or 'none'}."
 
 
 def elsewhere_text(name: str, server: str, servers: Sequence[str]) -> str:

@@ -110,7 +110,7 @@ def test_a_server_is_named_in_any_spelling(server: str) -> None:
 def test_a_tag_is_known_in_any_case_and_an_unknown_one_is_answered_with_the_known() -> None:
     found = loaded(run("message page", tags=("COMMS",)))
     assert {tool_id.partition(":")[0] for tool_id in found} == {"mail", "wiki"}
-    assert run("order", tags=("money",)).text == "No server has the tag 'money'. Tags: comms, docs."
+    assert run("order", tags=("money",)).text == "No tool has the tag 'money'. Tags: comms, docs."
 
 
 def test_of_many_servers_an_unknown_one_is_answered_with_the_closest() -> None:
