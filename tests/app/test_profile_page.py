@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from inspector.domain.knob import differences, find_knob, knobs, with_values
 from inspector.domain.profile import PROFILES, profile_settings
 from inspector.domain.settings import BindingSettings, Settings
 from tests.support.app import app_rig, said, seen, until
-from tests.support.workbench import Rig
+from tests.support.workbench import Rig, configured, shop_and_weather
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import PlainInput, RecordList
@@ -28,7 +29,8 @@ _NARROW, _DETAIL_LINES = 78, 7
 
 @asynccontextmanager
 async def opened(size: tuple[int, int] = (120, 32)) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
-    async with app_rig(size=size) as (pilot, rig):
+    untouched = replace(configured(shop_and_weather()), values={})
+    async with app_rig(size=size, configuration=untouched) as (pilot, rig):
         await pilot.app.push_screen(SettingsDialog())
         await pilot.pause()
         pilot.app.screen.query_one("#profiles RecordRows").focus()
