@@ -17,8 +17,9 @@ from inspector.domain.transcript import (
     ToolsOffered,
 )
 from inspector.engine.agents.agent_session import AgentSession
+from inspector.engine.agents.backlog import backlog
 from inspector.engine.agents.finding import KINDS, Findings, findings
-from inspector.engine.agents.miss import Miss, backlog, misses
+from inspector.engine.agents.miss import Miss, misses
 from inspector.engine.agents.report import agent_report
 from tests.domain.test_event import records
 from tests.support.counting import WordCounter

@@ -1,13 +1,30 @@
-"""Searches that missed, and what they have in common: what the tools' descriptions do not say yet."""
+"""Searches of which no tool was called: they missed, or their turn ended without a call."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 
-from inspector.domain.events import CallStarted, ModelRequested, Record, SearchPerformed, TurnEnded, UserSaid
-from inspector.engine.discovery.term import terms
+from inspector.domain.events import (
+    CallStarted,
+    ModelRequested,
+    Record,
+    SearchPerformed,
+    TurnEnded,
+    TurnOutcome,
+    UserSaid,
+)
 
-_ALIKE = 0.4
-_EXAMPLES = 5
+# Whoever stops a turn says nothing about the searches in it.
+_FINISHED: frozenset[TurnOutcome] = frozenset({"answered", "capped"})
+
+
+class MissCause(StrEnum):
+    """What became of a search of which no tool was called. The last one is no miss."""
+
+    NOTHING = "found nothing"
+    ABSTAINED = "abstained"
+    AGAIN = "searched again"
+    ENDED = "ended without a call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +32,8 @@ class Miss:
     """A search whose tools were not called before the model searched again, or that found none.
 
     `query` is what was searched for, or the names that were asked for; `found` are the ids of the tools;
-    `then` is the next search, "" if there was none.
+    `then` is the next search, "" if there was none; `called` are the tools that the rest of the turn called
+    instead. `at` is in seconds since 1970, UTC.
     """
 
     session: str
@@ -23,6 +41,9 @@ class Miss:
     query: str
     found: tuple[str, ...] = ()
     then: str = ""
+    cause: MissCause = MissCause.AGAIN
+    called: tuple[str, ...] = ()
+    at: float = 0.0
 
 
 @dataclass(slots=True)
@@ -33,90 +54,88 @@ class _Search:
     query: str
     found: tuple[str, ...]
     call: int
+    abstained: bool = False
     is_called: bool = False
     then: str = ""
+    instead: list[str] = field(default_factory=list)
+
+
+class SearchWatch:
+    """Follows the model's searches, record by record, and tells those of which no tool was called.
+
+    Searches of one model call are made side by side, so none of them is the next of another. A search whose
+    tool is called later in its turn was of use.
+    """
+
+    def __init__(self) -> None:
+        self._turn: list[_Search] = []
+        self._call, self._session = 0, ""
+
+    def after(self, record: Record) -> tuple[Miss, ...]:
+        """Those of the turn or the session that ended with this record."""
+        before: tuple[Miss, ...] = ()
+        if record.session != self._session:
+            before = self.end()
+            self._session, self._call = record.session, 0
+        match record.event:
+            case UserSaid():
+                return (*before, *self.end())
+            case TurnEnded(outcome=outcome):
+                return (*before, *self.end(finished=outcome in _FINISHED))
+            case ModelRequested(call=number):
+                self._call = number
+            case SearchPerformed(by="model") as event:
+                self._searched(record, event)
+            case CallStarted(tool=tool, by="model"):
+                self._called(tool)
+        return before
+
+    def end(self, *, finished: bool = False) -> tuple[Miss, ...]:
+        """Those of the current turn, which is empty from then on; `finished` if it came to its own end."""
+        found = tuple(_missed(one, finished=finished) for one in self._turn if not one.is_called)
+        self._turn.clear()
+        return tuple(one for one in found if one is not None)
+
+    def _searched(self, record: Record, event: SearchPerformed) -> None:
+        report = event.report
+        query = report.request.query.strip() or ", ".join(report.request.tool_names) or report.request.label()
+        for earlier in self._turn:
+            if earlier.call < self._call and not earlier.is_called and not earlier.then:
+                earlier.then = query
+        found = tuple(hit.tool_id for hit in report.results)
+        self._turn.append(_Search(record, query, found, self._call, report.abstained))
+
+    def _called(self, tool: str) -> None:
+        for search in self._turn:
+            if tool in search.found:
+                search.is_called = True
+            elif tool not in search.instead:
+                search.instead.append(tool)
+
+
+def _missed(one: _Search, *, finished: bool) -> Miss | None:
+    if not one.found:
+        cause = MissCause.ABSTAINED if one.abstained else MissCause.NOTHING
+    elif one.then:
+        cause = MissCause.AGAIN
+    elif finished:
+        cause = MissCause.ENDED
+    else:
+        return None
+    record = one.record
+    return Miss(
+        record.session, record.seq, one.query, one.found, one.then, cause, tuple(one.instead), record.at
+    )
+
+
+def unused(records: Iterable[Record]) -> Iterator[Miss]:
+    """The searches in one or more sessions in sequence of which no tool was called in their turn."""
+    watch = SearchWatch()
+    for record in records:
+        yield from watch.after(record)
+    yield from watch.end()
 
 
 def misses(records: Iterable[Record]) -> tuple[Miss, ...]:
-    """The misses in one or more sessions in sequence.
-
-    Searches of one model call are made side by side, so none of them is the next of another. A search whose
-    tool is called later in its turn is no miss.
-    """
-    found: list[Miss] = []
-    turn: list[_Search] = []
-    call, session = 0, ""
-    for record in records:
-        if record.session != session:
-            found += _ended(turn)
-            session, call = record.session, 0
-        match record.event:
-            case UserSaid() | TurnEnded():
-                found += _ended(turn)
-            case ModelRequested(call=number):
-                call = number
-            case SearchPerformed(by="model") as event:
-                _search(turn, record, event, call)
-            case CallStarted(tool=tool, by="model"):
-                for search in turn:
-                    search.is_called = search.is_called or tool in search.found
-    return (*found, *_ended(turn))
-
-
-def _search(turn: list[_Search], record: Record, event: SearchPerformed, call: int) -> None:
-    request = event.report.request
-    query = request.query.strip() or ", ".join(request.tool_names) or request.label()
-    for earlier in turn:
-        if earlier.call < call and not earlier.is_called and not earlier.then:
-            earlier.then = query
-    turn.append(_Search(record, query, tuple(hit.tool_id for hit in event.report.results), call))
-
-
-def _ended(turn: list[_Search]) -> list[Miss]:
-    """The misses of a turn, which is empty from then on."""
-    found = [
-        Miss(one.record.session, one.record.seq, one.query, one.found, one.then)
-        for one in turn
-        if not one.is_called and (one.then or not one.found)
-    ]
-    turn.clear()
-    return found
-
-
-@dataclass(slots=True)
-class Backlog:
-    """Misses for much the same: how many, in which sessions, and what was searched for."""
-
-    words: frozenset[str]
-    count: int = 0
-    sessions: set[str] = field(default_factory=set)
-    queries: list[str] = field(default_factory=list)
-
-    def add(self, miss: Miss) -> None:
-        """Count one more miss; the first queries that differ are kept as examples."""
-        self.count += 1
-        self.sessions.add(miss.session)
-        if miss.query not in self.queries and len(self.queries) < _EXAMPLES:
-            self.queries.append(miss.query)
-
-
-def backlog(found: Sequence[Miss]) -> tuple[Backlog, ...]:
-    """The misses by the words they share, the most frequent first; among equals, the first to occur.
-
-    Each joins the group whose first query shares the greatest part of their words, if that is enough.
-    """
-    groups: list[Backlog] = []
-    for miss in found:
-        words = frozenset(terms(miss.query))
-        best = max(groups, key=lambda group: _alike(group.words, words), default=None)
-        if best is None or _alike(best.words, words) < _ALIKE:
-            best = Backlog(words)
-            groups.append(best)
-        best.add(miss)
-    return tuple(sorted(groups, key=lambda group: -group.count))
-
-
-def _alike(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of all words that both have (0 to 1)."""
-    either = len(one | other)
-    return len(one & other) / either if either else 1.0
+    """The misses in one or more sessions in sequence."""
+    return tuple(one for one in unused(records) if one.cause is not MissCause.ENDED)

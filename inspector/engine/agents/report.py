@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from inspector.domain.cache_rewrite import RewriteCause
 from inspector.domain.number import count, percent, tokens
+from inspector.engine.agents.backlog import Backlog, backlog
 from inspector.engine.agents.finding import Answer, Findings, Reported, ServerUse
-from inspector.engine.agents.miss import Backlog, Miss, backlog
+from inspector.engine.agents.miss import Miss
 
 SUGGESTIONS = 3
 _WASTED = 0.5

@@ -94,6 +94,13 @@ def ratio_estimate(cases: Iterable[tuple[Hashable, float, float]]) -> Estimate |
     return Estimate(ratio, min(*map(float, ratios), ratio), max(*map(float, ratios), ratio), size)
 
 
+def effective_size_of(clusters: Sequence[tuple[float, float]]) -> float:
+    """The effective size of clusters by their sums and sizes, one pair a cluster with cases. Not empty."""
+    table = np.asarray(clusters, dtype=np.float64)
+    sums, sizes = table[:, 0], table[:, 1]
+    return _effective(sums, sizes, float(sums.sum() / sizes.sum()))
+
+
 def effective_size(flags: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> float:
     """How many independent cases tell as much about the share. Raises ValueError without cases."""
     sums, sizes = by_cluster([float(flag) for flag in flags], clusters)

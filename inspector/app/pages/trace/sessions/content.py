@@ -9,9 +9,9 @@ from inspector.app.draw.table import table_lines
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import byte_size, count, money, tokens
 from inspector.domain.report import Table
+from inspector.engine.agents.backlog import backlog
 from inspector.engine.agents.finding import Findings, ServerUse
 from inspector.engine.agents.library import Found, ImportReport
-from inspector.engine.agents.miss import backlog
 from inspector.engine.ports import SessionSummary
 from widgets import Column, Record, plain, visible
 
