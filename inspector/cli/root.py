@@ -47,6 +47,8 @@ _SECTIONS = {
         "events": "record.record",
         "timeline": "record.timeline",
         "agents": "agents.command",
+        "stats": "telemetry.stats",
+        "backlog": "telemetry.backlog",
     },
     "Measure": {
         "bench": "bench.command",

@@ -1,4 +1,4 @@
-"""What is bound and sent: loads, evictions, the gate, definitions a model call, and what the guards noticed."""
+"""What is bound and sent: loads, evictions, the gate, definitions a model call, loops."""
 
 from collections import Counter
 

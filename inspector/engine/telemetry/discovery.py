@@ -68,7 +68,7 @@ class _Result:
 
 
 class DiscoveryCount:
-    """Counts searches and their use. A use is a call of the tool in the same session, at its newest search."""
+    """Counts searches and their use: a call in the same session counts at the newest search that found it."""
 
     def __init__(self) -> None:
         self.searches = self.by_hand = self.errors = 0

@@ -1,0 +1,1 @@
+"""`toolsight stats` and `backlog`: statistics over recorded sessions."""

@@ -1,0 +1,45 @@
+"""`toolsight backlog`: what models searched for and got no use of, by the words that they share."""
+
+import click
+
+from inspector.cli.options import as_json as json_option
+from inspector.cli.render import say, say_json
+from inspector.cli.telemetry.choice import Chosen, choosing
+from inspector.cli.telemetry.json import group_json
+from inspector.cli.telemetry.text import NOTHING, say_report_table
+from inspector.domain.number import count
+from inspector.engine.agents.backlog import BacklogGroups
+from inspector.engine.agents.miss import unused
+from inspector.engine.telemetry.gathering import KINDS
+from inspector.engine.telemetry.section import backlog_table
+
+_MOST = 20
+
+
+@click.command()
+@choosing
+@click.option(
+    "--most", type=click.IntRange(min=1), default=_MOST, show_default=True, help="How many requests to print."
+)
+@json_option
+def backlog(chosen: Chosen, most: int, as_json: bool) -> None:
+    """List what was asked for and not served, over all sessions or each SESSION: the capabilities to build.
+
+    A search counts if it found nothing or abstained, if the model searched again, or if its turn ended,
+    before any tool that it found was called. Those that share their words are one request.
+    """
+    groups = BacklogGroups()
+    for miss in unused(chosen.records(KINDS)):
+        groups.add(miss)
+    found = groups.groups
+    if as_json:
+        say_json({"sessions": len(chosen.sessions), "backlog": [group_json(one) for one in found]})
+    elif not chosen.sessions:
+        say(NOTHING)
+    elif not found:
+        say(f"Every search of {count(len(chosen.sessions), 'session')} was of use, or nothing was searched.")
+    else:
+        times = sum(one.count for one in found)
+        told = f"{count(times, 'search', 'searches')} without a use"
+        say(f"{told} in {count(len(chosen.sessions), 'session')}, {count(len(found), 'request')}")
+        say_report_table(backlog_table(found, most))
