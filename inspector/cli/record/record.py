@@ -10,6 +10,7 @@ from inspector.cli.agents.importing import import_sessions
 from inspector.cli.agents.requests import forget, requests
 from inspector.cli.composition import open_store
 from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.record.otel import OtelOptions, export, otel_options
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.error import StoreError
 from inspector.domain.events import EVENT_TYPES
@@ -64,16 +65,22 @@ def _list(chosen: Options, *, as_json: bool) -> None:
     help="Only events of this kind. May be repeated.",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Only the newest N events.")
+@otel_options
 @shared
 @as_json
-def events(session: str, kinds: tuple[str, ...], limit: int | None, as_json: bool, **values: Any) -> None:
-    """Print the events of SESSION, by default the newest."""
+def events(
+    session: str, kinds: tuple[str, ...], limit: int | None, otel: OtelOptions, as_json: bool, **values: Any
+) -> None:
+    """Print the events of SESSION, by default the newest; or export it as OpenTelemetry spans."""
     store = open_store(options(**values))
     stored = [known.id for known in store.sessions()]
     chosen = session or (stored[0] if stored else "")
     if chosen not in stored:
         wanted = f"there is no session '{session}'" if session else "no session has been recorded yet"
         raise StoreError(wanted, hint="`toolsight sessions` lists them.")
+    if otel.is_asked:
+        export(otel, chosen, store.read(chosen), as_json=as_json)
+        return
     records = store.read(chosen, kinds=kinds, limit=limit)
     if as_json:
         say_json([record_json(record) for record in records])

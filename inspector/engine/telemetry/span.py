@@ -1,0 +1,98 @@
+"""Spans: what happened between two moments, in the words of OpenTelemetry, and without its library."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from inspector.domain.events import Record
+
+Value = str | int | float | bool | Sequence[str]
+Attributes = Mapping[str, Value]
+_NANOSECONDS = 1_000_000_000
+
+
+class SpanKind(StrEnum):
+    """INTERNAL happens in this program, CLIENT asks another one."""
+
+    INTERNAL = "internal"
+    CLIENT = "client"
+
+
+@dataclass(frozen=True, slots=True)
+class SpanEvent:
+    """A moment within a span; `at` is in nanoseconds since 1970, UTC."""
+
+    name: str
+    at: int
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Ids are hexadecimal, `parent` is "" for the first of its trace; times are in nanoseconds since 1970."""
+
+    name: str
+    kind: SpanKind
+    trace: str
+    id: str
+    parent: str
+    start: int
+    end: int
+    attributes: Attributes
+    events: tuple[SpanEvent, ...] = ()
+    failed: bool = False
+    message: str = ""
+
+
+def moment(record: Record, before_ms: float = 0.0) -> int:
+    """When a record was made, or some milliseconds before.
+
+    The record's number is added in nanoseconds: records of one time stay in their order.
+    """
+    return max(round(record.at * _NANOSECONDS) - round(before_ms * 1_000_000), 0) + record.seq
+
+
+def trace_id(session: str, seq: int) -> str:
+    """The id of the trace that began with this record: the same each time it is exported."""
+    return _digest(f"trace\0{session}\0{seq}", 32)
+
+
+def span_id(session: str, seq: int, part: str = "") -> str:
+    """The id of the span that began with this record; `part` tells several of one record apart."""
+    return _digest(f"span\0{session}\0{seq}\0{part}", 16)
+
+
+def _digest(key: str, digits: int) -> str:
+    """Hexadecimal digits, never all zero: that would be no id."""
+    found = hashlib.sha256(key.encode("utf-8", "backslashreplace")).hexdigest()[:digits]
+    return found if found.strip("0") else f"{found[:-1]}1"
+
+
+@dataclass(slots=True)
+class OpenSpan:
+    """A span that has begun."""
+
+    name: str
+    kind: SpanKind
+    began: Record
+    trace: str
+    parent: str
+    attributes: dict[str, Value] = field(default_factory=dict)
+    events: list[SpanEvent] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        return span_id(self.began.session, self.began.seq)
+
+    def mark(self, record: Record, name: str, values: Attributes) -> None:
+        """Add what happened in between."""
+        self.events.append(SpanEvent(name, moment(record), values))
+
+    def ended(self, by: Record, *, failed: bool = False, message: str = "") -> Span:
+        """The span, once it has ended with a record."""
+        start = moment(self.began)
+        return Span(
+            *(self.name, self.kind, self.trace, self.id, self.parent, start, max(moment(by), start)),
+            *(self.attributes, tuple(self.events), failed, message),
+        )

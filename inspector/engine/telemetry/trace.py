@@ -1,0 +1,236 @@
+"""A session's records as spans: a trace a turn, with its model calls, searches and tool calls.
+
+What is said, searched for, given and returned is left out unless it is asked for. Beside the turns, each
+connection of a server is a trace, and so is each call by hand.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from inspector.domain.events import (
+    CallFinished,
+    CallStarted,
+    Event,
+    Failed,
+    ModelRequested,
+    ModelResponded,
+    ModelSwitched,
+    Record,
+    SearchPerformed,
+    ServerConnecting,
+    ServerFailed,
+    ServerReady,
+    SessionStarted,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.domain.jsonvalue import compact
+from inspector.domain.message import Usage
+from inspector.engine.telemetry import attribute
+from inspector.engine.telemetry.discovery import OWN
+from inspector.engine.telemetry.mark import told_within
+from inspector.engine.telemetry.span import OpenSpan, Span, SpanKind, Value, moment, trace_id
+
+
+class SpanMaker:
+    """Makes spans of one session's records, one after another; a span comes once it has ended."""
+
+    def __init__(self, *, content: bool = False) -> None:
+        """With `content`, what was said, searched for, given and returned is among the attributes."""
+        self._has_content = content
+        self._agent, self._model = OWN, ""
+        self._version = ""
+        self._turn: OpenSpan | None = None
+        self._usage = Usage()
+        self._request: OpenSpan | None = None
+        self._calls: dict[str, OpenSpan] = {}
+        self._connecting: dict[str, OpenSpan] = {}
+        self._said: list[str] = []
+        self._is_first = False
+        self._last: Record | None = None
+
+    def after(self, record: Record) -> Iterator[Span]:
+        """The spans that end with this record."""
+        self._last = record
+        match record.event:
+            case SessionStarted() as event:
+                origin = event.origin
+                self._model = event.model
+                self._agent = origin.agent if origin else OWN
+                self._version = origin.version if origin else ""
+            case ModelSwitched(model=model):
+                self._model = model
+            case UserSaid() | TurnEnded() as event:
+                yield from self._turned(record, event)
+            case ModelRequested() | ModelResponded() | Failed() as event:
+                yield from self._model_call(record, event)
+            case SearchPerformed() as event:
+                yield self._search(record, event)
+            case CallStarted() | CallFinished() as event:
+                yield from self._call(record, event)
+            case ServerConnecting() | ServerReady() | ServerFailed() as event:
+                yield from self._connection(record, event)
+            case _ as event:
+                self._mark(record, event)
+
+    def end(self) -> Iterator[Span]:
+        """The spans that nothing ended; the last record is their end."""
+        last = self._last
+        if last is None:
+            return
+        left = [*self._calls.values(), *self._connecting.values(), self._request, self._turn]
+        for one in left:
+            if one is not None:
+                one.attributes["toolsight.unfinished"] = True
+                yield one.ended(last)
+        self._calls, self._connecting, self._request, self._turn = {}, {}, None, None
+
+    def _open(
+        self, record: Record, name: str, operation: str, kind: SpanKind, *, alone: bool = False
+    ) -> OpenSpan:
+        """A span that begins with this record, in the turn if there is one."""
+        turn = None if alone else self._turn
+        session = record.session
+        trace = turn.trace if turn is not None else trace_id(session, record.seq)
+        opened = OpenSpan(name, kind, record, trace, turn.id if turn is not None else "")
+        given = {"gen_ai.operation.name": operation, "gen_ai.conversation.id": session}
+        opened.attributes.update(attribute.known({**given, "gen_ai.agent.name": self._agent}))
+        return opened
+
+    def _turned(self, record: Record, event: UserSaid | TurnEnded) -> Iterator[Span]:
+        if isinstance(event, TurnEnded):
+            yield from self._turn_end(record, event)
+            return
+        if self._turn is not None:
+            yield self._turn.ended(record)
+        self._said.append(event.text)
+        self._usage, self._is_first = Usage(), True
+        name = f"invoke_agent {self._agent}"
+        self._turn = self._open(record, name, "invoke_agent", SpanKind.INTERNAL, alone=True)
+        self._turn.attributes.update(
+            attribute.known(
+                {
+                    "gen_ai.provider.name": attribute.provider(self._model),
+                    "gen_ai.request.model": self._model,
+                    "gen_ai.agent.version": self._version,
+                    "gen_ai.input.messages": self._words(event.text),
+                }
+            )
+        )
+
+    def _words(self, *texts: str) -> str | None:
+        """What the user said, as messages; None if nobody wants the content."""
+        return compact(attribute.said("user", *texts)) if self._has_content else None
+
+    def _turn_end(self, record: Record, event: TurnEnded) -> Iterator[Span]:
+        turn, self._turn = self._turn, None
+        if self._request is not None:
+            yield self._request.ended(record, failed=event.outcome == "failed")
+            self._request = None
+        if turn is None:
+            return
+        failed = event.outcome == "failed"
+        turn.attributes.update(
+            attribute.known(
+                {
+                    "toolsight.turn.outcome": event.outcome,
+                    "error.type": attribute.UNKNOWN_ERROR if failed else None,
+                    "gen_ai.output.messages": attribute.answer(event.text, (), event.outcome)
+                    if self._has_content
+                    else None,
+                    **attribute.usage(self._usage),
+                }
+            )
+        )
+        yield turn.ended(record, failed=failed)
+
+    def _model_call(self, record: Record, event: ModelRequested | ModelResponded | Failed) -> Iterator[Span]:
+        if isinstance(event, ModelRequested):
+            self._request = self._requested(record, event)
+            return
+        request, self._request = self._request, None
+        if request is None:
+            return
+        if isinstance(event, Failed):
+            request.attributes["error.type"] = attribute.UNKNOWN_ERROR
+            yield request.ended(record, failed=True, message=event.message if self._has_content else "")
+            return
+        self._usage = attribute.total(self._usage, event.usage)
+        request.attributes.update(attribute.responded(event, content=self._has_content))
+        yield request.ended(record)
+
+    def _requested(self, record: Record, event: ModelRequested) -> OpenSpan:
+        opened = self._open(record, f"chat {self._model}".rstrip(), "chat", SpanKind.CLIENT)
+        opened.attributes.update(attribute.requested(event, self._model))
+        # The conversation so far is told with the first call of a turn, and not with each.
+        words = self._words(*self._said) if self._is_first else None
+        opened.attributes.update(attribute.known({"gen_ai.input.messages": words}))
+        self._is_first = False
+        return opened
+
+    def _search(self, record: Record, event: SearchPerformed) -> Span:
+        name = f"retrieval {attribute.DATA_SOURCE}"
+        opened = self._open(record, name, "retrieval", SpanKind.INTERNAL, alone=event.by == "user")
+        opened.attributes.update(attribute.searched(event, content=self._has_content))
+        span = opened.ended(record, failed=bool(event.report.error))
+        return replace(span, start=moment(record, event.report.latency_ms))
+
+    def _call(self, record: Record, event: CallStarted | CallFinished) -> Iterator[Span]:
+        if isinstance(event, CallStarted):
+            self._calls[event.call_id] = self._started(record, event)
+            return
+        opened = self._calls.pop(event.call_id, None)
+        if opened is None:
+            return
+        opened.attributes.update(attribute.returned(event, content=self._has_content))
+        message = event.text if self._has_content and not event.ok else ""
+        yield opened.ended(record, failed=not event.ok, message=message)
+
+    def _started(self, record: Record, event: CallStarted) -> OpenSpan:
+        server, _, name = event.tool.partition(":")
+        alone = event.by == "user"
+        opened = self._open(record, f"execute_tool {name}", "execute_tool", SpanKind.INTERNAL, alone=alone)
+        # A tool of the agent's own, such as a shell, stands under the agent's name and is none of a server.
+        is_mcp = server != self._agent
+        opened.attributes.update(attribute.called(event, is_mcp=is_mcp, content=self._has_content))
+        return opened
+
+    def _connection(
+        self, record: Record, event: ServerConnecting | ServerReady | ServerFailed
+    ) -> Iterator[Span]:
+        opened = self._connecting.pop(event.server, None)
+        if isinstance(event, ServerConnecting):
+            opened = self._open(record, "initialize", "", SpanKind.CLIENT, alone=True)
+            opened.attributes.update({"mcp.method.name": "initialize", "mcp.server.name": event.server})
+            self._connecting[event.server] = opened
+            return
+        if opened is None:
+            return
+        if isinstance(event, ServerFailed):
+            opened.attributes["error.type"] = (
+                "login_required" if event.needs_login else attribute.UNKNOWN_ERROR
+            )
+            yield opened.ended(record, failed=True, message=event.reason)
+            return
+        told: dict[str, Value | None] = {
+            "mcp.protocol.version": event.info.protocol,
+            "toolsight.server.tools": event.tools,
+        }
+        opened.attributes.update(attribute.known(told))
+        yield opened.ended(record)
+
+    def _mark(self, record: Record, event: Event) -> None:
+        """Note in the turn what happened to its tools, and what the guards did."""
+        told = told_within(event, content=self._has_content)
+        call = self._calls.get(str(getattr(event, "call_id", "")))
+        within = call if call is not None else self._turn
+        if told is not None and within is not None:
+            within.mark(record, f"toolsight.{record.kind}", attribute.known(told))
+
+
+def spans(records: Iterable[Record], *, content: bool = False) -> Iterator[Span]:
+    """One session's records as spans, each once it has ended. See `SpanMaker`."""
+    maker = SpanMaker(content=content)
+    for record in records:
+        yield from maker.after(record)
+    yield from maker.end()
