@@ -69,6 +69,11 @@ PLACES: tuple[Place, ...] = (
             PageInfo(
                 "sessions", "sessions", "Every session; import those of real agents, and what they missed."
             ),
+            PageInfo(
+                "telemetry",
+                "telemetry",
+                "Searches, uses, latencies, failures, breakers; what was not served.",
+            ),
         ),
     ),
     Place(

@@ -169,6 +169,10 @@ class Replay:
         """Return the recorded sessions, newest first. Raises StoreError."""
         return self._bench.recorded_sessions()
 
+    def recorded(self, session_id: str, kinds: Sequence[str]) -> list[Record]:
+        """Return a recorded session's records of these kinds. Raises StoreError."""
+        return self._bench.recorded(session_id, kinds)
+
     def read(self, session_id: str) -> Stream:
         """Read and fold a recorded session. Raises StoreError."""
         if session_id == self._bench.session_id:

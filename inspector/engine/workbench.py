@@ -194,9 +194,9 @@ class Workbench:
         """The sessions in the store, newest first. Raises StoreError."""
         return self.ports.store.sessions()
 
-    def recorded(self, session_id: str) -> list[Record]:
-        """The stream of a session in the store. Raises StoreError."""
-        return self.ports.store.read(session_id)
+    def recorded(self, session_id: str, kinds: Sequence[str] = ()) -> list[Record]:
+        """The stream of a session in the store, or what there is of these kinds. Raises StoreError."""
+        return self.ports.store.read(session_id, kinds=kinds)
 
     def stderr(self, server: str) -> str:
         """The last lines that a server wrote to stderr: up to now, or as it failed."""

@@ -1,4 +1,4 @@
-"""Sends spans to a collector with OpenTelemetry's SDK: OTLP over HTTP, as protobuf. Needs the extra `otel`."""
+"""Sends spans to a collector with OpenTelemetry's SDK, over HTTP as protobuf. Needs the extra `otel`."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -44,7 +44,7 @@ def send_spans(endpoint: str, spans: Iterable[Span], *, timeout: float = 10.0) -
         except OSError as error:
             raise ConnectError(f"{endpoint} cannot be reached: {error}", hint=_HINT) from error
         finally:
-            exporter.shutdown()
+            exporter.shutdown()  # type: ignore[no-untyped-call]
     return sent
 
 

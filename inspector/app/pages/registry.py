@@ -30,6 +30,7 @@ SCREENS: Mapping[str, str] = {
     "events": "trace.events.screen:EventsScreen",
     "timeline": "trace.timeline.screen:TimelineScreen",
     "sessions": "trace.sessions.screen:SessionsScreen",
+    "telemetry": "trace.telemetry.screen:TelemetryScreen",
     "bench": "lab.bench.screen:BenchScreen",
     "threshold": "lab.calibration.screen:CalibrationScreen",
     "scenarios": "lab.scenario.screen:GuardLabScreen",

@@ -165,10 +165,11 @@ def called(event: CallStarted, *, is_mcp: bool, content: bool) -> dict[str, Valu
 def returned(event: CallFinished, *, content: bool) -> dict[str, Value]:
     """How a tool call ended; its result only with its content."""
     kind = "" if event.ok else str(getattr(event, "failure", None) or UNKNOWN_ERROR)
+    attempts = int(getattr(event, "attempts", 1))
     return known(
         {
             "gen_ai.tool.call.result": event.text if content else None,
             "error.type": TOOL_ERROR if kind == "tool" else kind,
-            "toolsight.attempts": getattr(event, "attempts", 1),
+            "toolsight.attempts": attempts if attempts > 1 else None,
         }
     )

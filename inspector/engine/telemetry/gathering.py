@@ -27,14 +27,14 @@ from inspector.engine.telemetry.binding import BindingCount, GateCount
 from inspector.engine.telemetry.call import CallCount
 from inspector.engine.telemetry.discovery import OWN, DiscoveryCount
 from inspector.engine.telemetry.inertia import InertiaCount
-from inspector.engine.telemetry.reliability import ReliabilityCount
+from inspector.engine.telemetry.reliability import KINDS as RELIABILITY_KINDS, ReliabilityCount
 
 _READ: tuple[type[Event], ...] = (
     *(SessionStarted, CatalogBuilt, UserSaid, TurnEnded, ModelRequested, ModelResponded, Failed),
     *(SearchPerformed, RedundantSearch, ToolLoaded, ToolEvicted, GateApplied, LoopDetected),
     *(CallStarted, CallFinished, CallRejected),
 )
-KINDS = tuple(event.kind for event in _READ)
+KINDS = (*(event.kind for event in _READ), *RELIABILITY_KINDS)
 """The kinds of events that statistics are made of."""
 
 
