@@ -51,6 +51,7 @@ from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairSc
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
 from inspector.app.pages.trace.events.screen import EventsScreen
 from inspector.app.pages.trace.sessions.screen import SessionsScreen
+from inspector.app.pages.trace.telemetry.screen import TelemetryScreen
 from inspector.app.pages.trace.timeline.screen import TimelineScreen
 from inspector.app.reproduction import Reproduction
 from inspector.app.scenario_job import Choice
@@ -175,6 +176,12 @@ def _with_a_story() -> Shown:
     return Shown(agents=StoreLibrary(store), recorded=records_of(store))
 
 
+def _talk_beside_a_story() -> Shown:
+    call = calls(("weather__get_forecast", {"city": "Oslo"}))
+    steps: tuple[Step, ...] = (searches(query="forecast for a city"), call, says("Sunny in Oslo."))
+    return Shown(*steps, recorded=records_of(story_store()))
+
+
 def _wired() -> Shown:
     servers = shop_and_weather()
     for frame in WEATHER_FRAMES:
@@ -285,6 +292,13 @@ PAGES: Mapping[str, Picture] = {
         SessionsScreen,
         _with_a_story,
         _acts(Goes("sessions"), Shows("2 sessions, 1"), "home", Shows("1 missed")),
+    ),
+    "telemetry": Picture(
+        TelemetryScreen,
+        _talk_beside_a_story,
+        _acts(
+            Asked("forecast"), Goes("telemetry"), "a", Shows("2 sessions"), Shows("hybrid", "#numbers-text")
+        ),
     ),
     "profile": Picture(
         SettingsDialog,

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from inspector.domain.number import milliseconds, percent, tokens
+from inspector.domain.number import count, milliseconds, percent, tokens
 from inspector.domain.report import Table
 from inspector.engine.telemetry.sample import Cases, Sample
 
@@ -23,12 +23,11 @@ def number_row(what: str, value: int) -> Row:
     return (what, f"{value:,}", "", "")
 
 
-def share_row(what: str, cases: Cases, of: str = "") -> Row:
-    """A share with its Wilson interval and the number of cases; `of` names them."""
+def share_row(what: str, cases: Cases, of: str, ofs: str = "") -> Row:
+    """A share with its Wilson interval and the number of cases; `of` names one, `ofs` several."""
     share = cases.share
-    if share is None:
-        return (what, NOTHING, "", f"0 {of}".rstrip())
-    return (what, percent(share.value), interval(cases), f"{cases.count:,} {of}".rstrip())
+    number = NOTHING if share is None else percent(share.value)
+    return (what, number, interval(cases), count(cases.count, of, ofs))
 
 
 def interval(cases: Cases) -> str:

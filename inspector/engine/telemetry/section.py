@@ -60,15 +60,15 @@ def _discovery(gathered: Telemetry) -> Iterator[Table]:
     unused = sum(found.causes.values())
     rows: list[Row] = [
         number_row("searches of the model", found.searches),
-        share_row("turns with a search", found.turns, "turns"),
-        sample_row("tools that a search ranked", found.candidates),
-        sample_row("tools that it returned", found.returned),
-        share_row("returned tools that were called", found.used, "tools"),
-        share_row("… which were ranked first", found.first, "calls"),
-        share_row("… or among the first three", found.third, "calls"),
+        share_row("turns with a search", found.turns, "turn"),
+        sample_row("tools that a search ranked, mean", found.candidates),
+        sample_row("tools that it returned, mean", found.returned),
+        share_row("returned tools that were called later", found.used, "tool"),
+        share_row("… which were ranked first", found.first, "call"),
+        share_row("… or among the first three", found.third, "call"),
         number_row("searches without a use", unused),
         *(number_row(f"… {cause}", found.causes[cause]) for cause in MissCause if found.causes[cause]),
-        share_row("redundant searches", found.redundant, "searches"),
+        share_row("redundant searches", found.redundant, "search", "searches"),
     ]
     rows += [number_row("searches by hand", found.by_hand)] if found.by_hand else []
     rows += [number_row("searches that failed", found.errors)] if found.errors else []
@@ -128,8 +128,8 @@ def _tools(gathered: Telemetry, most: int) -> Iterator[Table]:
         number_row("tool calls", gathered.calls.all.calls.count),
         number_row("different tools called", len(gathered.calls.tools)),
         number_row("model calls", gathered.calls.model_calls),
-        sample_row("tools bound a model call", bound.bound),
-        token_row("tokens of definitions a model call", bound.definitions),
+        sample_row("tools bound a model call, mean", bound.bound),
+        token_row("tokens of definitions a model call, mean", bound.definitions),
         token_row("… and with all that discovery adds", bound.discovery),
         token_row("… if every tool were bound", bound.static),
         token_row("tokens of tools sent again, a model call", bound.resent),
@@ -188,7 +188,7 @@ def _latency(gathered: Telemetry, most: int) -> Iterator[Table]:
 def _failures(gathered: Telemetry, most: int) -> Iterator[Table]:
     calls = gathered.calls
     rows = [
-        share_row("failed tool calls", calls.all.calls, "calls"),
+        share_row("failed tool calls", calls.all.calls, "call"),
         *(number_row(f"… {kind}", number) for kind, number in calls.all.kinds.most_common()),
         *reliability_rows(gathered.reliability),
         number_row("calls that reached no server", calls.rejected.total()),

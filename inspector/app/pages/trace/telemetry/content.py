@@ -25,7 +25,7 @@ NOTHING = (
 )
 NO_SESSIONS = "No session has been recorded yet. 1 goes to Chat; i on Trace's page of sessions imports some."
 EMPTY = {
-    "inertia": "No prediction is in the record: the profile stack predicts which tool comes next, others do not.",
+    "inertia": "No prediction is in the record: only the profile stack predicts which tool comes next.",
     "backlog": "Nothing is left to do: of each search a tool was called, or nothing was searched.",
 }
 NO_BREAKER = "No breaker has changed its state. The profile stack guards tools and servers with breakers."

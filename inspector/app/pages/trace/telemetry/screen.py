@@ -44,7 +44,7 @@ class TelemetryScreen(BaseScreen):
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "next_group", "group"),
-        Binding("a", "scope", "all sessions"),
+        Binding("a", "scope", "this or all"),
         Binding("r", "again", "read again", id="telemetry.again"),
     ]
 
