@@ -1,6 +1,7 @@
 """What sessions of agents show: misses, tools that were loaded for nothing, servers, money, suggestions."""
 
 import pytest
+from hypothesis import given, strategies as st
 
 from inspector.domain.events import Event
 from inspector.domain.message import Usage
@@ -19,8 +20,9 @@ from inspector.domain.transcript import (
 from inspector.engine.agents.agent_session import AgentSession
 from inspector.engine.agents.backlog import backlog
 from inspector.engine.agents.finding import KINDS, Findings, findings
-from inspector.engine.agents.miss import Miss, misses
+from inspector.engine.agents.miss import Miss, MissCause, misses, unused
 from inspector.engine.agents.report import agent_report
+from inspector.engine.discovery.term import terms
 from tests.domain.test_event import records
 from tests.support.counting import WordCounter
 
@@ -91,6 +93,48 @@ def test_misses_for_much_the_same_are_one_of_the_backlog() -> None:
     groups = backlog([Miss(f"s{number % 2}", number, query) for number, query in enumerate(queries)])
     assert [(group.count, len(group.sessions)) for group in groups] == [(4, 2), (1, 1)]
     assert groups[0].queries == ["late orders", "orders that are late", "late order"]
+
+
+def test_a_search_without_a_use_says_what_became_of_it_and_what_was_called_instead() -> None:
+    said = (*search("late", ORDERS), *search("overdue", LATE), *call(LATE), *search("post", POST))
+    found = [(one.query, one.cause, one.called) for one in unused(records(events(OFFER, Asked("hi"), *said)))]
+    assert found == [
+        ("late", MissCause.AGAIN, ("shop:late_orders",)),
+        ("post", MissCause.ENDED, ()),
+    ]
+
+
+def test_the_backlog_says_how_often_when_and_what_was_found_instead() -> None:
+    [group] = backlog(
+        [
+            Miss("a", 1, "late orders", ("shop:list",), "overdue", MissCause.AGAIN, ("shop:late",), 5.0),
+            Miss("b", 1, "late order", (), "", MissCause.NOTHING, (), 3.0),
+        ]
+    )
+    assert (group.count, group.sessions, group.last) == (2, {"a", "b"}, 5.0)
+    assert group.causes == {MissCause.AGAIN: 1, MissCause.NOTHING: 1}
+    assert (group.found, group.called) == ({"shop:list": 1}, {"shop:late": 1})
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=4).map(" ".join), max_size=30))
+def test_a_search_joins_the_group_that_shares_most_words_whatever_is_looked_at(queries: list[str]) -> None:
+    """The groups found by their words are those that comparing each with each finds."""
+    groups: list[tuple[frozenset[str], list[str]]] = []
+    for query in queries:
+        words = frozenset(terms(query))
+
+        def alike(group: tuple[frozenset[str], list[str]], words: frozenset[str] = words) -> float:
+            either = len(group[0] | words)
+            return len(group[0] & words) / either if either else 1.0
+
+        best = max(groups, key=alike, default=None)
+        if best is None or alike(best) < 0.4:
+            best = (words, [])
+            groups.append(best)
+        best[1].append(query)
+    expected = sorted(groups, key=lambda group: -len(group[1]))
+    told = backlog(Miss("s", number, query) for number, query in enumerate(queries))
+    assert [(one.words, one.count) for one in told] == [(words, len(held)) for words, held in expected]
 
 
 def found_in(*said: Entry) -> Findings:

@@ -5,7 +5,6 @@ release of its own yet), with `error.type` as in the semantic conventions 1.44. 
 stands under `toolsight.`, and a server's configured name under `mcp.server.name`.
 """
 
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -18,7 +17,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.jsonvalue import compact
 from inspector.domain.message import ToolCall, Usage
-from inspector.engine.telemetry.span import Value
+from inspector.engine.telemetry.span import Value, known
 
 UNKNOWN_ERROR = "_OTHER"
 """The class of an error that nobody classified."""
@@ -52,11 +51,6 @@ def provider(model: str) -> str:
     if slash:
         return _PROVIDERS.get(named, named)
     return next((name for start, name in _BY_MODEL if model.startswith(start)), _UNKNOWN_PROVIDER)
-
-
-def known(values: Mapping[str, Value | None]) -> dict[str, Value]:
-    """The attributes that have a value: what is not known is left out, and is no 0."""
-    return {key: value for key, value in values.items() if value is not None and value not in ("", ())}
 
 
 def usage(reported: Usage) -> dict[str, Value]:

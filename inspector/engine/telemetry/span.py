@@ -1,6 +1,7 @@
 """Spans: what happened between two moments, in the words of OpenTelemetry, and without its library."""
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,6 +11,7 @@ from inspector.domain.events import Record
 Value = str | int | float | bool | Sequence[str]
 Attributes = Mapping[str, Value]
 _NANOSECONDS = 1_000_000_000
+_LAST = 2**63 - 1
 
 
 class SpanKind(StrEnum):
@@ -50,7 +52,34 @@ def moment(record: Record, before_ms: float = 0.0) -> int:
 
     The record's number is added in nanoseconds: records of one time stay in their order.
     """
-    return max(round(record.at * _NANOSECONDS) - round(before_ms * 1_000_000), 0) + record.seq
+    at = (record.at - before_ms / 1000) * _NANOSECONDS
+    # No exporter takes a time that 64 bits cannot hold, whatever is recorded.
+    return min((round(at) if 0 <= at < _LAST else 0) + record.seq, _LAST)
+
+
+def plain(text: str) -> str:
+    """The text as UTF-8 can hold it: what models write may have lone surrogates."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def known(values: Mapping[str, Value | None]) -> dict[str, Value]:
+    """The attributes that have a value: what is not known is left out, and is no 0."""
+    return {key: made for key, value in values.items() if (made := _sent(value)) is not None}
+
+
+def _sent(value: Value | None) -> Value | None:
+    """The value as any exporter takes it; None for one that says nothing."""
+    match value:
+        case bool() | None:
+            return value
+        case int():
+            return max(min(value, _LAST), -_LAST)
+        case float():
+            return value if math.isfinite(value) else None
+        case str():
+            return plain(value) or None
+        case _:
+            return tuple(map(plain, value)) or None
 
 
 def trace_id(session: str, seq: int) -> str:
@@ -85,14 +114,14 @@ class OpenSpan:
     def id(self) -> str:
         return span_id(self.began.session, self.began.seq)
 
-    def mark(self, record: Record, name: str, values: Attributes) -> None:
+    def mark(self, record: Record, name: str, values: Mapping[str, Value | None]) -> None:
         """Add what happened in between."""
-        self.events.append(SpanEvent(name, moment(record), values))
+        self.events.append(SpanEvent(name, moment(record), known(values)))
 
     def ended(self, by: Record, *, failed: bool = False, message: str = "") -> Span:
         """The span, once it has ended with a record."""
         start = moment(self.began)
         return Span(
-            *(self.name, self.kind, self.trace, self.id, self.parent, start, max(moment(by), start)),
-            *(self.attributes, tuple(self.events), failed, message),
+            *(plain(self.name), self.kind, self.trace, self.id, self.parent, start, max(moment(by), start)),
+            *(self.attributes, tuple(self.events), failed, plain(message)),
         )

@@ -29,7 +29,7 @@ from inspector.domain.message import Usage
 from inspector.engine.telemetry import attribute
 from inspector.engine.telemetry.discovery import OWN
 from inspector.engine.telemetry.mark import told_within
-from inspector.engine.telemetry.span import OpenSpan, Span, SpanKind, Value, moment, trace_id
+from inspector.engine.telemetry.span import OpenSpan, Span, SpanKind, Value, known, moment, trace_id
 
 
 class SpanMaker:
@@ -94,7 +94,7 @@ class SpanMaker:
         trace = turn.trace if turn is not None else trace_id(session, record.seq)
         opened = OpenSpan(name, kind, record, trace, turn.id if turn is not None else "")
         given = {"gen_ai.operation.name": operation, "gen_ai.conversation.id": session}
-        opened.attributes.update(attribute.known({**given, "gen_ai.agent.name": self._agent}))
+        opened.attributes.update(known({**given, "gen_ai.agent.name": self._agent}))
         return opened
 
     def _turned(self, record: Record, event: UserSaid | TurnEnded) -> Iterator[Span]:
@@ -108,7 +108,7 @@ class SpanMaker:
         name = f"invoke_agent {self._agent}"
         self._turn = self._open(record, name, "invoke_agent", SpanKind.INTERNAL, alone=True)
         self._turn.attributes.update(
-            attribute.known(
+            known(
                 {
                     "gen_ai.provider.name": attribute.provider(self._model),
                     "gen_ai.request.model": self._model,
@@ -131,7 +131,7 @@ class SpanMaker:
             return
         failed = event.outcome == "failed"
         turn.attributes.update(
-            attribute.known(
+            known(
                 {
                     "toolsight.turn.outcome": event.outcome,
                     "error.type": attribute.UNKNOWN_ERROR if failed else None,
@@ -164,7 +164,7 @@ class SpanMaker:
         opened.attributes.update(attribute.requested(event, self._model))
         # The conversation so far is told with the first call of a turn, and not with each.
         words = self._words(*self._said) if self._is_first else None
-        opened.attributes.update(attribute.known({"gen_ai.input.messages": words}))
+        opened.attributes.update(known({"gen_ai.input.messages": words}))
         self._is_first = False
         return opened
 
@@ -201,7 +201,9 @@ class SpanMaker:
         opened = self._connecting.pop(event.server, None)
         if isinstance(event, ServerConnecting):
             opened = self._open(record, "initialize", "", SpanKind.CLIENT, alone=True)
-            opened.attributes.update({"mcp.method.name": "initialize", "mcp.server.name": event.server})
+            opened.attributes.update(
+                known({"mcp.method.name": "initialize", "mcp.server.name": event.server})
+            )
             self._connecting[event.server] = opened
             return
         if opened is None:
@@ -216,7 +218,7 @@ class SpanMaker:
             "mcp.protocol.version": event.info.protocol,
             "toolsight.server.tools": event.tools,
         }
-        opened.attributes.update(attribute.known(told))
+        opened.attributes.update(told)
         yield opened.ended(record)
 
     def _mark(self, record: Record, event: Event) -> None:
@@ -225,7 +227,7 @@ class SpanMaker:
         call = self._calls.get(str(getattr(event, "call_id", "")))
         within = call if call is not None else self._turn
         if told is not None and within is not None:
-            within.mark(record, f"toolsight.{record.kind}", attribute.known(told))
+            within.mark(record, f"toolsight.{record.kind}", known(told))
 
 
 def spans(records: Iterable[Record], *, content: bool = False) -> Iterator[Span]:

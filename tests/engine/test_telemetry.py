@@ -1,0 +1,233 @@
+"""Statistics over sessions: what counts as a use, whose calls failed, and how sets of sessions add up."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from inspector.domain.budget import TokenParts
+from inspector.domain.events import (
+    CallFinished,
+    CallStarted,
+    CatalogBuilt,
+    Event,
+    ModelRequested,
+    Record,
+    SearchPerformed,
+    SessionStarted,
+    ToolEvicted,
+    ToolLoaded,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.domain.origin import Origin
+from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+from inspector.engine.agents.miss import MissCause
+from inspector.engine.measure.bootstrap import share_estimate
+from inspector.engine.telemetry.gathering import KINDS, Telemetry, telemetry
+from inspector.engine.telemetry.sample import Cases, Sample
+from inspector.engine.telemetry.section import sections
+from tests.domain.test_event import records
+from tests.domain.test_fold_property import streams
+
+LATE, ALL, POST = "shop:late_orders", "shop:list_orders", "chat:post"
+
+
+def search(query: str, *found: tuple[str, float], took: float = 1.0, **more: Any) -> SearchPerformed:
+    """A search of the model that returned these tools with these scores."""
+    hits = tuple(
+        Hit(rank, Score(tool, score), Outcome.LOADED) for rank, (tool, score) in enumerate(found, start=1)
+    )
+    return SearchPerformed(
+        SearchReport(SearchRequest(query), "bm25", hits, latency_ms=took, scored=9, **more), ""
+    )
+
+
+def request(call: int) -> ModelRequested:
+    return ModelRequested(call, (LATE,), TokenParts(tools=100 * call, meta=10, searches=5), 1)
+
+
+def call(tool: str, *, ok: bool = True, took: float = 10.0, number: str = "c") -> tuple[Event, Event]:
+    return CallStarted(number, tool, {}), CallFinished(number, tool, ok, "", took)
+
+
+def turn(*said: Event | tuple[Event, ...]) -> list[Event]:
+    """A turn with a model call before each event."""
+    made: list[Event] = [UserSaid("hi")]
+    for number, one in enumerate(said, start=1):
+        made += [request(number), *(one if isinstance(one, tuple) else (one,))]
+    return [*made, TurnEnded("answered", "")]
+
+
+def counted(*sessions: list[Event]) -> Telemetry:
+    return telemetry([record for n, events in enumerate(sessions) for record in records(events, f"s{n}")])
+
+
+def test_a_called_tool_counts_at_the_newest_search_that_found_it() -> None:
+    found = counted(
+        turn(search("late", (ALL, 5.0), (LATE, 4.0)))
+        + turn(search("overdue", (LATE, 7.0)), call(LATE), call(LATE))
+    ).discovery
+    [one] = found.selections
+    assert (one.query, one.tool, one.rank, one.score, one.candidates) == ("overdue", LATE, 1, 7.0, 9)
+    assert (found.used.held, found.used.count) == (1, 3)
+    assert (found.rankers["bm25"].called.at(0.5), found.rankers["bm25"].others.count) == (7.0, 2)
+
+
+def test_a_tool_that_is_called_in_a_later_turn_was_of_use_to_its_search() -> None:
+    found = counted(turn(search("late", (LATE, 4.0))) + turn(call(LATE))).discovery
+    assert (found.used.held, found.used.count) == (1, 1)
+
+
+def test_a_call_in_another_session_is_no_use() -> None:
+    found = counted(turn(search("late", (LATE, 4.0))), turn(call(LATE))).discovery
+    assert (found.used.held, found.used.count) == (0, 1)
+
+
+def test_searches_without_a_use_are_counted_by_what_became_of_them() -> None:
+    found = counted(
+        turn(search("teleport")),
+        turn(search("hm", probability=0.1, threshold=0.5)),
+        turn(search("late", (ALL, 1.0)), search("overdue", (LATE, 2.0)), call(LATE)),
+        turn(search("post", (POST, 1.0))),
+        [*turn(search("stop", (POST, 1.0)))[:-1], TurnEnded("cancelled")],
+    ).discovery
+    assert found.causes == dict.fromkeys(MissCause, 1)
+
+
+def test_a_search_of_a_person_is_none_of_the_models() -> None:
+    by_hand = SearchPerformed(SearchReport(SearchRequest("late"), "bm25"), "", by="user")
+    found = counted(turn(by_hand)).discovery
+    assert (found.searches, found.by_hand, found.turns.held, found.turns.count) == (0, 1, 0, 1)
+
+
+def test_frequency_is_told_by_agent_and_toolset() -> None:
+    agent = SessionStarted("", (), "", "m", "m", 0, origin=Origin("codex"))
+    own = SessionStarted("", (), "orders", "m", "m", 0)
+    found = counted(
+        [agent, *turn(search("a"), search("b")), *turn()],
+        [own, CatalogBuilt("orders", (), "", 0, 0), *turn(search("c"))],
+    )
+    told = {key: (one.sessions, one.turns, one.searches) for key, one in found.discovery.by_agent.items()}
+    assert told == {("codex", ""): (1, 2, 2), ("toolsight", "orders"): (1, 1, 1)}
+    assert found.agents == {"codex": 1, "toolsight": 1}
+
+
+def test_failures_are_counted_by_tool_and_by_server() -> None:
+    calls = counted(turn(call(LATE), call(LATE, ok=False), call(ALL), call(POST))).calls
+    assert (calls.tools[LATE].calls.held, calls.tools[LATE].calls.count) == (1, 2)
+    assert (calls.servers["shop"].calls.held, calls.servers["shop"].calls.count) == (1, 3)
+    assert calls.all.kinds == {"not told": 1}
+    assert calls.servers["chat"].kinds == {}
+
+
+def test_latencies_that_nobody_measured_are_no_zeros() -> None:
+    found = counted(turn(call(LATE, took=0.0), call(LATE, took=30.0), search("x", unscored=True, took=0.0)))
+    assert (found.calls.all.latency.count, found.calls.all.latency.at(0.5)) == (1, 30.0)
+    assert (found.discovery.latency.count, found.discovery.candidates.count) == (0, 0)
+
+
+def test_definitions_loads_and_evictions_are_counted_by_cause() -> None:
+    bound = counted(
+        turn(ToolLoaded(LATE, 9, "search", 1), ToolLoaded(POST, 9, "you"), ToolEvicted(LATE, "old", "ttl"))
+    ).binding
+    assert (bound.loads, bound.evictions) == ({"search": 1, "by hand": 1}, {"ttl": 1})
+    assert bound.definitions.mean == (110 + 210 + 310) / 3
+
+
+def _breaker(at: float, after: str, **more: Any) -> Record:
+    told = {
+        "kind": "breaker",
+        "server": "shop",
+        "tool": "",
+        "after": after,
+        "why": "5 of 6 calls failed",
+        **more,
+    }
+    return Record("s", int(at), at, SimpleNamespace(**told))  # type: ignore[arg-type]
+
+
+def test_a_breaker_stands_as_its_newest_change_left_it() -> None:
+    changes = [
+        _breaker(1.0, "open", failure_rate=0.8, calls=6, cool_down=30.0),
+        _breaker(31.0, "half-open"),
+        _breaker(32.0, "open", failure_rate=1.0, calls=1, cool_down=60.0),
+    ]
+    found = telemetry(changes).reliability
+    [one] = found.breakers.values()
+    assert (one.name, one.state, one.since, one.until, one.opened) == ("shop", "open", 32.0, 92.0, 2)
+    assert found.changes == {"open": 2, "half-open": 1}
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What adds up over sessions, whatever their order."""
+
+    searches: int
+    turns: int
+    used: tuple[int, int]
+    calls: dict[str, tuple[int, int]]
+    causes: dict[MissCause, int]
+    loads: dict[str, int]
+    backlog: int
+
+    @staticmethod
+    def of(found: Telemetry) -> "Sums":
+        return Sums(
+            found.discovery.searches,
+            found.turns,
+            (found.discovery.used.held, found.discovery.used.count),
+            {tool: (use.calls.held, use.calls.count) for tool, use in sorted(found.calls.tools.items())},
+            dict(sorted(found.discovery.causes.items())),
+            dict(sorted(found.binding.loads.items())),
+            sum(one.count for one in found.discovery.backlog.groups),
+        )
+
+
+@given(streams, streams)
+def test_sessions_add_up_in_whatever_order(one: list[Event], other: list[Event]) -> None:
+    first, second = records(one, "a"), records(other, "b")
+    assert Sums.of(telemetry([*first, *second])) == Sums.of(telemetry([*second, *first]))
+
+
+@given(streams)
+def test_statistics_need_only_the_kinds_that_they_say(stream: list[Event]) -> None:
+    whole = records(stream)
+    needed = [record for record in whole if record.kind in KINDS]
+    assert Sums.of(telemetry(whole)) == Sums.of(telemetry(needed))
+
+
+@given(streams)
+def test_whatever_is_recorded_can_be_told(stream: list[Event]) -> None:
+    told = sections(telemetry(records(stream)))
+    assert [section.id for section in told] == [
+        "discovery",
+        "tools",
+        "latency",
+        "failures",
+        "inertia",
+        "backlog",
+    ]
+    assert all(len(row) == len(table.headers) for one in told for table in one.tables for row in table.rows)
+
+
+def test_a_share_over_sessions_takes_each_as_one_cluster() -> None:
+    cases, flags, sessions = Cases(), [], []
+    for session, held in (("a", (1, 1, 1)), ("b", (0, 0)), ("c", (1, 0))):
+        for one in held:
+            cases.add(session, one)
+            flags.append(bool(one))
+            sessions.append(session)
+    share, expected = cases.share, share_estimate(flags, sessions)
+    assert share is not None
+    assert (share.value, share.low, share.high) == pytest.approx((expected.mean, expected.low, expected.high))
+
+
+def test_percentiles_are_exact_and_of_nothing_unknown() -> None:
+    sample = Sample()
+    assert (sample.at(0.5), sample.mean) == (None, None)
+    for value in range(101):
+        sample.add(float(value))
+    assert [sample.at(share) for share in (0.5, 0.95, 0.99)] == [50.0, 95.0, 99.0]
