@@ -12,7 +12,17 @@ import widgets
 from inspector.app.base_screen import BaseScreen
 from inspector.app.pages.registry import SCREENS, page_class
 
-SLOW = ("litellm", "fastembed", "mcp", "tiktoken", "sqlite_utils", "rank_bm25", "numpy", "onnxruntime")
+SLOW = (
+    "litellm",
+    "fastembed",
+    "mcp",
+    "tiktoken",
+    "sqlite_utils",
+    "rank_bm25",
+    "numpy",
+    "onnxruntime",
+    "opentelemetry",
+)
 
 
 def loaded_after(statement: str) -> set[str]:
@@ -31,7 +41,15 @@ def test_static_vectors_are_read_when_something_is_searched() -> None:
     assert not loaded & {*SLOW, "safetensors", "wordllama"}
 
 
-@pytest.mark.parametrize("module", ["inspector.cli.catalog.inspect", "inspector.cli.cost.command"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "inspector.cli.catalog.inspect",
+        "inspector.cli.cost.command",
+        "inspector.cli.record.otel",
+        "inspector.adapters.otel.collector",
+    ],
+)
 def test_a_command_that_prints_imports_no_screen(module: str) -> None:
     assert not loaded_after(f"import {module}") & {*SLOW, "textual"}
 

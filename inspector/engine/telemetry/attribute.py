@@ -17,6 +17,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.jsonvalue import compact
 from inspector.domain.message import ToolCall, Usage
+from inspector.domain.ranking import SearchRequest
 from inspector.engine.telemetry.span import Value, known
 
 UNKNOWN_ERROR = "_OTHER"
@@ -120,6 +121,10 @@ def responded(event: ModelResponded, *, content: bool) -> dict[str, Value]:
     )
 
 
+def _query(request: SearchRequest) -> str:
+    return request.query or ", ".join(request.tool_names) or request.label()
+
+
 def searched(event: SearchPerformed, *, content: bool) -> dict[str, Value]:
     """A search for tools; what was searched for and found only with its content."""
     report = event.report
@@ -128,7 +133,7 @@ def searched(event: SearchPerformed, *, content: bool) -> dict[str, Value]:
         {
             "gen_ai.data_source.id": DATA_SOURCE,
             "gen_ai.request.top_k": report.limit or None,
-            "gen_ai.retrieval.query.text": report.request.label() if content else None,
+            "gen_ai.retrieval.query.text": _query(report.request) if content else None,
             "gen_ai.retrieval.documents": compact(found) if content else None,
             "toolsight.search.ranker": report.ranker,
             "toolsight.search.by": event.by,

@@ -173,7 +173,7 @@ class SpanMaker:
         opened = self._open(record, name, "retrieval", SpanKind.INTERNAL, alone=event.by == "user")
         opened.attributes.update(attribute.searched(event, content=self._has_content))
         span = opened.ended(record, failed=bool(event.report.error))
-        return replace(span, start=moment(record, event.report.latency_ms))
+        return replace(span, start=moment(record, max(event.report.latency_ms, 0.0)))
 
     def _call(self, record: Record, event: CallStarted | CallFinished) -> Iterator[Span]:
         if isinstance(event, CallStarted):
@@ -218,7 +218,7 @@ class SpanMaker:
             "mcp.protocol.version": event.info.protocol,
             "toolsight.server.tools": event.tools,
         }
-        opened.attributes.update(told)
+        opened.attributes.update(known(told))
         yield opened.ended(record)
 
     def _mark(self, record: Record, event: Event) -> None:

@@ -29,6 +29,7 @@ from inspector.domain.transcript import (
     Called,
     Entry,
     Interrupted,
+    Searched,
     ServerTrouble,
     Tally,
     ToolsOffered,
@@ -37,6 +38,8 @@ from inspector.domain.transcript import (
 MOST_SPANS = 200_000
 _INFERENCE = frozenset({"chat", "text_completion", "generate_content"})
 _NAMELESS = "mcp"
+# What Toolsight's own exports call the tools that a search searches.
+_OWN_TOOLS = "toolsight.tools"
 
 
 class OTelReader:
@@ -96,6 +99,8 @@ class OTelReader:
             self._inference(span)
         elif operation == "execute_tool" or method == "tools/call":
             self._call(span, other)
+        elif operation == "retrieval" and span.text("gen_ai.data_source.id") == _OWN_TOOLS:
+            self._searched(span)
         elif method == "initialize" and span.failed:
             self._flow.add(ServerTrouble(_server(span), span.message or span.text("error.type"), at=span.at))
         else:
@@ -139,6 +144,16 @@ class OTelReader:
         elif part.get("type") == "tool_call":
             given, error = arguments(part.get("arguments"))
             self._flow.call(ToolCall(text(part.get("id")), text(part.get("name")), given, error))
+
+    def _searched(self, span: Span) -> None:
+        """Add a search for tools, as far as somebody chose to record what was searched for and found."""
+        ids = [text(one.get("id")) for one in mappings(_json(span, "gen_ai.retrieval.documents"))]
+        pairs = (id_.partition(":")[::2] for id_ in ids)
+        found = tuple(AgentTool(name, server_name(server), name) for server, name in pairs)
+        query = span.text("gen_ai.retrieval.query.text")
+        waiting = count(span.attributes.get("toolsight.search.candidates"))
+        error = span.text("error.type")
+        self._flow.add(Searched(span.id, query, found=found, waiting=waiting, error=error, at=span.at))
 
     def _call(self, span: Span, other: Span) -> None:
         """Add a call; `other` is a span of the same call that may know its server."""

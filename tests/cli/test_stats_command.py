@@ -1,0 +1,118 @@
+"""`toolsight stats` and `backlog`, and the export of spans, over own and imported sessions."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.adapters.sqlite.store import SqliteStore
+from inspector.cli.telemetry.choice import since
+from inspector.domain.error import ConfigError
+from inspector.domain.events import SessionStarted
+from tests.cli.conftest import Toolsight
+from tests.domain.test_event import records
+from tests.domain.test_timeline import STORY
+from tests.support.agent_transcript import NOON, story, written
+
+OWN, SECRET = "20260101-a", "sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"
+STARTED = SessionStarted("c", (), "", "m", "m", 0, profile="prd")
+
+
+@pytest.fixture(scope="module")
+def run(toolsight: Toolsight, database: Path, tmp_path_factory: pytest.TempPathFactory) -> Toolsight:
+    """Commands over a database with one session of each kind."""
+    with SqliteStore(database) as store:
+        store.append_all(records([STARTED, *STORY], OWN))
+    file = written(tmp_path_factory.mktemp("agent") / "story.jsonl", story())
+    assert toolsight("sessions", "import", str(file)).exit_code == 0
+    return toolsight
+
+
+def json_of(run: Toolsight, *arguments: str) -> Any:
+    done = run(*arguments, "--json")
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_statistics_are_of_own_and_imported_sessions(run: Toolsight) -> None:
+    said = run("stats").stdout
+    assert "2 sessions (1 of claude-code, 1 of toolsight)" in said or "2 sessions (1 of toolsight" in said
+    assert all(
+        title in said for title in ("Discovery", "Tools used", "Latency", "Failures and breakers", "Backlog")
+    )
+    told = json_of(run, "stats")
+    assert (told["sessions"], told["discovery"]["searches"]) == (2, 3)
+    assert told["discovery"]["used"] == {"count": 1, "of": 2, **_interval(told["discovery"]["used"])}
+    assert told["calls"]["tools"]["shop:list"]["latency_ms"]["p50"] == 12.0
+
+
+def _interval(share: dict[str, Any]) -> dict[str, float]:
+    assert 0 <= share["low"] <= share["share"] == 0.5 <= share["high"] <= 1
+    return {name: share[name] for name in ("share", "low", "high")}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "sessions"),
+    [
+        ((), 2),
+        ((OWN,), 1),
+        (("--agent", "toolsight"), 1),
+        (("--agent", "claude-code"), 1),
+        (("--profile", "prd"), 1),
+        (("--since", "2026-01-01"), 1),
+        (("--since", "1d"), 0),
+    ],
+)
+def test_sessions_are_chosen_by_name_agent_profile_and_age(
+    run: Toolsight, chosen: tuple[str, ...], sessions: int
+) -> None:
+    assert json_of(run, "stats", *chosen)["sessions"] == sessions
+    assert json_of(run, "backlog", *chosen)["sessions"] == sessions
+
+
+def test_what_is_no_session_agent_or_time_is_an_error(run: Toolsight) -> None:
+    assert "there is no session 'x'" in run("stats", "x").stderr
+    assert "there is no session of 'claud'" in run("stats", "--agent", "claud").stderr
+    assert "is no time" in run("stats", "--since", "soon").stderr
+
+
+def test_nothing_to_sum_up_says_what_to_do(run: Toolsight) -> None:
+    assert "toolsight demo --headless" in run("stats", "--since", "1d").stdout
+    assert "toolsight demo --headless" in run("backlog", "--since", "1d").stdout
+
+
+def test_the_backlog_tells_what_was_asked_for_and_found_instead(run: Toolsight) -> None:
+    assert "2 searches without a use in 2 sessions, 2 requests" in run("backlog").stdout
+    found = {one["queries"][0]: one for one in json_of(run, "backlog")["backlog"]}
+    missed = found["overdue deliveries"]
+    assert (missed["found"], missed["called_instead"]) == ({"shop:list_orders": 1}, {"shop:late_orders": 1})
+    assert (missed["causes"], missed["count"]) == ({"searched again": 1}, 1)
+    assert found["orders"]["causes"] == {"found nothing": 1}
+
+
+def test_a_session_is_exported_as_spans_without_and_with_what_was_said(
+    run: Toolsight, tmp_path: Path
+) -> None:
+    plain, full = tmp_path / "plain.jsonl", tmp_path / "full.jsonl"
+    [imported] = [one["id"] for one in json_of(run, "sessions") if one["agent"]]
+    assert "without content" in run("events", imported, "--otel", str(plain)).stdout
+    assert json_of(run, "events", imported, "--otel", str(full), "--otel-content")["spans"] > 3
+    assert "late?" not in plain.read_text()
+    assert "late?" in full.read_text()
+    assert SECRET not in full.read_text()
+
+
+def test_an_export_goes_to_one_place(run: Toolsight, tmp_path: Path) -> None:
+    both = run("events", OWN, "--otel", str(tmp_path / "f"), "--otel-endpoint", "http://127.0.0.1:9")
+    assert (both.exit_code, "only one of them" in both.stderr) == (2, True)
+    assert run("events", OWN, "--otel-content").exit_code == 2
+
+
+def test_ages_and_dates_are_moments() -> None:
+    assert since("7d", NOON) == NOON - 7 * 86_400
+    assert since("2026-01-01", NOON) == 1_767_225_600
+    assert since("2026-01-01T00:00:00+01:00", NOON) == 1_767_222_000
+    assert since("999999999999999d", NOON) == 0.0
+    with pytest.raises(ConfigError):
+        since("d", NOON)
