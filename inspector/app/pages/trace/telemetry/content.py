@@ -93,7 +93,7 @@ def _lines(shown: Shown, section: Section, width: int) -> Iterator[Content]:
         yield from _board(shown.breakers, width)
         yield Content()
     elif not section.tables:
-        yield Content(EMPTY.get(section.id, NOTHING))
+        yield from Content(EMPTY.get(section.id, NOTHING)).wrap(max(width, 1))
     for number, table in enumerate(one for one in section.tables if one.headers[0] != "breaker"):
         if number:
             yield Content()

@@ -1,0 +1,91 @@
+"""The telemetry page: live and over all sessions; its board of breakers; what it says without any."""
+
+import pytest
+from textual.content import Content
+
+from inspector.app.pages.trace.telemetry import content
+from inspector.engine.agents.backlog import backlog
+from inspector.engine.agents.miss import Miss, MissCause
+from inspector.engine.telemetry.gathering import Telemetry, telemetry
+from inspector.engine.telemetry.reliability import BreakerStanding
+from tests.support.app import app_rig, goes, seen, until
+from tests.support.hostile import with_hostile_text
+from tests.support.imported_story import records_of, story_store
+from tests.support.told_model import calls, says, searches
+
+STEPS = (
+    searches(query="forecast for a city"),
+    calls(("weather__get_forecast", {"city": "Oslo"})),
+    says("Sunny."),
+)
+OPEN = BreakerStanding("s", "shop", "open", 3600.0, 3660.0, "5 of 6 calls failed", 0.83, 6, 2)
+CLOSED = BreakerStanding("s", "chat:post", "closed", 60.0)
+
+
+def drawn(shown: content.Shown, group: str, width: int = 76) -> str:
+    return content.page(shown, group, width).plain
+
+
+def shown_with(*breakers: BreakerStanding, missed: tuple[Miss, ...] = ()) -> content.Shown:
+    gathered = telemetry(records_of(story_store()))
+    gathered.reliability.breakers = {one.name: one for one in breakers}
+    shown = content.Shown.of(gathered, is_all=False)
+    return content.Shown(shown.overview, shown.sections, shown.breakers, backlog(missed), False, False)
+
+
+async def test_the_page_counts_the_session_as_it_goes_on_and_all_of_them_when_asked() -> None:
+    async with app_rig(*STEPS, yes=True) as (pilot, rig):
+        rig.store.append_all(records_of(story_store()))
+        await goes(pilot, "telemetry")
+        await until(pilot, lambda: "1 goes to Chat" in seen(pilot))
+        await rig.bench.chat("What is the forecast for Oslo?")
+        await until(pilot, lambda: "turns with a search" in seen(pilot) and "hybrid" in seen(pilot))
+        await pilot.press("a")
+        await until(pilot, lambda: "2 sessions" in seen(pilot))
+        await pilot.press("t", "t", "t", "t", "t")
+        await until(pilot, lambda: "overdue deliveries" in seen(pilot))
+        await pilot.press("a")
+        await until(pilot, lambda: content.EMPTY["backlog"][:30] in seen(pilot))
+
+
+def test_an_open_breaker_stands_first_with_its_rate_its_time_and_its_next_try() -> None:
+    said_lines = drawn(shown_with(CLOSED, OPEN), "failures").splitlines()
+    first = next(number for number, line in enumerate(said_lines) if line.startswith("shop"))
+    assert "✕ open" in said_lines[first]
+    assert "83 % of 6 calls failed" in said_lines[first]
+    told = " ".join(" ".join(said_lines[first + 1 :]).split())
+    assert "since 01:00:00, tried again at 01:01:00, 5 of 6 calls failed, opened 2 times" in told
+    assert said_lines.index(next(line for line in said_lines if line.startswith("chat:post"))) > first
+
+
+def test_without_a_breaker_it_is_said_which_profile_has_them() -> None:
+    assert "The profile stack guards" in " ".join(drawn(shown_with(), "failures").split())
+
+
+def test_the_backlog_tells_each_request_with_what_was_found_and_called_instead() -> None:
+    miss = Miss("s", 1, "overdue", ("shop:all",), "late", MissCause.AGAIN, ("shop:late",), 86_400.0)
+    told = drawn(shown_with(missed=(miss, miss)), "backlog")
+    assert "2 searches in 1 session, last 1970-01-02 00:00 UTC" in told
+    assert all(text in told for text in ("overdue", "2x searched again", "shop:all", "shop:late"))
+
+
+@pytest.mark.parametrize(("is_all", "told"), [(False, content.NOTHING), (True, content.NO_SESSIONS)])
+def test_without_anything_to_count_it_is_said_what_to_do(is_all: bool, told: str) -> None:
+    shown = content.Shown.of(Telemetry().end(), is_all=is_all)
+    assert {drawn(shown, group) for group in content.GROUPS} == {told}
+
+
+@pytest.mark.parametrize("width", [76, 116])
+def test_no_line_is_wider_than_the_page(width: int) -> None:
+    shown = shown_with(CLOSED, OPEN, missed=(Miss("s", 1, "long " * 60, ("shop:all",)),))
+    lines = [line for group in content.GROUPS for line in drawn(shown, group, width).splitlines()]
+    assert max(Content(line).cell_length for line in lines) <= width
+
+
+@with_hostile_text
+def test_hostile_names_do_not_reach_the_terminal(text: str) -> None:
+    shown = shown_with(
+        BreakerStanding("s", text, "open", 1.0, 2.0, text, 0.5, 2), missed=(Miss("s", 1, text, (text,)),)
+    )
+    told = drawn(shown, "failures") + drawn(shown, "backlog")
+    assert not set(told) & {"\x1b", "\x07", "\x00", "\u202e", "\r"}
