@@ -161,6 +161,32 @@ def test_a_breaker_stands_as_its_newest_change_left_it() -> None:
     assert found.changes == {"open": 2, "half-open": 1}
 
 
+def _prediction(after: str, *tools: str) -> Event:
+    guesses = [SimpleNamespace(tool=tool) for tool in tools]
+    told = SimpleNamespace(
+        kind="predict", after=after, predicted=guesses, most_used=(POST,), same_server=(ALL, POST, LATE)
+    )
+    return told  # type: ignore[return-value]
+
+
+def test_predictions_are_scored_on_the_first_use_of_a_tool_beside_plainer_rules() -> None:
+    found = counted(
+        turn(call(ALL), _prediction(ALL, LATE, POST), call(LATE), _prediction(LATE, ALL), call(ALL))
+    ).inertia
+    assert found.predictions == 2
+    assert [(found.first[rule].held, found.first[rule].count) for rule in found.first] == [
+        (1, 1),
+        (0, 1),
+        (0, 1),
+    ]
+    assert [found.three[rule].held for rule in found.three] == [1, 0, 1]
+
+
+def test_a_prediction_of_the_message_before_says_nothing_of_the_next() -> None:
+    found = counted([*turn(call(ALL), _prediction(ALL, LATE)), *turn(call(LATE))]).inertia
+    assert found.first["order_1"].count == 0
+
+
 @dataclass(frozen=True)
 class Sums:
     """What adds up over sessions, whatever their order."""

@@ -8,7 +8,7 @@ from inspector.engine.agents.backlog import Backlog
 from inspector.engine.telemetry.call import CallUse
 from inspector.engine.telemetry.discovery import DiscoveryCount
 from inspector.engine.telemetry.gathering import Telemetry
-from inspector.engine.telemetry.inertia import inertia_json
+from inspector.engine.telemetry.inertia import RULES, InertiaCount
 from inspector.engine.telemetry.reliability import reliability_json
 from inspector.engine.telemetry.sample import Cases, Sample
 
@@ -36,7 +36,7 @@ def stats_json(gathered: Telemetry) -> dict[str, Any]:
         "binding": _binding(gathered),
         "gate": _gate(gathered),
         "reliability": reliability_json(gathered.reliability),
-        "inertia": inertia_json(gathered.inertia),
+        "inertia": _inertia(gathered.inertia),
         "backlog": [group_json(one) for one in gathered.discovery.backlog.groups],
     }
 
@@ -115,6 +115,17 @@ def _binding(gathered: Telemetry) -> dict[str, Any]:
         "static_tokens": sample_json(bound.static),
         "resent_tokens": sample_json(bound.resent),
         "request_tokens": sample_json(bound.request),
+    }
+
+
+def _inertia(found: InertiaCount) -> dict[str, Any]:
+    return {
+        "predictions": found.predictions,
+        "first_uses": {
+            rule: {"first": share_json(found.first[rule]), "among_three": share_json(found.three[rule])}
+            for rule in RULES
+        },
+        "bound_ahead_and_called": share_json(found.ahead),
     }
 
 

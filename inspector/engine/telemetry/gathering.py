@@ -26,7 +26,7 @@ from inspector.domain.events import (
 from inspector.engine.telemetry.binding import BindingCount, GateCount
 from inspector.engine.telemetry.call import CallCount
 from inspector.engine.telemetry.discovery import OWN, DiscoveryCount
-from inspector.engine.telemetry.inertia import InertiaCount
+from inspector.engine.telemetry.inertia import KINDS as INERTIA_KINDS, InertiaCount
 from inspector.engine.telemetry.reliability import KINDS as RELIABILITY_KINDS, ReliabilityCount
 
 _READ: tuple[type[Event], ...] = (
@@ -34,7 +34,7 @@ _READ: tuple[type[Event], ...] = (
     *(SearchPerformed, RedundantSearch, ToolLoaded, ToolEvicted, GateApplied, LoopDetected),
     *(CallStarted, CallFinished, CallRejected),
 )
-KINDS = (*(event.kind for event in _READ), *RELIABILITY_KINDS)
+KINDS = (*(event.kind for event in _READ), *RELIABILITY_KINDS, *INERTIA_KINDS)
 """The kinds of events that statistics are made of."""
 
 
@@ -87,7 +87,7 @@ class Telemetry:
         self.first = record.at if self.sessions == 1 else self.first
         self.discovery.begin()
         self.binding.begin()
-        self.reliability.begin()
+        self.inertia.begin()
 
     def _started(self, event: SessionStarted) -> None:
         agent = event.origin.agent if event.origin else OWN

@@ -1,29 +1,102 @@
-"""How well the next tool was predicted, beside simpler guesses."""
+"""How well the next tool was predicted, beside simpler guesses, and what was bound ahead for it.
+
+Only the first use of a tool in a session is scored: a tool that was called before is bound as a rule.
+"""
 
 from collections.abc import Iterator
-from typing import Any
 
-from inspector.domain.events import Record
+from inspector.domain.events import (
+    CallFinished,
+    CallStarted,
+    Event,
+    Record,
+    ToolEvicted,
+    ToolLoaded,
+    ToolRefreshed,
+    UserSaid,
+)
 from inspector.domain.report import Table
-from inspector.engine.telemetry.cell import facts, number_row
+from inspector.engine.telemetry.cell import Row, facts, number_row, share_row
+from inspector.engine.telemetry.sample import Cases
+
+PREDICTED = "predict"
+KINDS = (PREDICTED, ToolRefreshed.kind)
+"""The kinds of events that are counted here and nowhere else."""
+RULES = {
+    "order_1": "what follows the last call",
+    "most_used": "most used of all",
+    "same_server": "most used of the same server",
+}
+_TOP = 3
+_AHEAD = "inertia"
 
 
 class InertiaCount:
-    """Counts predictions of first uses."""
+    """Counts predictions, which of them came true, and which tools that were bound ahead were called."""
 
     def __init__(self) -> None:
         self.predictions = 0
+        self.first = {rule: Cases() for rule in RULES}
+        self.three = {rule: Cases() for rule in RULES}
+        self.ahead = Cases()
+        self._called = ""
+        self._said: Event | None = None
+        self._used: set[str] = set()
+        self._waiting: set[str] = set()
+
+    def begin(self) -> None:
+        """Another session begins."""
+        self._called, self._said = "", None
+        self._used, self._waiting = set(), set()
 
     def after(self, record: Record) -> None:
         """Count one record."""
+        event = record.event
+        match event:
+            case UserSaid():
+                # Another task, which begins with no call.
+                self._called, self._said = "", None
+            case CallStarted(tool=tool, by="model"):
+                self._call(record.session, tool)
+            case CallFinished(tool=tool):
+                self._used.add(tool)
+            case ToolLoaded(tool=tool) if getattr(event, "cause", "") == _AHEAD:
+                self.ahead.add(record.session, 0)
+                self._waiting.add(tool)
+            case ToolEvicted(tool=tool) | ToolRefreshed(tool=tool):
+                # What is searched for after all was not of use for being ahead.
+                self._waiting.discard(tool)
+            case _ if record.kind == PREDICTED:
+                self.predictions += 1
+                self._said = event
+
+    def _call(self, session: str, tool: str) -> None:
+        said = self._said
+        if said is not None and tool not in self._used and getattr(said, "after", "") == self._called:
+            for rule in RULES:
+                named = _named(said, rule)
+                self.first[rule].add(session, tool in named[:1])
+                self.three[rule].add(session, tool in named[:_TOP])
+        if tool in self._waiting:
+            self._waiting.discard(tool)
+            self.ahead.add(session, 1, 0)
+        self._called = tool
+
+
+def _named(said: Event, rule: str) -> tuple[str, ...]:
+    """The tools that a rule would have said, most likely first."""
+    if rule == "order_1":
+        return tuple(str(one.tool) for one in getattr(said, "predicted", ()))
+    return tuple(getattr(said, rule, ()))
 
 
 def inertia_tables(found: InertiaCount) -> Iterator[Table]:
     """How often predictions were right, beside simpler guesses."""
-    if found.predictions:
-        yield facts((number_row("predictions", found.predictions),))
-
-
-def inertia_json(found: InertiaCount) -> dict[str, Any]:
-    """All of it, for programs."""
-    return {"predictions": found.predictions}
+    if not found.predictions and not found.ahead.count:
+        return
+    rows: list[Row] = [number_row("predictions", found.predictions)]
+    for rule, name in RULES.items():
+        rows.append(share_row(f"{name}: right", found.first[rule], "first use"))
+        rows.append(share_row("… among three", found.three[rule], "first use"))
+    rows.append(share_row("bound ahead, and called then", found.ahead, "tool"))
+    yield facts(rows, notes=("Of a session's calls, only the first of each tool is scored.",))

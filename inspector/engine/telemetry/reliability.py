@@ -37,16 +37,13 @@ class BreakerStanding:
 
 
 class ReliabilityCount:
-    """Counts retries by tool, fallbacks by the two tools, and changes of breakers by their new state."""
+    """Counts retries by tool, fallbacks by both tools, and changes of breakers, which outlive sessions."""
 
     def __init__(self) -> None:
         self.retries: Counter[str] = Counter()
         self.fallbacks: Counter[tuple[str, str]] = Counter()
         self.changes: Counter[str] = Counter()
         self.breakers: dict[str, BreakerStanding] = {}
-
-    def begin(self) -> None:
-        """Another session begins; breakers outlive sessions."""
 
     def after(self, record: Record) -> None:
         """Count one record."""
