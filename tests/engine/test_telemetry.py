@@ -163,10 +163,9 @@ def test_a_breaker_stands_as_its_newest_change_left_it() -> None:
 
 def _prediction(after: str, *tools: str) -> Event:
     guesses = [SimpleNamespace(tool=tool) for tool in tools]
-    told = SimpleNamespace(
+    return SimpleNamespace(  # type: ignore[return-value]
         kind="predict", after=after, predicted=guesses, most_used=(POST,), same_server=(ALL, POST, LATE)
     )
-    return told  # type: ignore[return-value]
 
 
 def test_predictions_are_scored_on_the_first_use_of_a_tool_beside_plainer_rules() -> None:
