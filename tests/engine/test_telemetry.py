@@ -1,6 +1,6 @@
 """Statistics over sessions: what counts as a use, whose calls failed, and how sets of sessions add up."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +13,8 @@ from inspector.domain.events import (
     CallStarted,
     CatalogBuilt,
     Event,
+    GateApplied,
+    GateScore,
     ModelRequested,
     Record,
     SearchPerformed,
@@ -27,6 +29,7 @@ from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRe
 from inspector.engine.agents.miss import MissCause
 from inspector.engine.measure.bootstrap import share_estimate
 from inspector.engine.telemetry.gathering import KINDS, Telemetry, telemetry
+from inspector.engine.telemetry.routing import decisions
 from inspector.engine.telemetry.sample import Cases, Sample
 from inspector.engine.telemetry.section import sections
 from tests.domain.test_event import records
@@ -159,6 +162,35 @@ def test_a_breaker_stands_as_its_newest_change_left_it() -> None:
     [one] = found.breakers.values()
     assert (one.name, one.state, one.since, one.until, one.opened) == ("shop", "open", 32.0, 92.0, 2)
     assert found.changes == {"open": 2, "half-open": 1}
+
+
+def test_a_routing_decision_has_the_published_fields_for_a_search_and_for_the_gate() -> None:
+    gate = GateApplied(
+        "q",
+        (LATE,),
+        (GateScore(LATE, 0.9), GateScore(ALL, 0.8)),
+        0.3,
+        5,
+        40,
+        2.0,
+        "",
+        3,
+        "abc",
+        (ALL,),
+        70,
+        1.5,
+    )
+    kept_out = Hit(2, Score(POST, 1.0), Outcome.PRECONDITION)
+    found = search("late", (LATE, 4.0))
+    found = replace(found, report=replace(found.report, hits=(*found.report.hits, kept_out)))
+    one, other, last = decisions(records([*turn(found, gate), search("x"), TurnEnded("answered")]))
+    assert (one.source, one.turn_id, one.candidates, one.scores) == ("search", 2, (LATE, POST), (4.0, 1.0))
+    assert (one.gated_out_by_state, one.active_set) == ((POST,), (LATE,))
+    assert (one.phase1_tokens, one.phase2_tokens, one.p50_latency_ms) == (10, 200, 1.0)
+    assert (other.source, other.turn_id, other.query_embedding_hash) == ("gate", 3, "abc")
+    assert (other.gated_out_by_state, other.active_set) == ((ALL,), (LATE,))
+    assert (other.phase1_tokens, other.phase2_tokens) == (70, 40)
+    assert (last.turn_id, last.phase1_tokens) == (None, None)
 
 
 def _prediction(after: str, *tools: str) -> Event:

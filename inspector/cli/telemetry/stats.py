@@ -1,5 +1,12 @@
 """`toolsight stats`: what was searched, used, how fast it was and what failed, over any recorded sessions."""
 
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import TextIO
+
 import click
 
 from inspector.cli.options import as_json as json_option
@@ -7,8 +14,11 @@ from inspector.cli.render import say, say_json
 from inspector.cli.telemetry.choice import Chosen, choosing
 from inspector.cli.telemetry.json import stats_json
 from inspector.cli.telemetry.text import NOTHING, say_report_table
+from inspector.domain.error import ConfigError
+from inspector.domain.events import Record
 from inspector.domain.report import Section
 from inspector.engine.telemetry.gathering import KINDS, telemetry
+from inspector.engine.telemetry.routing import RoutingDecision, RoutingLog
 from inspector.engine.telemetry.section import MOST, overview, sections
 
 
@@ -17,15 +27,24 @@ from inspector.engine.telemetry.section import MOST, overview, sections
 @click.option(
     "--most", type=click.IntRange(min=1), default=MOST, show_default=True, help="Rows of each table of tools."
 )
+@click.option(
+    "--decisions",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write every routing decision to this file (JSON lines; Tool Attention, section 5.7).",
+)
 @json_option
-def stats(chosen: Chosen, most: int, as_json: bool) -> None:
+def stats(chosen: Chosen, most: int, decisions: Path | None, as_json: bool) -> None:
     """Sum up sessions, recorded here and imported: by default all of them, or each SESSION.
 
     Candidates and what was used of them, scores of what was called, searches a turn and those without a use,
     latencies, failures by tool and server, retries and breakers, predictions, tokens of definitions, and what
     was asked for and not served. Shares have 95 % intervals.
     """
-    gathered = telemetry(chosen.records(KINDS))
+    with ExitStack() as stack:
+        records = chosen.records(KINDS)
+        if decisions is not None:
+            records = _written(records, stack.enter_context(_opened(decisions)))
+        gathered = telemetry(records)
     if as_json:
         say_json(stats_json(gathered))
     elif not gathered.records:
@@ -42,3 +61,25 @@ def _say(section: Section) -> None:
     say(f"\n{section.title}")
     for table in section.tables:
         say_report_table(table)
+
+
+def _opened(path: Path) -> TextIO:
+    try:
+        return path.open("x", encoding="ascii")
+    except FileExistsError:
+        raise ConfigError(f"{path} exists already", hint="Name another file.") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}", hint="Name another file.") from error
+
+
+def _written(records: Iterator[Record], file: TextIO) -> Iterator[Record]:
+    """The same records, while the decisions among them are written."""
+    log = RoutingLog()
+
+    def write(found: Iterator[RoutingDecision]) -> None:
+        file.writelines(json.dumps(asdict(one)) + "\n" for one in found)
+
+    for record in records:
+        write(log.after(record))
+        yield record
+    write(log.end())
