@@ -66,6 +66,7 @@ bench-hard: $(STAMP) ## keys, time and memory with 107 servers and with 10,000 t
 	$(BIN)/python -m tests.hard.load $(CAPTURED)
 	$(BIN)/python -m tests.hard.long_session
 	$(BIN)/python -m tests.hard.transcripts
+	$(BIN)/python -m tests.hard.telemetry $(or $(TMPDIR),/tmp)/toolsight-telemetry
 	$(BIN)/python -m tests.hard.kills
 	$(BIN)/python -m tests.hard.orphans
 	$(BIN)/python -m tests.hard.reaper
@@ -80,7 +81,7 @@ screenshots: $(STAMP) ## take the pictures again from the running app
 	$(BIN)/python -m screenshots
 
 lock: $(UV) ## resolve requirements.lock again
-	$(UV) pip compile $(LOCK) pyproject.toml --extra offline --group dev --output-file requirements.lock
+	$(UV) pip compile $(LOCK) pyproject.toml --extra offline --extra otel --group dev --output-file requirements.lock
 	echo uv | $(UV) pip compile $(LOCK) - --output-file requirements-uv.lock
 
 clean: ## remove the environment and caches

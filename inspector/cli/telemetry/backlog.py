@@ -9,8 +9,7 @@ from inspector.cli.telemetry.json import group_json
 from inspector.cli.telemetry.text import NOTHING, say_report_table
 from inspector.domain.number import count
 from inspector.engine.agents.backlog import BacklogGroups
-from inspector.engine.agents.miss import unused
-from inspector.engine.telemetry.gathering import KINDS
+from inspector.engine.agents.miss import KINDS, unused
 from inspector.engine.telemetry.section import backlog_table
 
 _MOST = 20

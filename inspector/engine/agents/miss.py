@@ -14,6 +14,8 @@ from inspector.domain.events import (
     UserSaid,
 )
 
+KINDS = tuple(each.kind for each in (UserSaid, TurnEnded, ModelRequested, SearchPerformed, CallStarted))
+"""The kinds of events that misses are made of."""
 # Whoever stops a turn says nothing about the searches in it.
 _FINISHED: frozenset[TurnOutcome] = frozenset({"answered", "capped"})
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from inspector.domain.events import CallFinished, CallRejected, Failed, ModelResponded, Record, TurnEnded
 from inspector.engine.telemetry.sample import Cases, Sample
 
+KINDS = tuple(each.kind for each in (CallFinished, CallRejected, ModelResponded, Failed, TurnEnded))
+"""The kinds of events that are counted here."""
 UNTOLD = "not told"
 """The kind of a failure in a record that does not say it."""
 

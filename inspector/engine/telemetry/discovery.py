@@ -15,12 +15,14 @@ from inspector.domain.events import (
     UserSaid,
 )
 from inspector.engine.agents.backlog import BacklogGroups
-from inspector.engine.agents.miss import Miss, MissCause, SearchWatch
+from inspector.engine.agents.miss import KINDS as MISS_KINDS, Miss, MissCause, SearchWatch
 from inspector.engine.telemetry.sample import Cases, Sample
 
 OWN = "toolsight"
 """Who a session is of that was not imported."""
 _NEWEST = 200
+KINDS = (*MISS_KINDS, *(each.kind for each in (SessionStarted, CatalogBuilt, RedundantSearch)))
+"""The kinds of events that are counted here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,40 +1,19 @@
 """Statistics over any number of sessions, gathered record by record in one pass."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from inspector.domain.events import (
-    CallFinished,
-    CallRejected,
-    CallStarted,
-    CatalogBuilt,
-    Event,
-    Failed,
-    GateApplied,
-    LoopDetected,
-    ModelRequested,
-    ModelResponded,
-    Record,
-    RedundantSearch,
-    SearchPerformed,
-    SessionStarted,
-    ToolEvicted,
-    ToolLoaded,
-    TurnEnded,
-    UserSaid,
-)
-from inspector.engine.telemetry.binding import BindingCount, GateCount
-from inspector.engine.telemetry.call import CallCount
-from inspector.engine.telemetry.discovery import OWN, DiscoveryCount
-from inspector.engine.telemetry.inertia import KINDS as INERTIA_KINDS, InertiaCount
-from inspector.engine.telemetry.reliability import KINDS as RELIABILITY_KINDS, ReliabilityCount
+from inspector.domain.events import Record, SessionStarted, UserSaid
+from inspector.engine.telemetry import binding, call, discovery, inertia, reliability
 
-_READ: tuple[type[Event], ...] = (
-    *(SessionStarted, CatalogBuilt, UserSaid, TurnEnded, ModelRequested, ModelResponded, Failed),
-    *(SearchPerformed, RedundantSearch, ToolLoaded, ToolEvicted, GateApplied, LoopDetected),
-    *(CallStarted, CallFinished, CallRejected),
+KINDS = tuple(
+    dict.fromkeys(
+        (
+            *(SessionStarted.kind, *discovery.KINDS, *call.KINDS, *binding.KINDS, *binding.GATE_KINDS),
+            *(*reliability.KINDS, *inertia.KINDS),
+        )
+    )
 )
-KINDS = (*(event.kind for event in _READ), *RELIABILITY_KINDS, *INERTIA_KINDS)
 """The kinds of events that statistics are made of."""
 
 
@@ -45,18 +24,29 @@ class Telemetry:
     """
 
     def __init__(self) -> None:
-        self.discovery = DiscoveryCount()
-        self.calls = CallCount()
-        self.binding = BindingCount()
-        self.gate = GateCount()
-        self.reliability = ReliabilityCount()
-        self.inertia = InertiaCount()
+        self.discovery = discovery.DiscoveryCount()
+        self.calls = call.CallCount()
+        self.binding = binding.BindingCount()
+        self.gate = binding.GateCount()
+        self.reliability = reliability.ReliabilityCount()
+        self.inertia = inertia.InertiaCount()
         self.sessions = self.records = self.turns = 0
         self.agents: Counter[str] = Counter()
         self.profiles: Counter[str] = Counter()
         self.first, self.last = 0.0, 0.0
         self._session = ""
         self._agent = ""
+        self._by_kind: dict[str, list[Callable[[Record], None]]] = {}
+        for kinds, count in (
+            (discovery.KINDS, self.discovery.after),
+            (call.KINDS, self.calls.after),
+            (binding.KINDS, self.binding.after),
+            (binding.GATE_KINDS, self.gate.after),
+            (reliability.KINDS, self.reliability.after),
+            (inertia.KINDS, self.inertia.after),
+        ):
+            for kind in kinds:
+                self._by_kind.setdefault(kind, []).append(count)
 
     def after(self, record: Record) -> None:
         """Count one record."""
@@ -65,32 +55,24 @@ class Telemetry:
         self.records += 1
         self.first = min(self.first, record.at)
         self.last = max(self.last, record.at)
-        match record.event:
-            case SessionStarted() as event:
-                self._started(event)
-            case UserSaid():
-                self.turns += 1
-        for part in (
-            self.discovery,
-            self.calls,
-            self.binding,
-            self.gate,
-            self.reliability,
-            self.inertia,
-        ):
-            part.after(record)
+        if record.kind == UserSaid.kind:
+            self.turns += 1
+        elif isinstance(record.event, SessionStarted):
+            self._started(record.event)
+        for count in self._by_kind.get(record.kind, ()):
+            count(record)
 
     def _begin(self, record: Record) -> None:
-        self._session, self._agent = record.session, OWN
+        self._session, self._agent = record.session, discovery.OWN
         self.sessions += 1
-        self.agents[OWN] += 1
+        self.agents[discovery.OWN] += 1
         self.first = record.at if self.sessions == 1 else self.first
         self.discovery.begin()
         self.binding.begin()
         self.inertia.begin()
 
     def _started(self, event: SessionStarted) -> None:
-        agent = event.origin.agent if event.origin else OWN
+        agent = event.origin.agent if event.origin else discovery.OWN
         self.agents[self._agent] -= 1
         self.agents[agent] += 1
         self._agent = agent

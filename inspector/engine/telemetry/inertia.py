@@ -20,8 +20,11 @@ from inspector.engine.telemetry.cell import Row, facts, number_row, share_row
 from inspector.engine.telemetry.sample import Cases
 
 PREDICTED = "predict"
-KINDS = (PREDICTED, ToolRefreshed.kind)
-"""The kinds of events that are counted here and nowhere else."""
+KINDS = (
+    PREDICTED,
+    *(each.kind for each in (UserSaid, CallStarted, CallFinished, ToolLoaded, ToolRefreshed, ToolEvicted)),
+)
+"""The kinds of events that are counted here."""
 RULES = {
     "order_1": "what follows the last call",
     "most_used": "most used of all",

@@ -38,7 +38,7 @@ def overview(gathered: Telemetry) -> str:
         f"{shown_moment(gathered.first)} to {shown_moment(gathered.last)} UTC" if gathered.records else ""
     )
     read = f"{count(gathered.sessions, 'session')} ({agents})" if agents else "0 sessions"
-    parts = (read, count(gathered.turns, "turn"), count(gathered.records, "event"), during)
+    parts = (read, count(gathered.turns, "turn"), f"{count(gathered.records, 'event')} read", during)
     return ", ".join(filter(None, parts))
 
 
