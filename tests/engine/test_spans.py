@@ -1,6 +1,7 @@
 """A session as spans: what is whose child, how long it took, and that content is there only if asked for."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from inspector.domain.events import (
     Failed,
     ModelRequested,
     ModelResponded,
+    Record,
     SearchPerformed,
     ServerConnecting,
     ServerFailed,
@@ -25,6 +27,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.message import ToolCall, Usage
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+from inspector.engine.telemetry import attribute
 from inspector.engine.telemetry.span import Span
 from inspector.engine.telemetry.trace import spans
 from tests.domain.test_event import records
@@ -111,6 +114,36 @@ def test_what_is_said_given_and_returned_is_left_out_unless_asked_for() -> None:
 def test_what_happens_to_tools_within_a_turn_is_an_event_of_it() -> None:
     turn = made(*TALK)["invoke_agent toolsight"]
     assert [event.name for event in turn.events] == ["toolsight.load", "toolsight.reject"]
+
+
+def test_each_attempt_at_a_call_is_a_request_of_its_own() -> None:
+    retry = SimpleNamespace(
+        kind="retry",
+        call_id="c1",
+        tool="shop:late",
+        attempt=1,
+        of=3,
+        wait=2.0,
+        failure="timeout",
+        milliseconds=500.0,
+    )
+    stream = records([UserSaid("late?"), CallStarted("c1", "shop:late", {})])
+    stream.append(Record("s", 3, 3.0, retry))  # type: ignore[arg-type]
+    done = CallFinished("c1", "shop:late", True, "none", 250.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attribute, "attempts_of", lambda _: 2)
+        found = list(spans([*stream, Record("s", 4, 6.0, done)]))
+    first, second, call, _turn = found
+    assert (first.name, first.parent, first.attributes["error.type"]) == (
+        "tools/call late",
+        call.id,
+        "timeout",
+    )
+    assert first.end - first.start == pytest.approx(500_000_000, abs=1000)
+    assert second.end - second.start == pytest.approx(250_000_000, abs=1000)
+    assert (second.failed, call.failed, call.attributes["toolsight.attempts"]) == (False, False, 2)
+    assert [event.name for event in call.events] == ["toolsight.retry"]
+    assert ["mcp.method.name" in span.attributes for span in (first, second, call)] == [True, True, False]
 
 
 def test_a_server_that_fails_and_a_model_that_fails_are_errors() -> None:

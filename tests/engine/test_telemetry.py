@@ -218,6 +218,15 @@ def test_a_prediction_of_the_message_before_says_nothing_of_the_next() -> None:
     assert found.first["order_1"].count == 0
 
 
+def test_retries_and_substitutes_are_counted_by_tool_and_by_what_they_were_for() -> None:
+    retry = SimpleNamespace(kind="retry", call_id="c", tool=LATE, failure="timeout")
+    other = SimpleNamespace(kind="substitute", call_id="c", instead_of=LATE, tool=ALL)
+    stream = [Record("s", n, 1.0, each) for n, each in enumerate((retry, retry, other), 1)]  # type: ignore[arg-type]
+    found = telemetry(stream).reliability
+    assert (found.retries, found.retried_for) == ({LATE: 2}, {"timeout": 2})
+    assert found.fallbacks == {(LATE, ALL): 1}
+
+
 @dataclass(frozen=True)
 class Sums:
     """What adds up over sessions, whatever their order."""

@@ -9,7 +9,7 @@ from inspector.engine.telemetry.call import CallUse
 from inspector.engine.telemetry.discovery import DiscoveryCount
 from inspector.engine.telemetry.gathering import Telemetry
 from inspector.engine.telemetry.inertia import RULES, InertiaCount
-from inspector.engine.telemetry.reliability import reliability_json
+from inspector.engine.telemetry.reliability import ReliabilityCount
 from inspector.engine.telemetry.sample import Cases, Sample
 
 
@@ -35,7 +35,7 @@ def stats_json(gathered: Telemetry) -> dict[str, Any]:
         "model": {"calls": calls.model_calls, "errors": calls.errors, "latency_ms": sample_json(calls.model)},
         "binding": _binding(gathered),
         "gate": _gate(gathered),
-        "reliability": reliability_json(gathered.reliability),
+        "reliability": _reliability(gathered.reliability),
         "inertia": _inertia(gathered.inertia),
         "backlog": [group_json(one) for one in gathered.discovery.backlog.groups],
     }
@@ -115,6 +115,20 @@ def _binding(gathered: Telemetry) -> dict[str, Any]:
         "static_tokens": sample_json(bound.static),
         "resent_tokens": sample_json(bound.resent),
         "request_tokens": sample_json(bound.request),
+    }
+
+
+def _reliability(found: ReliabilityCount) -> dict[str, Any]:
+    return {
+        "retries": dict(found.retries),
+        "retries_by_failure": dict(found.retried_for),
+        "saved_by_a_retry": share_json(found.saved),
+        "fallbacks": [
+            {"instead_of": tool, "tool": other, "calls": number}
+            for (tool, other), number in found.fallbacks.items()
+        ],
+        "breaker_changes": dict(found.changes),
+        "breakers": [asdict(one) for one in found.breakers.values()],
     }
 
 

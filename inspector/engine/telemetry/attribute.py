@@ -161,10 +161,15 @@ def called(event: CallStarted, *, is_mcp: bool, content: bool) -> dict[str, Valu
     )
 
 
+def attempts_of(event: CallFinished) -> int:
+    """How often a call was tried."""
+    return int(getattr(event, "attempts", 1))
+
+
 def returned(event: CallFinished, *, content: bool) -> dict[str, Value]:
     """How a tool call ended; its result only with its content."""
     kind = "" if event.ok else str(getattr(event, "failure", None) or UNKNOWN_ERROR)
-    attempts = int(getattr(event, "attempts", 1))
+    attempts = attempts_of(event)
     return known(
         {
             "gen_ai.tool.call.result": event.text if content else None,

@@ -13,10 +13,15 @@ from inspector.domain.events import (
 )
 from inspector.engine.telemetry.span import Value
 
-_TOLD_WHOLE = frozenset({"breaker", "retry", "substitute"})
+# By kind of event, its fields that are told.
+_FIELDS = {
+    "breaker": ("server", "tool", "before", "after", "failure_rate", "calls"),
+    "retry": ("attempt", "of", "wait", "failure"),
+    "substitute": ("instead_of", "tool", "similarity"),
+}
 
 
-def told_within(event: Event, *, content: bool) -> Mapping[str, Value | None] | None:
+def told_within(event: Event) -> Mapping[str, Value | None] | None:
     """What is told of an event within a turn; None for those that are told otherwise or not at all."""
     match event:
         case ToolLoaded():
@@ -39,6 +44,11 @@ def told_within(event: Event, *, content: bool) -> Mapping[str, Value | None] | 
                 "toolsight.gate.phase2_tokens": event.tokens,
                 "toolsight.gate.milliseconds": event.milliseconds,
             }
-        case _ if event.kind in _TOLD_WHOLE:
-            return {f"toolsight.{event.kind}": event.summary() if content else event.kind}
-    return None
+    names = _FIELDS.get(event.kind)
+    if names is None:
+        return None
+    return {f"toolsight.{event.kind}.{name}": _plain(getattr(event, name, None)) for name in names}
+
+
+def _plain(value: object) -> Value | None:
+    return value if isinstance(value, int | float) else None if value is None else str(value)

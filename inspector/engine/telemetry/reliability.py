@@ -2,17 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from inspector.domain.events import Event, Record
+from inspector.domain.events import CallFinished, Event, Record
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import percent
 from inspector.domain.report import Table
-from inspector.engine.telemetry.cell import NOTHING, Row, counted, number_row
+from inspector.engine.telemetry.cell import NOTHING, Row, counted, number_row, share_row
+from inspector.engine.telemetry.sample import Cases
 
-BREAKER, RETRY, FALLBACK = "breaker", "retry", "fallback"
-KINDS = (BREAKER, RETRY, FALLBACK)
+BREAKER, RETRY, SUBSTITUTE = "breaker", "retry", "substitute"
+KINDS = (BREAKER, RETRY, SUBSTITUTE, CallFinished.kind)
 """The kinds of the events that are counted here."""
 OPEN = "open"
 
@@ -41,6 +41,8 @@ class ReliabilityCount:
 
     def __init__(self) -> None:
         self.retries: Counter[str] = Counter()
+        self.retried_for: Counter[str] = Counter()
+        self.saved = Cases()
         self.fallbacks: Counter[tuple[str, str]] = Counter()
         self.changes: Counter[str] = Counter()
         self.breakers: dict[str, BreakerStanding] = {}
@@ -53,8 +55,11 @@ class ReliabilityCount:
                 self._breaker(record, event)
             case "retry":
                 self.retries[_told(event, "tool")] += 1
-            case "fallback":
-                self.fallbacks[(_told(event, "tool"), _told(event, "substitute"))] += 1
+                self.retried_for[_told(event, "failure")] += 1
+            case "substitute":
+                self.fallbacks[(_told(event, "instead_of"), _told(event, "tool"))] += 1
+            case _ if isinstance(event, CallFinished) and getattr(event, "attempts", 1) > 1:
+                self.saved.add(record.session, event.ok)
 
     def _breaker(self, record: Record, event: Event) -> None:
         name, state = _told(event, "tool") or _told(event, "server"), _told(event, "after")
@@ -80,7 +85,8 @@ def _told(event: Event, name: str) -> str:
 
 def reliability_rows(found: ReliabilityCount) -> Iterator[Row]:
     """What was done about failures, in rows of facts."""
-    yield number_row("retries", found.retries.total())
+    yield ("retries", f"{found.retries.total():,}", "", counted(found.retried_for))
+    yield share_row("… calls that a retry saved", found.saved, "retried call")
     yield number_row("calls that another tool answered", found.fallbacks.total())
     if found.changes:
         yield ("changes of breakers", f"{found.changes.total():,}", "", counted(found.changes))
@@ -101,16 +107,3 @@ def breaker_tables(found: ReliabilityCount) -> Iterator[Table]:
         for one in sorted(found.breakers.values(), key=lambda each: (each.state != OPEN, each.name))
     )
     yield Table("Breakers, as their newest changes left them", headers, rows, frozenset({4, 5, 6}))
-
-
-def reliability_json(found: ReliabilityCount) -> dict[str, Any]:
-    """All of it, for programs."""
-    return {
-        "retries": dict(found.retries),
-        "fallbacks": [
-            {"tool": tool, "substitute": other, "calls": number}
-            for (tool, other), number in found.fallbacks.items()
-        ],
-        "breaker_changes": dict(found.changes),
-        "breakers": [asdict(one) for one in found.breakers.values()],
-    }

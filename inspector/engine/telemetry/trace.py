@@ -29,7 +29,8 @@ from inspector.domain.message import Usage
 from inspector.engine.telemetry import attribute
 from inspector.engine.telemetry.discovery import OWN
 from inspector.engine.telemetry.mark import told_within
-from inspector.engine.telemetry.span import OpenSpan, Span, SpanKind, Value, known, moment, trace_id
+from inspector.engine.telemetry.request_span import ConnectionSpans, attempt
+from inspector.engine.telemetry.span import OpenSpan, Span, SpanKind, known, moment, trace_id
 
 
 class SpanMaker:
@@ -44,7 +45,7 @@ class SpanMaker:
         self._usage = Usage()
         self._request: OpenSpan | None = None
         self._calls: dict[str, OpenSpan] = {}
-        self._connecting: dict[str, OpenSpan] = {}
+        self._connections = ConnectionSpans()
         self._said: list[str] = []
         self._is_first = False
         self._last: Record | None = None
@@ -69,21 +70,21 @@ class SpanMaker:
             case CallStarted() | CallFinished() as event:
                 yield from self._call(record, event)
             case ServerConnecting() | ServerReady() | ServerFailed() as event:
-                yield from self._connection(record, event)
+                yield from self._connections.after(record, event, self._agent)
             case _ as event:
-                self._mark(record, event)
+                yield from self._mark(record, event)
 
     def end(self) -> Iterator[Span]:
         """The spans that nothing ended; the last record is their end."""
         last = self._last
         if last is None:
             return
-        left = [*self._calls.values(), *self._connecting.values(), self._request, self._turn]
+        left = [*self._calls.values(), *self._connections.end(), self._request, self._turn]
         for one in left:
             if one is not None:
                 one.attributes["toolsight.unfinished"] = True
                 yield one.ended(last)
-        self._calls, self._connecting, self._request, self._turn = {}, {}, None, None
+        self._calls, self._request, self._turn = {}, None, None
 
     def _open(
         self, record: Record, name: str, operation: str, kind: SpanKind, *, alone: bool = False
@@ -182,7 +183,12 @@ class SpanMaker:
         opened = self._calls.pop(event.call_id, None)
         if opened is None:
             return
-        opened.attributes.update(attribute.returned(event, content=self._has_content))
+        attributes = attribute.returned(event, content=self._has_content)
+        opened.attributes.update(attributes)
+        if "mcp.method.name" in opened.attributes and attributes.get("toolsight.attempts"):
+            # Then each attempt was a request, and the call itself was none.
+            yield attempt(record, opened, event.milliseconds, str(attributes.get("error.type", "")))
+            del opened.attributes["mcp.method.name"]
         message = event.text if self._has_content and not event.ok else ""
         yield opened.ended(record, failed=not event.ok, message=message)
 
@@ -195,39 +201,17 @@ class SpanMaker:
         opened.attributes.update(attribute.called(event, is_mcp=is_mcp, content=self._has_content))
         return opened
 
-    def _connection(
-        self, record: Record, event: ServerConnecting | ServerReady | ServerFailed
-    ) -> Iterator[Span]:
-        opened = self._connecting.pop(event.server, None)
-        if isinstance(event, ServerConnecting):
-            opened = self._open(record, "initialize", "", SpanKind.CLIENT, alone=True)
-            opened.attributes.update(
-                known({"mcp.method.name": "initialize", "mcp.server.name": event.server})
-            )
-            self._connecting[event.server] = opened
-            return
-        if opened is None:
-            return
-        if isinstance(event, ServerFailed):
-            opened.attributes["error.type"] = (
-                "login_required" if event.needs_login else attribute.UNKNOWN_ERROR
-            )
-            yield opened.ended(record, failed=True, message=event.reason)
-            return
-        told: dict[str, Value | None] = {
-            "mcp.protocol.version": event.info.protocol,
-            "toolsight.server.tools": event.tools,
-        }
-        opened.attributes.update(known(told))
-        yield opened.ended(record)
-
-    def _mark(self, record: Record, event: Event) -> None:
-        """Note in the turn what happened to its tools, and what the guards did."""
-        told = told_within(event, content=self._has_content)
+    def _mark(self, record: Record, event: Event) -> Iterator[Span]:
+        """Note in a call or in the turn what happened to its tools, and what the guards did."""
+        told = told_within(event)
         call = self._calls.get(str(getattr(event, "call_id", "")))
         within = call if call is not None else self._turn
-        if told is not None and within is not None:
-            within.mark(record, f"toolsight.{record.kind}", known(told))
+        if told is None or within is None:
+            return
+        within.mark(record, f"toolsight.{record.kind}", told)
+        if record.kind == "retry" and call is not None and "mcp.method.name" in call.attributes:
+            failure, took = str(getattr(event, "failure", "")), float(getattr(event, "milliseconds", 0.0))
+            yield attempt(record, call, took, failure or attribute.UNKNOWN_ERROR)
 
 
 def spans(records: Iterable[Record], *, content: bool = False) -> Iterator[Span]:
