@@ -54,8 +54,13 @@ def quantiles(sample: Sample) -> Row:
     return (*(NOTHING if one is None else milliseconds(one) for one in found), f"{sample.count:,}")
 
 
+def words(kind: str) -> str:
+    """A kind as a person reads it."""
+    return kind.replace("_", " ")
+
+
 def counted(kinds: Mapping[str, int], most: int = 6) -> str:
     """What was counted by kind, the most frequent first."""
-    told = [f"{number:,}x {kind}" for kind, number in Counter(kinds).most_common(most)]
+    told = [f"{number:,}x {words(kind)}" for kind, number in Counter(kinds).most_common(most)]
     left = len(kinds) - len(told)
     return ", ".join([*told, *([f"{left:,} more kinds"] if left > 0 else [])])

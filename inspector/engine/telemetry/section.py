@@ -19,6 +19,7 @@ from inspector.engine.telemetry.cell import (
     sample_row,
     share_row,
     token_row,
+    words,
 )
 from inspector.engine.telemetry.discovery import DiscoveryCount, RankerScores
 from inspector.engine.telemetry.gathering import Telemetry
@@ -189,7 +190,7 @@ def _failures(gathered: Telemetry, most: int) -> Iterator[Table]:
     calls = gathered.calls
     rows = [
         share_row("failed tool calls", calls.all.calls, "call"),
-        *(number_row(f"… {kind}", number) for kind, number in calls.all.kinds.most_common()),
+        *(number_row(f"… {words(kind)}", number) for kind, number in calls.all.kinds.most_common()),
         *reliability_rows(gathered.reliability),
         number_row("calls that reached no server", calls.rejected.total()),
         number_row("failed model calls and other errors", calls.errors),
