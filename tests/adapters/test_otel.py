@@ -4,6 +4,7 @@ import json
 import sys
 from base64 import b64decode
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -32,6 +33,8 @@ from tests.engine.test_spans import SAID, TALK
 from tests.support.counting import WordCounter
 from tests.support.imported_story import records_of, story_store
 
+ORDER = ("user", "response", "search", "call", "result")
+
 
 def imported(path: Path) -> list[Record]:
     """The session that is made of the spans in a file."""
@@ -47,7 +50,12 @@ def calls(stream: list[Record]) -> list[tuple[Any, ...]]:
     return [(one.call_id, one.tool, started[one.call_id].arguments, one.text, one.ok) for one in finished]
 
 
-@pytest.mark.parametrize("stream", [records(TALK), records_of(story_store())], ids=["own", "imported"])
+AT_ONCE = [replace(record, at=1.0) for record in records(TALK)]
+
+
+@pytest.mark.parametrize(
+    "stream", [records(TALK), AT_ONCE, records_of(story_store())], ids=["own", "at one time", "imported"]
+)
 def test_what_is_exported_and_imported_again_has_the_same_tool_calls(
     stream: list[Record], tmp_path: Path
 ) -> None:
@@ -55,6 +63,7 @@ def test_what_is_exported_and_imported_again_has_the_same_tool_calls(
     write_spans(file, spans(stream, content=True))
     again = imported(file)
     assert calls(again) == calls(stream) != []
+    assert [r.kind for r in again if r.kind in ORDER] == [r.kind for r in stream if r.kind in ORDER]
     asked = [[r.event.text for r in one if isinstance(r.event, UserSaid)] for one in (stream, again)]
     assert asked[0] == asked[1]
 

@@ -9,7 +9,7 @@ import pytest
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.cli.telemetry.choice import since
 from inspector.domain.error import ConfigError
-from inspector.domain.events import SessionStarted
+from inspector.domain.events import SessionStarted, UserSaid
 from tests.cli.conftest import Toolsight
 from tests.domain.test_event import records
 from tests.domain.test_timeline import STORY
@@ -112,6 +112,17 @@ def test_a_session_is_exported_as_spans_without_and_with_what_was_said(
     assert "late?" not in plain.read_text()
     assert "late?" in full.read_text()
     assert SECRET not in full.read_text()
+
+
+def test_what_an_older_version_recorded_is_redacted_before_it_leaves(
+    run: Toolsight, database: Path, tmp_path: Path
+) -> None:
+    with SqliteStore(database) as store:
+        store.append_all(records([STARTED, UserSaid(f"my key is {SECRET}")], "20250101-old"))
+    file = tmp_path / "old.jsonl"
+    assert run("events", "20250101-old", "--otel", str(file), "--otel-content").exit_code == 0
+    assert "my key is [redacted]" in file.read_text()
+    run("sessions", "forget", "20250101-old")
 
 
 def test_an_export_goes_to_one_place(run: Toolsight, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What sessions of agents show: misses, tools that were loaded for nothing, servers, money, suggestions."""
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from inspector.domain.events import Event
 from inspector.domain.message import Usage
@@ -117,6 +117,7 @@ def test_the_backlog_says_how_often_when_and_what_was_found_instead() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=4).map(" ".join), max_size=30))
+@example(["bread cheese", "dark elephant", "bread cheese dark elephant"])
 def test_a_search_joins_the_group_that_shares_most_words_whatever_is_looked_at(queries: list[str]) -> None:
     """The groups found by their words are those that comparing each with each finds."""
     groups: list[tuple[frozenset[str], list[str]]] = []

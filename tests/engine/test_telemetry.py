@@ -86,7 +86,7 @@ def test_a_tool_that_is_called_in_a_later_turn_was_of_use_to_its_search() -> Non
 
 def test_a_call_in_another_session_is_no_use() -> None:
     found = counted(turn(search("late", (LATE, 4.0))), turn(call(LATE))).discovery
-    assert (found.used.held, found.used.count) == (0, 1)
+    assert (found.used.held, found.used.count, len(found.selections)) == (0, 1, 0)
 
 
 def test_searches_without_a_use_are_counted_by_what_became_of_them() -> None:

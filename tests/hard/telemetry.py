@@ -2,7 +2,7 @@
 
 Half of the sessions are imported from made transcripts of Claude Code and Codex; the other half are copies of
 one session with the firm's servers in memory, 10 turns with scored searches. The command runs in a process of
-its own, whose seconds and peak memory are printed.
+its own, whose seconds, processor seconds and peak memory are printed.
 """
 
 import asyncio
@@ -57,11 +57,16 @@ def measured(database: Path, *arguments: str) -> str:
     """What a command took; the peak is that of the largest process so far."""
     environment = {**os.environ, "TOOLSIGHT_DB": str(database)}
     code = _PROGRAM.format(arguments=list(arguments))
-    before = monotonic()
+    before, used = monotonic(), _processor_seconds()
     subprocess.run([sys.executable, "-c", code], env=environment, check=True, stdout=subprocess.DEVNULL)
-    seconds = monotonic() - before
+    seconds, used = monotonic() - before, _processor_seconds() - used
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    return f"{' '.join(arguments):<32} {seconds:6.1f} s  {peak:5.0f} MB"
+    return f"{' '.join(arguments):<32} {seconds:6.1f} s  {used:6.1f} s of processor  {peak:5.0f} MB"
+
+
+def _processor_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:

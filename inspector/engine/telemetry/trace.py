@@ -49,10 +49,13 @@ class SpanMaker:
         self._said: list[str] = []
         self._is_first = False
         self._last: Record | None = None
+        self._asked = 0
 
     def after(self, record: Record) -> Iterator[Span]:
         """The spans that end with this record."""
         self._last = record
+        if isinstance(record.event, UserSaid | ModelResponded):
+            self._asked = moment(record)
         match record.event:
             case SessionStarted() as event:
                 origin = event.origin
@@ -174,7 +177,9 @@ class SpanMaker:
         opened = self._open(record, name, "retrieval", SpanKind.INTERNAL, alone=event.by == "user")
         opened.attributes.update(attribute.searched(event, content=self._has_content))
         span = opened.ended(record, failed=bool(event.report.error))
-        return replace(span, start=moment(record, max(event.report.latency_ms, 0.0)))
+        start = moment(record, max(event.report.latency_ms, 0.0))
+        # No search begins before it is asked for, whatever clock has measured it.
+        return replace(span, start=min(max(start, self._asked), span.end))
 
     def _call(self, record: Record, event: CallStarted | CallFinished) -> Iterator[Span]:
         if isinstance(event, CallStarted):
