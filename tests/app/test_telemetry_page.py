@@ -1,8 +1,11 @@
 """The telemetry page: live and over all sessions; its board of breakers; what it says without any."""
 
+from typing import cast
+
 import pytest
 from textual.content import Content
 
+from inspector.app.app import ToolsightApp
 from inspector.app.pages.trace.telemetry import content
 from inspector.engine.agents.backlog import backlog
 from inspector.engine.agents.miss import Miss, MissCause
@@ -46,6 +49,21 @@ async def test_the_page_counts_the_session_as_it_goes_on_and_all_of_them_when_as
         await until(pilot, lambda: "overdue deliveries" in seen(pilot))
         await pilot.press("a")
         await until(pilot, lambda: content.EMPTY["backlog"][:30] in seen(pilot))
+
+
+async def test_in_a_replay_the_page_counts_up_to_the_moment() -> None:
+    async with app_rig(*STEPS) as (pilot, rig):
+        await rig.bench.chat("What is the forecast for Oslo?")
+        await goes(pilot, "telemetry")
+        await until(pilot, lambda: "hybrid" in seen(pilot))
+        replay = cast(ToolsightApp, pilot.app).replay
+        stream = replay.catch_up()
+        replay.show(stream, 1, replay.moment(stream, 1))
+        await until(pilot, lambda: "hybrid" not in seen(pilot))
+        counts = {
+            line.split("  ")[0].strip(): line.split()[-1] for line in seen(pilot).splitlines() if line.strip()
+        }
+        assert counts["searches of the model"] == "0"
 
 
 def test_an_open_breaker_stands_first_with_its_rate_its_time_and_its_next_try() -> None:

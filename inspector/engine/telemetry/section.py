@@ -35,11 +35,11 @@ _QUERY, _EXAMPLES = 60, 3
 def overview(gathered: Telemetry) -> str:
     """What was read, in one line."""
     agents = ", ".join(f"{number:,} of {agent}" for agent, number in gathered.agents.most_common())
-    during = (
-        f"{shown_moment(gathered.first)} to {shown_moment(gathered.last)} UTC" if gathered.records else ""
-    )
+    first, last = shown_moment(gathered.first), shown_moment(gathered.last)
+    during = f"{first} UTC" if first == last else f"{first} to {last} UTC"
     read = f"{count(gathered.sessions, 'session')} ({agents})" if agents else "0 sessions"
-    parts = (read, count(gathered.turns, "turn"), f"{count(gathered.records, 'event')} read", during)
+    events = f"{count(gathered.records, 'event')} read"
+    parts = (read, count(gathered.turns, "turn"), events, during if gathered.records else "")
     return ", ".join(filter(None, parts))
 
 

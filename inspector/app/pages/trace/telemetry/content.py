@@ -126,7 +126,8 @@ def _breaker(one: BreakerStanding, names: int, width: int) -> Iterator[Content]:
     again = f"tried again at {shown_moment(one.until, '%H:%M:%S')}" if one.until else ""
     since = f"since {shown_moment(one.since, '%H:%M:%S')}"
     yield Content.assemble(
-        plain(one.name, limit=names, newlines=False).pad_right(max(names - len(one.name), 0) + 2),
+        plain(one.name, newlines=False).truncate(names, ellipsis=True, pad=True),
+        "  ",
         (f"{sign:<13}", style),
         (f"{filled:<{_BAR}}", style),
         f"  {rate}",
