@@ -129,6 +129,8 @@ def test_an_export_goes_to_one_place(run: Toolsight, tmp_path: Path) -> None:
     both = run("events", OWN, "--otel", str(tmp_path / "f"), "--otel-endpoint", "http://127.0.0.1:9")
     assert (both.exit_code, "only one of them" in both.stderr) == (2, True)
     assert run("events", OWN, "--otel-content").exit_code == 2
+    assert run("events", OWN, "--otel", str(tmp_path / "f"), "--limit", "3").exit_code == 2
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_ages_and_dates_are_moments() -> None:

@@ -72,6 +72,8 @@ def events(
     session: str, kinds: tuple[str, ...], limit: int | None, otel: OtelOptions, as_json: bool, **values: Any
 ) -> None:
     """Print the events of SESSION, by default the newest; or export it as OpenTelemetry spans."""
+    if otel.is_asked and (kinds or limit):
+        raise click.UsageError("an export is of the whole session: without --kind and --limit")
     store = open_store(options(**values))
     stored = [known.id for known in store.sessions()]
     chosen = session or (stored[0] if stored else "")
