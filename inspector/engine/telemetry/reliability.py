@@ -8,7 +8,7 @@ from inspector.domain.events import CallFinished, Event, Record
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import percent
 from inspector.domain.report import Table
-from inspector.engine.telemetry.cell import NOTHING, Row, counted, number_row, share_row
+from inspector.engine.telemetry.cell import NOTHING, Row, number_row, share_row, words
 from inspector.engine.telemetry.sample import Cases
 
 BREAKER, RETRY, SUBSTITUTE = "breaker", "retry", "substitute"
@@ -85,11 +85,12 @@ def _told(event: Event, name: str) -> str:
 
 def reliability_rows(found: ReliabilityCount) -> Iterator[Row]:
     """What was done about failures, in rows of facts."""
-    yield ("retries", f"{found.retries.total():,}", "", counted(found.retried_for))
-    yield share_row("… calls that a retry saved", found.saved, "retried call")
+    yield number_row("retries", found.retries.total())
+    yield from (number_row(f"… {words(kind)}", times) for kind, times in found.retried_for.most_common())
+    yield share_row("calls that a retry saved", found.saved, "call")
     yield number_row("calls that another tool answered", found.fallbacks.total())
-    if found.changes:
-        yield ("changes of breakers", f"{found.changes.total():,}", "", counted(found.changes))
+    yield number_row("changes of breakers", found.changes.total())
+    yield from (number_row(f"… to {state}", times) for state, times in found.changes.most_common())
 
 
 def breaker_tables(found: ReliabilityCount) -> Iterator[Table]:

@@ -30,6 +30,7 @@ EMPTY = {
 }
 NO_BREAKER = "No breaker has changed its state. The profile stack guards tools and servers with breakers."
 _LONGEST, _BAR, _LABELS, _TOOLS = 200, 10, 16, 4
+_TIME, _DAY_AND_TIME = "%H:%M:%S", "%Y-%m-%d %H:%M:%S"
 _SIGNS = {
     "closed": ("✓ closed", "$text-success"),
     "half-open": ("◐ half-open", "$text-warning"),
@@ -90,7 +91,7 @@ def _lines(shown: Shown, section: Section, width: int) -> Iterator[Content]:
         yield from _backlog(shown.backlog, width)
         return
     if section.id == "failures":
-        yield from _board(shown.breakers, width)
+        yield from _board(shown.breakers, width, _DAY_AND_TIME if shown.is_all else _TIME)
         yield Content()
     elif not section.tables:
         yield from Content(EMPTY.get(section.id, NOTHING)).wrap(max(width, 1))
@@ -108,7 +109,7 @@ def _table(table: Table, width: int) -> Iterator[Content]:
         yield from Content.styled(note, MUTED).wrap(max(width, 1))
 
 
-def _board(breakers: Sequence[BreakerStanding], width: int) -> Iterator[Content]:
+def _board(breakers: Sequence[BreakerStanding], width: int, form: str) -> Iterator[Content]:
     """The breakers: state, failure rate as a bar, since when, and when a call tries it again."""
     yield Content.styled("Breakers", "bold")
     if not breakers:
@@ -116,15 +117,15 @@ def _board(breakers: Sequence[BreakerStanding], width: int) -> Iterator[Content]
         return
     names = min(max(len(one.name) for one in breakers), max(width // 3, _LABELS))
     for one in sorted(breakers, key=lambda each: (list(_SIGNS).index(each.state), each.name), reverse=True):
-        yield from _breaker(one, names, width)
+        yield from _breaker(one, names, width, form)
 
 
-def _breaker(one: BreakerStanding, names: int, width: int) -> Iterator[Content]:
+def _breaker(one: BreakerStanding, names: int, width: int, form: str) -> Iterator[Content]:
     sign, style = _SIGNS[one.state]
     rate = f"{percent(one.failure_rate)} of {count(one.calls, 'call')} failed" if one.calls else ""
     filled = bar(one.failure_rate, _BAR)
-    again = f"tried again at {shown_moment(one.until, '%H:%M:%S')}" if one.until else ""
-    since = f"since {shown_moment(one.since, '%H:%M:%S')}"
+    again = f"tried again at {shown_moment(one.until, _TIME)}" if one.until else ""
+    since = f"since {shown_moment(one.since, form)}"
     yield Content.assemble(
         plain(one.name, newlines=False).truncate(names, ellipsis=True, pad=True),
         "  ",
