@@ -57,8 +57,7 @@ class Standardised:
         present = raw[~missing] if missing.any() else raw
         mean = float(present.mean()) if len(present) else 0.0
         deviation = float(present.std()) if len(present) else 0.0
-        # A signal that is equal for all tools carries no information, and neither does the rounding of its
-        # vectors, which are of single precision.
+        # A signal that is equal for all tools says nothing, and neither does the rounding of float32 vectors.
         if deviation < 1e-6 * max(1.0, abs(mean)):
             weight, deviation = 0.0, 1.0
         return cls(np.where(missing, mean, raw), mean, deviation, weight)
