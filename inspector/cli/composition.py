@@ -60,6 +60,7 @@ from inspector.engine.workbench import Workbench
 
 if TYPE_CHECKING:
     from inspector.domain.evaluation import EvalCase
+    from inspector.domain.inertia import InertiaGraph
 
 APP = "toolsight"
 
@@ -220,6 +221,13 @@ def _registry(database: Path) -> Registry:
     return ProcessRegistry(records_folder(database))
 
 
+def load_seeds(path: Path) -> "dict[str, InertiaGraph]":
+    """The transitions in a file, by persona. Raises ConfigError."""
+    from inspector.adapters.files.inertia_seed import load_seeds as load
+
+    return load(path)
+
+
 def open_leftovers(options: Options) -> Leftovers:
     """The processes of earlier runs on the database."""
     from inspector.adapters.process.leftovers import ProcessLeftovers
@@ -264,6 +272,7 @@ def make_workbench(
         predicates_from=lambda path, expected: load_predicates(Path(path), expected),
         local_models=make_local_models(),
         history=SqliteCallHistory(database_path(options)),
+        seeds_from=lambda path: load_seeds(Path(path)),
     )
     policy = Policy(configuration, profile=options.profile, values=_anchored(options.settings))
     return Workbench(

@@ -131,6 +131,8 @@ PROFILES: Mapping[str, Profile] = {
                 "discovery.offer_limit": True,
                 "discovery.offer_similarity": True,
                 "discovery.offer_server_query": True,
+                "inertia.enabled": True,
+                "inertia.preload": "with_search",
                 **_ALWAYS_ANSWERS,
             },
         ),

@@ -47,7 +47,7 @@ class RecordedRun:
     """A recorded run. `id` is unique in its folder; runs of one `task` are attempts at the same thing.
 
     `solved` is None if the recording does not say. The tokens are the provider's own counts over all model
-    calls of the run, None if it has none.
+    calls of the run, None if it has none. `model` is what the agent ran on, "" if the recording does not say.
     """
 
     id: str
@@ -56,6 +56,7 @@ class RecordedRun:
     solved: bool | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    model: str = ""
 
     @property
     def steps(self) -> Iterator[RecordedStep]:

@@ -8,7 +8,7 @@ from typing import Any
 from inspector.domain.breakpoint import Breakpoints
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.conversation import Conversation
-from inspector.domain.events import ApprovalDecided, CallCounted, GateApplied
+from inspector.domain.events import ApprovalDecided, CallCounted, GateApplied, LoadCause, NextPredicted
 from inspector.domain.index_state import IndexState
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 from inspector.domain.search_offer import SearchOffer
@@ -43,6 +43,7 @@ class ToolState:
     since 1970. `reason` explains its binding, `place` is its rank in the search that found it (0 if bound by
     hand), and `changed_call` the model call before which its server changed it. `held_as` is the binding that
     a held tool gets back. `definition` is the hash of its definition, "" in records of older versions.
+    `cause` is why it was loaded last, for programs.
     """
 
     id: str
@@ -58,6 +59,12 @@ class ToolState:
     place: int = 0
     held_as: Binding | None = None
     definition: str = ""
+    cause: LoadCause = ""
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether it is bound because it may be called next, and was not called so far."""
+        return self.binding is Binding.LOADED and self.cause == "inertia" and not self.uses
 
     @property
     def returns_loaded(self) -> bool:
@@ -114,6 +121,34 @@ class CallCost:
     reported_written_hour: int | None = None
     reported_reasoning: int | None = None
     breakpoints: Breakpoints | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Of the first uses of a tool that were predicted, how many each rule named first, and among its first 3.
+
+    `order_1` says what follows the last call, the others are what it has to beat.
+    """
+
+    first_uses: int = 0
+    order_1: tuple[int, int] = (0, 0)
+    most_used: tuple[int, int] = (0, 0)
+    same_server: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class InertiaState:
+    """Predictions and what came of them. `called` is the model's last call for the current message.
+
+    `predicted` is the newest prediction; `ahead` are the tools that were bound ahead, `used` those of them
+    that were then called.
+    """
+
+    called: str = ""
+    predicted: NextPredicted | None = None
+    hits: Hits = Hits()
+    ahead: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +223,7 @@ class SessionState:
     definitions: Mapping[str, Tool] = field(default_factory=dict)
     listed: Mapping[str, str] = field(default_factory=dict)
     uncounted: int = 0
+    inertia: InertiaState = InertiaState()
 
     def with_binding(self, *bindings: Binding) -> tuple[ToolState, ...]:
         """The tools with any of the given bindings, in catalog order."""

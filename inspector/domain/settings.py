@@ -18,6 +18,7 @@ ToolDelivery = Literal["rewrite", "append", "call_tool", "text", "native"]
 SentDelivery = Literal["rewrite", "append", "call_tool", "text", "tool_reference", "tool_search"]
 """A delivery as used in a request: `native` is the deferral of the model's provider, or append."""
 CacheTtl = Literal["off", "5m", "1h"]
+Preload = Literal["off", "with_search", "where_it_pays"]
 GateQuery = Literal["user", "rolling", "observation"]
 
 
@@ -266,6 +267,37 @@ class ChatSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class InertiaSettings:
+    """What is called after what, and tools that are bound before anybody asks for them (inertia)."""
+
+    enabled: bool = knob(
+        False, "predict the next tool from what was called after what in recorded sessions, and record it"
+    )
+    preload: Preload = knob(
+        "off",
+        "bind predicted tools. off: only predict; with_search: together with what a search binds, when "
+        "tools[] changes anyway; where_it_pays: also where the search that it may spare costs more than "
+        "what is sent again; never in place of a tool",
+    )
+    persona: str = knob(
+        "", "whose habits these sessions show; without a name the toolset's, or those of every session here"
+    )
+    min_probability: float = knob(
+        0.3, "the share of calls after a tool that a tool needs to be bound ahead", low=0, high=1
+    )
+    most: int = knob(2, "the most tools bound ahead at once", low=1, high=20)
+    warm_up: int = knob(
+        100, "messages of the user with calls that are seen before anything is predicted", low=0
+    )
+    half_life_days: float = knob(
+        30.0, "days after which a call counts half; 0 counts old calls in full", low=0, high=36_500
+    )
+    seed: str = knob(
+        "", "a file of transitions to start from, JSON or YAML; `toolsight inertia seed` checks it"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class RecordSettings:
     """How long recorded sessions are kept (semantic tool discovery, section 6.4)."""
 
@@ -310,5 +342,6 @@ class Settings:
     redundancy: RedundancySettings = field(default_factory=RedundancySettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
+    inertia: InertiaSettings = field(default_factory=InertiaSettings)
     record: RecordSettings = field(default_factory=RecordSettings)
     client: ClientCapabilities = field(default_factory=ClientCapabilities)

@@ -10,10 +10,14 @@ from inspector.domain.events import SessionStarted
 from inspector.domain.index_state import IndexState
 from inspector.domain.redaction import Redactor
 from inspector.domain.settings import Settings
+from inspector.engine.composition.inertia import Inertia
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.live import Live
+from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.binding.precondition import Preconditions
 from inspector.engine.ports import OwnPredicate, Ports
+from inspector.engine.session import Session
+from inspector.engine.tokens.count.accounting import Accounting
 
 
 def started(live: Live, profile: str, trusted: Collection[str] = ()) -> SessionStarted:
@@ -67,6 +71,15 @@ def retrieval_of(
         calm=calm,
         past_calls=partial(history.successful_calls, but=session) if history is not None else tuple,
     )
+
+
+def inertia_of(
+    session: Session, live: Live, ports: Ports, *, accounting: Accounting, binder: Binder
+) -> Inertia:
+    """What predicts the next tool from the other sessions on this machine."""
+    history = ports.history
+    tasks = partial(history.tasks, but=session.id) if history is not None else None
+    return Inertia(session, live, ports.clock, accounting, binder, tasks=tasks, seeds=ports.seeds_from)
 
 
 def preconditions_of(ports: Ports, live: Live) -> Preconditions:

@@ -8,9 +8,10 @@ from typing import Protocol
 from inspector.domain.budget import Tokenizer
 from inspector.domain.definition import DefinitionChange
 from inspector.domain.elicitation import Action, ElicitationAnswer, ElicitationRequest
-from inspector.domain.error import ModelError, ServerExited
+from inspector.domain.error import ConfigError, ModelError, ServerExited
 from inspector.domain.events import Decision as Decision, Record
 from inspector.domain.frame import FrameLog
+from inspector.domain.inertia import InertiaGraph, TaskCalls
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.leftover import Leftover
 from inspector.domain.local_model import LocalModel
@@ -273,6 +274,13 @@ class CallHistory(Protocol):
         The newest session comes first, read when the iterator gets there. Raises StoreError.
         """
 
+    def tasks(self, *, but: str = "") -> Iterator[TaskCalls]:
+        """What models called for each message of the user in every session but that one.
+
+        Calls that failed count too, rejected ones do not: they were no calls. The newest session comes
+        first, read when the iterator gets there. Raises StoreError.
+        """
+
 
 class ServerMemory(Protocol):
     """What Toolsight remembers about servers and configurations between sessions."""
@@ -359,14 +367,19 @@ def _no_predicates(_path: str, _digest: str) -> Mapping[str, OwnPredicate]:
     return {}
 
 
+def _no_seeds(path: str) -> Mapping[str, InertiaGraph]:
+    raise ConfigError(f"{path} cannot be read here", hint="Unset inertia.seed.")
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """The adapters that a workbench uses. `model_for` raises ModelError for an unknown name.
 
     `embedder_for` takes the name of an embedding model; if it returns None, searches use words alone.
     `static` is what they use beside words until the model's vectors are there. `predicates_from` takes a
-    Python file and the digest covered by the consent; it raises ConfigError. `wire` is None if the
-    connections leave no trace of what was exchanged, `history` if nothing can be learned of earlier sessions.
+    Python file and the digest covered by the consent; it raises ConfigError, and so does `seeds_from`, which
+    takes a file of transitions. `wire` is None if the connections leave no trace of what was exchanged,
+    `history` if nothing can be learned of earlier sessions.
     """
 
     connector: Connector
@@ -385,3 +398,4 @@ class Ports:
     static: StaticEmbedder | None = None
     elicitor: Elicitor = Nobody()
     history: CallHistory | None = None
+    seeds_from: Callable[[str], Mapping[str, InertiaGraph]] = _no_seeds

@@ -29,7 +29,7 @@ from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.server import ServerSpec
 from inspector.domain.session import SessionState
 from inspector.domain.settings import ClientCapabilities, Settings
-from inspector.engine.assembly import preconditions_of, redactor_of, retrieval_of, started
+from inspector.engine.assembly import inertia_of, preconditions_of, redactor_of, retrieval_of, started
 from inspector.engine.background import Background
 from inspector.engine.client_side import SessionClient
 from inspector.engine.connections import Connections
@@ -106,6 +106,9 @@ class Workbench:
             client_for=self._client_for,
         )
         self._check = SettingsCheck(self._session, self._live, lambda: self._connections.tools)
+        self._inertia = inertia_of(
+            self._session, self._live, ports, accounting=self.accounting, binder=self._binder
+        )
         self._chat = Chat(
             self._session,
             self._live,
@@ -114,6 +117,7 @@ class Workbench:
             approver=ports.approver,
             binder=self._binder,
             servers=self._connections,
+            inertia=self._inertia,
         )
 
     async def __aenter__(self) -> Self:
@@ -124,6 +128,7 @@ class Workbench:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._check.close()
+        self._inertia.close()
         self.retrieval.close()
         await self.retrieval.settled()
         try:
@@ -220,6 +225,7 @@ class Workbench:
         self._session.emit(started(self._live, self.policy.profile, self._trusted))
         self._check.run()
         self._retention.start()
+        self._inertia.follow()
         self._connections.start()
         self._background.run(asyncio.to_thread(self.accounting.warm))
 
@@ -340,6 +346,7 @@ class Workbench:
             self._live.retrieval = self._new_retrieval(self.configuration, settings)
         else:
             self.retrieval.use_settings(settings.discovery)
+        self._inertia.follow()
         self._rebuild()
         if any(map(is_about_client, changed)):
             self._background.run(self._connections.declare_again())

@@ -11,13 +11,13 @@ from functools import cache
 
 from inspector.adapters.clock import SystemClock
 from inspector.domain.evaluation import EvalCase, EvalSet
+from inspector.domain.interval import wilson
 from inspector.domain.metric import recall_at
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.discovery.search import ToolSearch
-from inspector.engine.measure.bootstrap import wilson
 from tests.benchmark.data import CATALOGS, PUBLISHED, among_others, judged, own, prepared, published
 from tests.benchmark.output import say
 from tests.benchmark.wording import WORDINGS

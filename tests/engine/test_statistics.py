@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.evaluation import EvalCase, EvalSet
-from inspector.engine.measure.bootstrap import effective_size, estimate, share_estimate, wilson
+from inspector.domain.interval import wilson
+from inspector.engine.measure.bootstrap import effective_size, estimate, share_estimate
 from inspector.engine.measure.cluster import clusters
 from inspector.engine.measure.difference import difference
 from inspector.engine.measure.paired import holm, p_value

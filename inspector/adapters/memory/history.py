@@ -3,8 +3,18 @@
 from collections.abc import Iterator
 
 from inspector.adapters.memory.fakes import MemoryStore
-from inspector.domain.events import CallFinished, CallStarted, Record, SearchPerformed, UserSaid
+from inspector.domain.events import (
+    CallFinished,
+    CallStarted,
+    Record,
+    SearchPerformed,
+    SessionStarted,
+    SettingsChanged,
+    UserSaid,
+)
+from inspector.domain.inertia import TaskCalls
 from inspector.domain.past_call import CallTrail, PastCall
+from inspector.domain.task_trail import TaskTrail, chosen_persona
 
 
 class MemoryCallHistory:
@@ -17,10 +27,18 @@ class MemoryCallHistory:
     def successful_calls(self, *, but: str = "") -> Iterator[PastCall]:
         """The calls of every session but that one, the newest session first."""
         self.read += 1
+        for session in self._newest(but):
+            yield from _calls(self._store.read(session))
+
+    def tasks(self, *, but: str = "") -> Iterator[TaskCalls]:
+        """What models called for each message, the newest session first."""
+        self.read += 1
+        for session in self._newest(but):
+            yield from _tasks(self._store.read(session))
+
+    def _newest(self, but: str) -> list[str]:
         sessions = sorted(self._store.sessions(), key=lambda one: (one.ended_at, one.id), reverse=True)
-        for session in sessions:
-            if session.id != but:
-                yield from _calls(self._store.read(session.id))
+        return [session.id for session in sessions if session.id != but]
 
 
 def _calls(records: list[Record]) -> Iterator[PastCall]:
@@ -37,3 +55,18 @@ def _calls(records: list[Record]) -> Iterator[PastCall]:
                 call = trail.finished(call_id, tool, record.at, ok=ok)
                 if call is not None:
                     yield call
+
+
+def _tasks(records: list[Record]) -> Iterator[TaskCalls]:
+    trail = TaskTrail()
+    for record in records:
+        match record.event:
+            case SessionStarted(toolset=toolset, settings=settings, origin=origin):
+                trail.started(origin.agent if origin is not None else "", chosen_persona(settings), toolset)
+            case SettingsChanged(settings=settings):
+                trail.set(chosen_persona(settings))
+            case UserSaid():
+                yield from trail.said()
+            case CallStarted(tool=tool, by=by):
+                trail.called(by, tool, record.at)
+    yield from trail.said()

@@ -6,8 +6,10 @@ from typing import Any
 
 from inspector.adapters.sqlite.codec import decode_value
 from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
+from inspector.domain.inertia import TaskCalls
 from inspector.domain.past_call import CallTrail, PastCall
 from inspector.domain.ranking import Outcome
+from inspector.domain.task_trail import TaskTrail
 
 _SESSIONS = "SELECT id FROM session WHERE id <> ? ORDER BY ended_at DESC, id DESC"
 # With several paths json_extract returns JSON, in which text stays escaped: not all of it is UTF-8.
@@ -22,6 +24,15 @@ SELECT kind, at, CASE kind
         FROM json_each(payload, '$.report.hits')
     ) END
 FROM event WHERE session = ? AND kind IN ('user', 'search', 'call', 'result') AND json_valid(payload)
+ORDER BY seq
+"""
+_CALLS = """
+SELECT kind, at, CASE kind
+    WHEN 'session' THEN json_extract(payload, '$.origin.agent', '$.settings.inertia.persona', '$.toolset')
+    WHEN 'settings' THEN json_extract(payload, '$.settings.inertia.persona', '$.profile')
+    WHEN 'call' THEN json_extract(payload, '$.tool', '$.by')
+    ELSE 'null' END
+FROM event WHERE session = ? AND kind IN ('session', 'settings', 'user', 'call') AND json_valid(payload)
 ORDER BY seq
 """
 
@@ -56,9 +67,32 @@ class SqliteCallHistory:
                     if call is not None:
                         yield call
 
+    def tasks(self, *, but: str = "") -> Iterator[TaskCalls]:
+        """What models called for each message, the newest session first. Raises StoreError."""
+        for (session,) in self._database.rows(_SESSIONS, (but,)):
+            yield from self._tasks_of(session)
+
+    def _tasks_of(self, session: str) -> Iterator[TaskCalls]:
+        trail = TaskTrail()
+        for kind, at, fields in self._database.rows(_CALLS, (session,)):
+            match kind, decode_value(fields):
+                case "session", [agent, chosen, toolset]:
+                    trail.started(_text(agent), _text(chosen), _text(toolset))
+                case "settings", [chosen, _]:
+                    trail.set(_text(chosen))
+                case "user", _:
+                    yield from trail.said()
+                case "call", [str(tool), by]:
+                    trail.called(by or "model", tool, at)
+        yield from trail.said()
+
     def close(self) -> None:
         """Close the file; the next call opens it again."""
         self._database.close()
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _results(hits: Any) -> frozenset[str]:

@@ -55,6 +55,8 @@ _CALLS: _Columns = {
     "loops": lambda one: f"{one.loops:,}",
     "in solved runs": lambda one: f"{one.loops_solved:,}",
     "nothing new": lambda one: f"{one.redundant:,}",
+    "bound ahead": lambda one: f"{one.ahead:,}",
+    "of them unused": lambda one: _share(one.ahead_unused),
     "solved runs that reached all": lambda one: _share(one.whole),
 }
 _MONEY: _Columns = {
@@ -68,8 +70,20 @@ _MONEY: _Columns = {
     "without": lambda one: _dollars(one.uncached),
     "all reached ": lambda one: _mean(one.uncached_reached),
     "vs the first ": lambda one: _change(one.uncached_ratio),
+    "model calls vs the first": lambda one: _change(one.call_ratio),
 }
-_WIDE = ("setup", "returned", "reached", "used", "recall", "solved runs that", "with", "vs")
+_WIDE = (
+    "setup",
+    "of them",
+    "returned",
+    "reached",
+    "used",
+    "recall",
+    "solved runs that",
+    "with",
+    "vs",
+    "model calls vs",
+)
 """Columns with intervals may wrap; numbers alone may not."""
 _LEGEND = (
     "own: the recorded agent's searches; more: for a tool that was never bound; again: for an evicted one; "
@@ -77,7 +91,8 @@ _LEGEND = (
     "before the first call returned, and ranked so high. used: of the tools that searches not by name "
     "returned, what was called.",
     "evicted, by a guard: calls of a tool that had been evicted for room, or by the guard; loops: how often "
-    "the guard stepped in, in a solved run a false alarm; nothing new: searches noted as redundant.",
+    "the guard stepped in, in a solved run a false alarm; nothing new: searches noted as redundant; bound "
+    "ahead: before any search, as likely next (inertia.preload).",
     "Tokens are those of a model call; dollars those of all runs for each solved one, then for each solved "
     "one that reached all its tools by searching.",
 )

@@ -11,6 +11,9 @@ __all__ = [
     "EvictionCause",
     "GateApplied",
     "GateScore",
+    "Guess",
+    "LoadCause",
+    "NextPredicted",
     "RedundantSearch",
     "SearchPerformed",
     "ToolEvicted",
@@ -21,6 +24,8 @@ __all__ = [
 # `gone`: its server no longer lists it; `changed`: its server changed it, and the model only read of it as it
 # was; `toolset`: the toolset in use does not permit it; `window`: a request has no room for it.
 EvictionCause = Literal["ttl", "lru", "loop", "gone", "changed", "toolset", "hand", "window"]
+# `inertia`: nobody asked for it, but it is likely to be called next; empty in older and imported records.
+LoadCause = Literal["search", "hand", "inertia", ""]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +108,9 @@ class GateApplied(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolLoaded(Event):
-    """A tool was bound. `place` is its rank among those the same search bound, from 1; 0 if bound by hand.
+    """A tool was bound. `place` is its rank among those the same search bound, from 1; 0 if none found it.
 
-    `tokens` is 0 if nobody knows its definition.
+    `tokens` is 0 if nobody knows its definition. `cause` is for programs, `reason` for people.
     """
 
     kind: ClassVar[str] = "load"
@@ -115,10 +120,53 @@ class ToolLoaded(Event):
     tokens: int
     reason: str
     place: int = 0
+    cause: LoadCause = ""
 
     def summary(self) -> str:
         size = f"  {signed(self.tokens)}" if self.tokens else ""
         return f"{self.tool}{size}  {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A tool that may be called next: its share of the calls after another one, and how low it may be."""
+
+    tool: str
+    probability: float
+    low: float = 0.0
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NextPredicted(Event):
+    """What may be called after a tool, of the tools that were not called yet, most likely first.
+
+    `preloaded` are those of them that were bound ahead: none below `threshold`, and none without room.
+    `most_used` and `same_server` are what two plainer rules would have said: the tools called most of all,
+    and of that server. `tasks` is how many tasks of the `persona` the prediction rests on. Whether it came
+    true is in the calls that follow: see `domain.fold.inertia`.
+    """
+
+    kind: ClassVar[str] = "predict"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
+    tone: ClassVar[Tone] = "muted"
+    after: str
+    predicted: tuple[Guess, ...]
+    threshold: float
+    preloaded: tuple[str, ...] = ()
+    most_used: tuple[str, ...] = ()
+    same_server: tuple[str, ...] = ()
+    persona: str = ""
+    tasks: int = 0
+
+    @property
+    def is_routine(self) -> bool:
+        return not self.preloaded
+
+    def summary(self) -> str:
+        said = ", ".join(f"{one.tool} {one.probability:.2f}" for one in self.predicted)
+        bound = f"; bound ahead: {', '.join(self.preloaded)}" if self.preloaded else ""
+        return f"after {self.after}: {said or 'nothing'}{bound}"
 
 
 @dataclass(frozen=True, slots=True)

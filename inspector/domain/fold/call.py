@@ -15,6 +15,7 @@ from inspector.domain.events import (
     ModelRequested,
     ModelResponded,
 )
+from inspector.domain.fold.inertia import with_call
 from inspector.domain.fold.step import step, with_tool
 from inspector.domain.session import CallCost, SessionState
 
@@ -72,7 +73,10 @@ def _budget_measured(event: BudgetMeasured, state: SessionState) -> SessionState
 
 @step.register
 def _call_started(event: CallStarted, state: SessionState) -> SessionState:
-    if not state.recovering or event.by != "model":
+    if event.by != "model":
+        return state
+    state = with_call(state, event.tool)
+    if not state.recovering:
         return state
     return replace(state, recovering=False, recoveries=state.recoveries + 1)
 

@@ -12,6 +12,7 @@ from inspector.domain.events import (
     TurnEnded,
     UserSaid,
 )
+from inspector.domain.fold.inertia import with_message
 from inspector.domain.fold.step import step
 from inspector.domain.session import ServerState, SessionState
 
@@ -57,7 +58,7 @@ def _model_switched(event: ModelSwitched, state: SessionState) -> SessionState:
 
 @step.register
 def _user_said(_event: UserSaid, state: SessionState) -> SessionState:
-    return replace(state, busy=True)
+    return replace(state, busy=True, inertia=with_message(state.inertia))
 
 
 @step.register

@@ -87,15 +87,38 @@ def _tool_loaded(event: ToolLoaded, state: SessionState) -> SessionState:
     if tool is None or tool.binding.is_bound:
         return state
     # An agent may learn a tool's definition only by the search that loads it.
-    tool = replace(tool, tokens=event.tokens or tool.tokens)
-    state = with_tool(_found(state, tool, event.reason, Binding.LOADED), event.tool, place=event.place)
+    tool = replace(tool, tokens=event.tokens or tool.tokens, cause=event.cause)
+    if event.cause == "inertia":
+        state = _ahead(state, tool, event.reason)
+    else:
+        state = with_tool(_found(state, tool, event.reason, Binding.LOADED), event.tool, place=event.place)
     return replace(state, places=(*state.places, event.tool), loads=state.loads + 1)
 
 
 @step.register
 def _tool_refreshed(event: ToolRefreshed, state: SessionState) -> SessionState:
     tool = state.tools.get(event.tool)
-    return state if tool is None else _found(state, tool, event.reason, tool.binding)
+    if tool is None:
+        return state
+    # What was bound ahead and is then searched for was asked for after all.
+    tool = replace(tool, cause="search") if tool.is_ahead else tool
+    return _found(state, tool, event.reason, tool.binding)
+
+
+def _ahead(state: SessionState, tool: ToolState, reason: str) -> SessionState:
+    """Bind a tool that nobody asked for: no search found it, and it is the first to go for another one."""
+    since = state.at if tool.discovered_at is None else tool.discovered_at
+    tool = replace(
+        tool,
+        binding=Binding.LOADED,
+        reason=reason,
+        discovered_at=since,
+        last_call=None,
+        last_used_at=state.at,
+        place=0,
+    )
+    ahead = replace(state.inertia, ahead=state.inertia.ahead | {tool.id})
+    return replace(state, tools={**state.tools, tool.id: tool}, inertia=ahead)
 
 
 def _found(state: SessionState, tool: ToolState, reason: str, binding: Binding) -> SessionState:

@@ -1,5 +1,6 @@
 """The chat's parts, wired together once per session."""
 
+from inspector.engine.composition.inertia import Inertia
 from inspector.engine.live import Live
 from inspector.engine.loop.approval import Approvals
 from inspector.engine.loop.binding.binder import Binder
@@ -27,6 +28,7 @@ class Chat:
         approver: Approver,
         binder: Binder,
         servers: Connecting,
+        inertia: Inertia,
     ) -> None:
         self.iteration = IterationGuard(live)
         self.redundancy = RedundancyDetector(live)
@@ -40,6 +42,7 @@ class Chat:
             redundancy=self.redundancy,
             clock=clock,
             live=live,
+            inertia=inertia,
         )
         self.dispatcher = Dispatcher(
             session,
@@ -59,4 +62,5 @@ class Chat:
             live,
             guards=(self.iteration, self.redundancy),
             servers=servers,
+            inertia=inertia,
         )

@@ -29,6 +29,7 @@ from inspector.domain.message import (
 )
 from inspector.domain.setting_problem import refusal
 from inspector.domain.written_call import written_calls
+from inspector.engine.composition.inertia import Inertia
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.connecting import Connecting
@@ -67,6 +68,7 @@ class DiscoveryLoop:
         *,
         guards: Sequence[Guard],
         servers: Connecting,
+        inertia: Inertia,
     ) -> None:
         self.messages: tuple[Message, ...] = ()
         self._offered: frozenset[str] = frozenset()
@@ -79,6 +81,7 @@ class DiscoveryLoop:
         self._live = live
         self._guards = guards
         self._servers = servers
+        self._inertia = inertia
 
     async def run(self, text: str) -> TurnEnded:
         """Answer one user message, after those that came before. Canceling the task ends the turn cleanly."""
@@ -108,6 +111,7 @@ class DiscoveryLoop:
     async def _steps(self) -> TurnEnded:
         steps, is_loop = 0, False
         await self._wait_for_servers()
+        await self._inertia.settled()
         # Read the limit each time: it may change while the model is working.
         while steps < self._live.settings.chat.max_steps:
             steps += 1
@@ -170,6 +174,7 @@ class DiscoveryLoop:
     async def _ask(self, *, think: bool = False) -> ModelReply:
         if not think:
             self._binder.before_call(self.messages)
+            self._inertia.before_call()
         fitted = self._headroom.fit(self.messages, think=think)
         self.messages = fitted.messages
         self._session.emit(BudgetMeasured(fitted.budget))

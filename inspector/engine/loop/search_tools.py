@@ -11,6 +11,7 @@ from inspector.domain.ranking import SearchRequest
 from inspector.domain.search_text import unloaded_text
 from inspector.domain.session import Binding
 from inspector.domain.wire import text_with
+from inspector.engine.composition.inertia import Inertia
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.binding.delivery import is_native, schema_text
@@ -53,6 +54,7 @@ class SearchTools:
         redundancy: RedundancyDetector,
         clock: Clock,
         live: Live,
+        inertia: Inertia,
     ) -> None:
         self._session = session
         self._binder = binder
@@ -62,6 +64,7 @@ class SearchTools:
         self._redundancy = redundancy
         self._clock = clock
         self._live = live
+        self._inertia = inertia
 
     def execute(self, searches: Sequence[JsonObject], calling: Collection[str]) -> list[Searched]:
         """Run the searches of one reply and bind what they find for the next model call.
@@ -80,6 +83,8 @@ class SearchTools:
             loaded.update(load.tool for load in loads)
         for eviction in placement.evictions:
             self._session.emit(eviction)
+        if best := [loads[0].tool for loads in placement.loads if _binds(loads)]:
+            self._inertia.with_search(best)
         return done
 
     def alternatives(self, tool_id: str) -> Sequence[str]:
@@ -135,6 +140,11 @@ class SearchTools:
         schemas = schema_text(answer.to_load) if in_text else ""
         note = redundant.note if redundant else ""
         return "\n\n".join(filter(None, (answer.text, schemas, unloaded, note)))
+
+
+def _binds(loads: Sequence[Load]) -> bool:
+    """Whether a search bound a tool that was not bound before."""
+    return any(isinstance(load, ToolLoaded) for load in loads)
 
 
 def _says_more(answer: "SearchAnswer", definitions: Sequence[JsonObject]) -> bool:

@@ -1,17 +1,16 @@
 """Means and shares with 95 % confidence intervals, over cases that need not be independent."""
 
-import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.domain.interval import wilson
+
 RESAMPLES = 1000
 SEED = 0
 LEVEL = 95.0
-# The standard normal quantile of a two-sided 95 % interval.
-_Z = 1.959963984540054
 _DRAWS_AT_ONCE = 1_000_000
 
 Floats = NDArray[np.float64]
@@ -105,14 +104,6 @@ def effective_size(flags: Sequence[bool], clusters: Sequence[Hashable] | None = 
     """How many independent cases tell as much about the share. Raises ValueError without cases."""
     sums, sizes = by_cluster([float(flag) for flag in flags], clusters)
     return _effective(sums, sizes, float(sums.sum() / sizes.sum()))
-
-
-def wilson(share: float, size: float) -> tuple[float, float]:
-    """The 95 % interval of a share that was seen in a sample of `size` independent cases (above 0)."""
-    denominator = 1 + _Z**2 / size
-    center = (share + _Z**2 / (2 * size)) / denominator
-    margin = _Z / denominator * math.sqrt(share * (1 - share) / size + _Z**2 / (4 * size**2))
-    return min(max(center - margin, 0.0), share), max(min(center + margin, 1.0), share)
 
 
 def _effective(sums: Floats, sizes: Floats, share: float) -> float:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from inspector.domain.evaluation import EvalCase, EvalSet
+from inspector.domain.interval import wilson
 from inspector.domain.metric import hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
-from inspector.engine.measure.bootstrap import Estimate, effective_size, estimate, share_estimate, wilson
+from inspector.engine.measure.bootstrap import Estimate, effective_size, estimate, share_estimate
 from inspector.engine.measure.cluster import clusters
 from inspector.engine.measure.run import CaseRun, Run
 

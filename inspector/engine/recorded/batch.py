@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -11,6 +11,7 @@ from inspector.domain.tool import Tool
 from inspector.engine.measure.bootstrap import Estimate
 from inspector.engine.ports import Ports
 from inspector.engine.recorded.known import KnownRuns
+from inspector.engine.recorded.others import OtherRuns
 from inspector.engine.recorded.outcome import PlayedRun
 from inspector.engine.recorded.play import Kept, RunSetup, play
 from inspector.engine.recorded.summary import SetupSummary, bill, summarize
@@ -54,10 +55,11 @@ def play_batch(
 ) -> Batch:
     """Play every run in every setup; if it is stopped, the runs so far count.
 
-    With `own_servers`, a run's catalog has only the servers that the run called. Raises ToolsightError.
+    A run's predictions rest on what other runs called, but those of the same task. With `own_servers`, its
+    catalog has only the servers that it called. Raises ToolsightError.
     """
     played: dict[str, list[PlayedRun]] = {setup.name: [] for setup in chosen}
-    kept = Kept()
+    kept, ports = Kept(), replace(ports, history=OtherRuns(known.runs))
     for number, run in enumerate(known.runs):
         if stopped():
             break

@@ -17,6 +17,7 @@ from inspector.domain.events import (
 from inspector.domain.message import AssistantMessage
 from inspector.domain.ranking import Outcome, SearchReport
 from inspector.domain.recorded_run import RecordedRun
+from inspector.domain.session import InertiaState
 from inspector.engine.recorded.agent import AgentLog, Lack, Reason
 from inspector.engine.tokens.count.accounting import Accounting
 
@@ -61,6 +62,7 @@ class PlayedRun:
     `searches` counts them by reason; `discovered` are the tools that searches not by name returned, `used`
     those of them that the run called. `rejected` are calls that could not be made. `loops` counts the times
     that the iteration guard stepped in, `redundant` the searches that were noted as bringing nothing new.
+    `ahead` counts the tools that were bound ahead, `ahead_used` those of them that no search had to find.
     """
 
     id: str
@@ -78,6 +80,8 @@ class PlayedRun:
     redundant: int
     spent: Spent
     tokenizer: Tokenizer
+    ahead: int = 0
+    ahead_used: int = 0
 
     @property
     def whole(self) -> bool:
@@ -85,7 +89,13 @@ class PlayedRun:
         return not self.rejected and all(need.reached for need in self.needs)
 
 
-def outcome(run: RecordedRun, log: AgentLog, records: Sequence[Record], accounting: Accounting) -> PlayedRun:
+def outcome(
+    run: RecordedRun,
+    log: AgentLog,
+    records: Sequence[Record],
+    accounting: Accounting,
+    inertia: InertiaState,
+) -> PlayedRun:
     """Sum up the records of a played run."""
     events = [record.event for record in records]
     reports = [event.report for event in events if isinstance(event, SearchPerformed)]
@@ -106,6 +116,8 @@ def outcome(run: RecordedRun, log: AgentLog, records: Sequence[Record], accounti
         redundant=sum(isinstance(event, RedundantSearch) for event in events),
         spent=_spent(log, records, accounting),
         tokenizer=accounting.meter.tokenizer,
+        ahead=len(inertia.ahead),
+        ahead_used=len(inertia.used),
     )
 
 

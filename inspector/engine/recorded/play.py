@@ -13,6 +13,7 @@ from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.ports import ApprovalRequest, Ports, TokenCounter
 from inspector.engine.recorded.agent import RecordedAgent
+from inspector.engine.recorded.others import session_of
 from inspector.engine.recorded.outcome import PlayedRun, outcome
 from inspector.engine.recorded.servers import RecordedServers
 from inspector.engine.scenario.clock import LabClock
@@ -121,7 +122,7 @@ async def play(
         counter_for=kept.counting(ports),
     )
     records: list[Record] = []
-    session = f"recorded-{run.id}"
+    session = session_of(run)
     async with _Bench(
         Configuration("recorded run", servers.specs),
         own,
@@ -136,7 +137,7 @@ async def play(
         await _connect(bench, kept)
         for message in run.messages:
             await bench.chat(message.text)
-        played = outcome(run, agent.log, records, bench.accounting)
+        played = outcome(run, agent.log, records, bench.accounting, bench.state.inertia)
     ports.store.forget([session])
     return played
 

@@ -26,7 +26,9 @@ class SetupSummary:
     alarms. Tokens are those of a model call. Costs are US dollars of all runs for each solved run, and
     `…_reached` for each solved run that reached everything by searching: what a search misses is not free.
     `cost_ratio` and `uncached_ratio` compare the costs of all runs with the first setup's. `whole` is the
-    share of solved runs that reached everything by searching. Whatever has no cases is None.
+    share of solved runs that reached everything by searching. `call_ratio` compares the model calls. `ahead`
+    counts the tools bound ahead, `ahead_unused` is the share that no call used without a search for them.
+    Whatever has no cases is None.
     """
 
     setup: RunSetup
@@ -55,6 +57,9 @@ class SetupSummary:
     uncached_reached: Estimate | None
     cost_ratio: Estimate | None
     uncached_ratio: Estimate | None
+    call_ratio: Estimate | None
+    ahead: int
+    ahead_unused: Estimate | None
 
 
 def summarize(setup: RunSetup, runs: Sequence[PlayedRun], first: Sequence[PlayedRun]) -> SetupSummary:
@@ -89,6 +94,11 @@ def summarize(setup: RunSetup, runs: Sequence[PlayedRun], first: Sequence[Played
         uncached_reached=_a_solved(runs, lambda run: run.spent.uncached, whole=True),
         cost_ratio=_ratio(runs, first, lambda run: run.spent.cost),
         uncached_ratio=_ratio(runs, first, lambda run: run.spent.uncached),
+        call_ratio=_ratio(runs, first, lambda run: run.model_calls),
+        ahead=sum(run.ahead for run in runs),
+        ahead_unused=ratio_estimate(
+            (run.task, float(run.ahead - run.ahead_used), float(run.ahead)) for run in runs
+        ),
     )
 
 

@@ -41,6 +41,7 @@ class _Usage(Foreign):
 
 
 class _Meta(Foreign):
+    model_name: str = ""
     execution_result: _Outcome = Field(default_factory=_Outcome)
     token_usage: _Usage = Field(default_factory=_Usage)
 
@@ -62,6 +63,7 @@ def read(path: Path, data: object, run_id: str) -> list[RecordedRun] | None:
         solved=meta.execution_result.success,
         input_tokens=meta.token_usage.input_tokens,
         output_tokens=meta.token_usage.output_tokens,
+        model=meta.model_name,
     )
     return [run] if messages else []
 

@@ -28,4 +28,5 @@ def read(path: Path, data: object, run_id: str) -> list[RecordedRun] | None:
     trajectory = validated(_Trajectory, data, str(path))
     messages = read_chat(trajectory.messages, str(path))
     task = path.stem.partition("_")[2] or path.stem
-    return [RecordedRun(run_id, task, messages, trajectory.passed)] if messages else []
+    model = path.stem.partition("_")[0] if "_" in path.stem else ""
+    return [RecordedRun(run_id, task, messages, trajectory.passed, model=model)] if messages else []

@@ -78,15 +78,36 @@ class ToolContext:
                 if tool_id in bound:
                     events.append(ToolRefreshed(tool_id, find.reason))
                 else:
-                    events.append(ToolLoaded(tool_id, self._state.tools[tool_id].tokens, find.reason, rank))
+                    tokens = self._state.tools[tool_id].tokens
+                    events.append(ToolLoaded(tool_id, tokens, find.reason, rank, cause="search"))
             bound.update(event.tool for event in events)
             loads.append(tuple(events))
         return tuple(loads)
 
     def bind(self, tool: Tool, reason: str) -> None:
         """Bind one tool whatever the policy; others may be evicted for it."""
-        self._session.emit(ToolLoaded(tool.id, self._accounting.meter.tool(tool), reason))
+        self._session.emit(ToolLoaded(tool.id, self._accounting.meter.tool(tool), reason, cause="hand"))
         self.trim([tool.id])
+
+    def fitting(self, tool_ids: Sequence[str]) -> tuple[str, ...]:
+        """Those of these deferred tools, first come, that have room beside all that are loaded."""
+        limits = self.limits if self._is_bounded else Limits()
+        beside = [
+            self._state.tools[tool_id] for tool_id in self._state.places if tool_id in self._state.tools
+        ]
+        beside += [tool for tool in self._state.held.values() if tool.returns_loaded]
+        fitting: list[str] = []
+        for tool_id in tool_ids:
+            beside.append(self._state.tools[tool_id])
+            if limits.are_exceeded(beside):
+                break
+            fitting.append(tool_id)
+        return tuple(fitting)
+
+    def bind_ahead(self, tool_id: str, reason: str) -> None:
+        """Bind a tool that nobody asked for, where `fitting` found room; nothing goes for it."""
+        tokens = self._state.tools[tool_id].tokens
+        self._session.emit(ToolLoaded(tool_id, tokens, reason, cause="inertia"))
 
     def trim(self, latest: Sequence[str] = ()) -> None:
         """Evict expired and excess tools; those just found (`latest`, best first) are evicted last."""

@@ -1,0 +1,236 @@
+"""Predicts which tool is called next, from what was called after what before, and binds it ahead if told to.
+
+A tool is bound ahead only where it takes free room, is permitted, waits for a search and could be called now.
+What was predicted and what was bound is an event; whether it came true is folded from what follows.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from inspector.domain.error import ToolsightError
+from inspector.domain.events import CallStarted, Failed, Guess, NextPredicted, Record, UserSaid
+from inspector.domain.inertia import Aging, InertiaGraph, Successor, TaskCalls, persona_of, server_of
+from inspector.domain.number import count, percent
+from inspector.domain.session import Binding, SessionState
+from inspector.domain.settings import InertiaSettings
+from inspector.engine.composition.preload_cost import Moment, pays
+from inspector.engine.live import Live
+from inspector.engine.loop.binding.binder import Binder
+from inspector.engine.ports import Clock
+from inspector.engine.session import Session
+from inspector.engine.tokens.count.accounting import Accounting
+
+Seeds = Mapping[str, InertiaGraph]
+"""Graphs by persona, as a person wrote them down."""
+TOP = 3
+"""How many tools a prediction names."""
+
+
+def always(_tool_id: str) -> bool:
+    """Nothing keeps a tool from being called."""
+    return True
+
+
+class Inertia:
+    """The graph of the session's persona, which grows with every call, and what follows from it.
+
+    `is_callable` says whether a tool could be called now: one that is refused at once is not bound ahead.
+    """
+
+    is_callable: Callable[[str], bool] = staticmethod(always)
+
+    def __init__(
+        self,
+        session: Session,
+        live: Live,
+        clock: Clock,
+        accounting: Accounting,
+        binder: Binder,
+        *,
+        tasks: Callable[[], Iterator[TaskCalls]] | None,
+        seeds: Callable[[str], Seeds],
+    ) -> None:
+        """`tasks` reads what was called in other sessions, `seeds` a file; both may take a moment."""
+        self.graph = InertiaGraph()
+        self._own: dict[str, InertiaGraph] = {}
+        self._session = session
+        self._live = live
+        self._clock = clock
+        self._accounting = accounting
+        self._binder = binder
+        self._tasks = tasks
+        self._seeds = seeds
+        self._toolset = live.toolset
+        self._read: tuple[object, ...] = ()
+        self._reading: asyncio.Task[None] | None = None
+        self._is_told = True
+        self._before = ""
+        session.subscribe(self._listen)
+
+    @property
+    def persona(self) -> str:
+        """Whose habits the session follows and adds to."""
+        return persona_of("", self._settings.persona, self._toolset)
+
+    def follow(self) -> None:
+        """Read what the settings as they are now ask for, in the background; nothing if it is read."""
+        settings = self._settings
+        wanted = (self.persona, settings.seed) if settings.enabled else ()
+        if wanted == self._read:
+            return
+        self._read = wanted
+        if wanted:
+            self._reading = asyncio.create_task(self._learn(self.persona, settings.seed, self._reading))
+
+    async def settled(self) -> None:
+        """Wait until what was recorded is read: what is predicted must not depend on how fast that is."""
+        while self._reading is not None and not self._reading.done():
+            await asyncio.wait([self._reading])
+
+    def close(self) -> None:
+        """Read no more."""
+        if self._reading is not None:
+            self._reading.cancel()
+
+    async def _learn(self, persona: str, seed: str, before: asyncio.Task[None] | None) -> None:
+        if before is not None:
+            await asyncio.wait([before])
+        try:
+            graph = await asyncio.to_thread(self._known, persona, seed)
+        except ToolsightError as error:
+            self._session.emit(Failed("inertia", error.message, error.hint))
+            graph = InertiaGraph()
+        graph.take(self._own_graph(persona))
+        self.graph = graph
+
+    def _known(self, persona: str, seed: str) -> InertiaGraph:
+        """What other sessions and the seed file know of a persona."""
+        graph = InertiaGraph()
+        if seed:
+            graph.take(self._seeds(seed).get(persona, InertiaGraph()))
+        for task in self._tasks() if self._tasks is not None else ():
+            if task.persona == persona:
+                graph.add(task)
+        return graph
+
+    def _own_graph(self, persona: str) -> InertiaGraph:
+        return self._own.setdefault(persona, InertiaGraph())
+
+    def _listen(self, record: Record) -> None:
+        match record.event:
+            case UserSaid():
+                self._before = ""
+            case CallStarted(tool=tool, by="model"):
+                for graph in (self._own_graph(self.persona), self.graph):
+                    graph.called(self._before, tool, record.at)
+                self._before, self._is_told = tool, False
+
+    def before_call(self) -> None:
+        """Predict what follows the last call and, where it pays, bind it."""
+        called = self._state.inertia.called
+        if self._is_told or not called or not self.is_warm:
+            return
+        self._is_told = True
+        found = self._found(called)
+        chosen: Sequence[Successor] = ()
+        if self._preloads and self._settings.preload == "where_it_pays":
+            chosen = [one for one in self._likely(found) if self._pays(one)]
+        self._tell(called, found, self._bind(called, chosen, self._settings.most))
+
+    def with_search(self, best: Sequence[str]) -> None:
+        """A search has changed `tools[]`; bind what likely follows what it found, and what was called last.
+
+        `best` are the tools that searches found first: as a rule they are called next.
+        """
+        if not self._preloads or not self.is_warm:
+            return
+        left = self._settings.most
+        for after in dict.fromkeys(filter(None, (*best, self._state.inertia.called))):
+            found = self._found(after)
+            bound = self._bind(after, self._likely(found), left)
+            left -= len(bound)
+            if bound:
+                self._tell(after, found, bound)
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether predictions are wanted, and enough was seen to make them."""
+        return self._settings.enabled and self.graph.tasks >= self._settings.warm_up
+
+    @property
+    def _preloads(self) -> bool:
+        """Whether tools may be bound ahead: only where the model reads what is bound in `tools[]`."""
+        settings = self._live.settings
+        is_read = self._binder.delivery in ("append", "rewrite")
+        return (
+            settings.inertia.preload != "off" and is_read and settings.binding.policy in ("keep", "bounded")
+        )
+
+    @property
+    def _settings(self) -> InertiaSettings:
+        return self._live.settings.inertia
+
+    @property
+    def _state(self) -> SessionState:
+        return self._session.state
+
+    @property
+    def _aging(self) -> Aging:
+        return Aging(self._clock.now(), self._settings.half_life_days)
+
+    def _is_new(self, tool_id: str) -> bool:
+        """Whether a call would be the first use of a permitted tool."""
+        return tool_id in self._state.tools and tool_id not in self._state.used
+
+    def _found(self, after: str) -> list[Successor]:
+        return [one for one in self.graph.after(after, self._aging) if self._is_new(one.tool)]
+
+    def _likely(self, found: Sequence[Successor]) -> list[Successor]:
+        """Those that are likely enough and wait for a search, without what could not be called now."""
+        tools, least = self._state.tools, self._settings.min_probability
+        likely = [
+            one for one in found if one.probability >= least and tools[one.tool].binding is Binding.DEFERRED
+        ]
+        unmet = self._binder.unmet() if likely else {}
+        return [one for one in likely if one.tool not in unmet and self.is_callable(one.tool)]
+
+    def _bind(self, after: str, chosen: Sequence[Successor], most: int) -> tuple[str, ...]:
+        """Bind the first of these that have room, and return them."""
+        fitting = self._binder.context.fitting([one.tool for one in chosen[:most]])
+        for one in chosen[: len(fitting)]:
+            times = f"{percent(one.probability)} of {count(round(one.weight / one.probability), 'call')}"
+            self._binder.context.bind_ahead(one.tool, f"follows {after} in {times}")
+        return fitting
+
+    def _pays(self, successor: Successor) -> bool:
+        state = self._state
+        if state.budget is None:
+            return False
+        parts = state.budget.parts
+        moment = Moment(
+            tools=parts.tools + parts.meta + parts.manifest,
+            rest=parts.input - parts.tools - parts.meta - parts.manifest,
+            definition=state.tools[successor.tool].tokens,
+            search=parts.searches / state.searches if state.searches else 0.0,
+            calls=max(self.graph.calls_a_task - state.calls, 1.0),
+        )
+        return pays(successor.probability, moment, self._accounting.terms)
+
+    def _tell(self, after: str, found: Sequence[Successor], bound: tuple[str, ...]) -> None:
+        graph, aging = self.graph, self._aging
+        server = server_of(after)
+        guesses = tuple(Guess(one.tool, one.probability, one.low, one.count) for one in found[:TOP])
+        self._session.emit(
+            NextPredicted(
+                after=after,
+                predicted=guesses,
+                threshold=self._settings.min_probability,
+                preloaded=bound,
+                most_used=graph.most_used(aging, self._is_new, TOP),
+                same_server=graph.most_used(
+                    aging, lambda tool: self._is_new(tool) and server_of(tool) == server, TOP
+                ),
+                persona=self.persona,
+                tasks=graph.tasks,
+            )
+        )
