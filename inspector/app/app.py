@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from inspector.app.verdict_line import Verdicts
     from inspector.engine.agents.library import AgentLibrary
     from inspector.engine.commands import Commands
+    from inspector.engine.composition.flow import FlowLibrary
     from inspector.engine.tokens.audit.result import Audit
     from inspector.engine.view import SessionView
 
@@ -114,6 +115,10 @@ class ToolsightApp(PlaceApp):
     @property
     def agents(self) -> "AgentLibrary | None":
         return self._opened.agents if self._opened is not None else None
+
+    @property
+    def flows(self) -> "FlowLibrary | None":
+        return self._opened.flows if self._opened is not None else None
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy with the machine's own programs, and ask the terminal, which never answers, to copy too."""

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from inspector.app.scenario_job import Lab
     from inspector.app.verdict_line import Verdicts
     from inspector.engine.agents.library import AgentLibrary
+    from inspector.engine.composition.flow import FlowLibrary
     from inspector.engine.tokens.audit.result import Audit
+
+# Long because what the app offers its pages is one interface, with what every page does with it.
 
 T = TypeVar("T")
 REPLAYED = "A replay is read-only. “back to now” in the second line, or l in the timeline, ends it."
@@ -74,6 +77,11 @@ class Context(Protocol):
     @property
     def agents(self) -> "AgentLibrary | None":
         """The transcripts of real agents on this machine; None where the app cannot import any."""
+        ...
+
+    @property
+    def flows(self) -> "FlowLibrary | None":
+        """What was called after what in the recorded sessions; None where the app cannot read them."""
         ...
 
     @property

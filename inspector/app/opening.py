@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
     from inspector.engine.agents.library import AgentLibrary
+    from inspector.engine.composition.flow import FlowLibrary
     from inspector.engine.tokens.audit.result import Audit
 
 
@@ -37,7 +38,7 @@ class Opened:
     without a `clipboard` only the terminal is asked to copy; without `leftovers` nobody is told what earlier
     runs left. `audit` reads what the other configurations on this machine cost, in a thread. With `approves`,
     the person has given consent already. Without an `elicitor` servers' questions are not shown here;
-    without `agents` no transcripts can be imported.
+    without `agents` no transcripts can be imported; without `flows` nobody knows what other sessions called.
     """
 
     bench: Workbench
@@ -50,6 +51,7 @@ class Opened:
     leftovers: Leftovers | None = None
     approves: bool = False
     agents: "AgentLibrary | None" = None
+    flows: "FlowLibrary | None" = None
     elicitor: ModalElicitor | None = None
 
 

@@ -66,6 +66,7 @@ PLACES: tuple[Place, ...] = (
         (
             PageInfo("events", "events", "Every event of the session."),
             PageInfo("timeline", "timeline", "Every model call; recorded sessions; replay any moment."),
+            PageInfo("flow", "flow", "What is called after what, by whom, and how sure that is."),
             PageInfo(
                 "sessions", "sessions", "Every session; import those of real agents, and what they missed."
             ),

@@ -116,6 +116,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Op
     from inspector.app.reproduction import Reproduction
     from inspector.cli import composition
     from inspector.cli.agents.library import MachineLibrary
+    from inspector.cli.inertia.library import RecordedFlows
     from inspector.cli.scenario.lab import ShippedLab
 
     configuration = composition.read_configuration(options)
@@ -134,6 +135,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Op
         *(bench, memory, approver, lab, reproduction, clipboard, audit, leftovers),
         approves=options.approve,
         agents=MachineLibrary(options),
+        flows=RecordedFlows(options),
         elicitor=elicitor,
     )
 

@@ -49,6 +49,7 @@ _SECTIONS = {
         "agents": "agents.command",
         "stats": "telemetry.stats",
         "backlog": "telemetry.backlog",
+        "inertia": "inertia.command",
     },
     "Measure": {
         "bench": "bench.command",

@@ -8,8 +8,9 @@ from typing import Any
 from inspector.domain.breakpoint import Breakpoints
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.conversation import Conversation
-from inspector.domain.events import ApprovalDecided, CallCounted, GateApplied, LoadCause, NextPredicted
+from inspector.domain.events import ApprovalDecided, CallCounted, GateApplied, LoadCause
 from inspector.domain.index_state import IndexState
+from inspector.domain.inertia_state import InertiaState
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 from inspector.domain.search_offer import SearchOffer
 from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
@@ -121,34 +122,6 @@ class CallCost:
     reported_written_hour: int | None = None
     reported_reasoning: int | None = None
     breakpoints: Breakpoints | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Hits:
-    """Of the first uses of a tool that were predicted, how many each rule named first, and among its first 3.
-
-    `order_1` says what follows the last call, the others are what it has to beat.
-    """
-
-    first_uses: int = 0
-    order_1: tuple[int, int] = (0, 0)
-    most_used: tuple[int, int] = (0, 0)
-    same_server: tuple[int, int] = (0, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class InertiaState:
-    """Predictions and what came of them. `called` is the model's last call for the current message.
-
-    `predicted` is the newest prediction; `ahead` are the tools that were bound ahead, `used` those of them
-    that were then called.
-    """
-
-    called: str = ""
-    predicted: NextPredicted | None = None
-    hits: Hits = Hits()
-    ahead: frozenset[str] = frozenset()
-    used: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,9 +73,7 @@ def retrieval_of(
     )
 
 
-def inertia_of(
-    session: Session, live: Live, ports: Ports, *, accounting: Accounting, binder: Binder
-) -> Inertia:
+def inertia_of(session: Session, live: Live, ports: Ports, accounting: Accounting, binder: Binder) -> Inertia:
     """What predicts the next tool from the other sessions on this machine."""
     history = ports.history
     tasks = partial(history.tasks, but=session.id) if history is not None else None

@@ -106,15 +106,16 @@ class Workbench:
             client_for=self._client_for,
         )
         self._check = SettingsCheck(self._session, self._live, lambda: self._connections.tools)
-        self._inertia = inertia_of(
-            self._session, self._live, ports, accounting=self.accounting, binder=self._binder
-        )
-        self._chat = Chat(
+        self._inertia = inertia_of(self._session, self._live, ports, self.accounting, self._binder)
+        self._chat = self._new_chat()
+
+    def _new_chat(self) -> Chat:
+        return Chat(
             self._session,
             self._live,
-            clock=ports.clock,
+            clock=self.ports.clock,
             caller=self._connections,
-            approver=ports.approver,
+            approver=self.ports.approver,
             binder=self._binder,
             servers=self._connections,
             inertia=self._inertia,

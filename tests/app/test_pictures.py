@@ -50,6 +50,7 @@ from inspector.app.pages.tools.clients.screen import ClientsScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
 from inspector.app.pages.trace.events.screen import EventsScreen
+from inspector.app.pages.trace.flow.screen import FlowScreen
 from inspector.app.pages.trace.sessions.screen import SessionsScreen
 from inspector.app.pages.trace.telemetry.screen import TelemetryScreen
 from inspector.app.pages.trace.timeline.screen import TimelineScreen
@@ -66,6 +67,7 @@ from tests.app.test_page_keys import one_fails
 from tests.app.test_race_page import race_lab
 from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.support import firm
+from tests.support.canned_flow import CannedFlows
 from tests.support.canned_report import CATALOG_SIZE
 from tests.support.imported_story import StoreLibrary, records_of, story_store
 from tests.support.lab import MemoryLab, four_servers, written
@@ -287,6 +289,11 @@ PAGES: Mapping[str, Picture] = {
         TimelineScreen,
         lambda: Shown(*STEPS, servers=reading_office(), yes=True),
         _acts(Asked(QUESTION), Goes("timeline"), Shows("now, after 6"), "home", "right", "down"),
+    ),
+    "flow": Picture(
+        FlowScreen,
+        lambda: Shown(flows=CannedFlows()),
+        _acts(Goes("flow"), Shows("81 of 100"), "home", Shows("office:send_message")),
     ),
     "sessions": Picture(
         SessionsScreen,

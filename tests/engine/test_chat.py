@@ -24,6 +24,7 @@ from inspector.domain.server import ServerSpec
 from inspector.domain.session import Binding
 from inspector.domain.settings import BindingSettings, ChatSettings, Settings
 from inspector.domain.tool import Annotations, Tool
+from inspector.engine.composition.inertia import Inertia
 from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
@@ -95,7 +96,8 @@ class Bench:
             configuration=Configuration("test", specs, settings=self.settings),
             retrieval=words_only(self.settings.discovery, self.clock),
         )
-        self.binder = Binder(self.session, self.live, self.clock, character_accounting(self.live, *prices))
+        accounting = character_accounting(self.live, *prices)
+        self.binder = Binder(self.session, self.live, self.clock, accounting)
         self.chat = Chat(
             self.session,
             self.live,
@@ -104,6 +106,15 @@ class Bench:
             approver=self.approver,
             binder=self.binder,
             servers=self.servers,
+            inertia=Inertia(
+                self.session,
+                self.live,
+                self.clock,
+                accounting,
+                self.binder,
+                tasks=None,
+                seeds=lambda _path: {},
+            ),
         )
         self.binder.rebuild(TOOLS, {})
 

@@ -16,6 +16,7 @@ from inspector.app.opening import Opened
 from inspector.domain.events import Record
 from inspector.domain.price import Prices
 from inspector.engine.agents.library import AgentLibrary
+from inspector.engine.composition.flow import FlowLibrary
 from inspector.engine.embedding_ports import Embedder
 from inspector.engine.ports import TokenCounter
 from inspector.engine.tokens.audit.result import Audit
@@ -41,6 +42,7 @@ class Shown(RigApp):
         audit: Callable[[], Audit] | None = None,
         yes: bool = False,
         agents: AgentLibrary | None = None,
+        flows: FlowLibrary | None = None,
         recorded: Sequence[Record] = (),
     ) -> None:
         super().__init__(self._start_rig)
@@ -51,6 +53,7 @@ class Shown(RigApp):
         self._counter_for = counter_for
         self._prices = prices
         self._audit, self._yes, self._agents, self._recorded = audit, yes, agents, recorded
+        self._flows = flows
         self._rig: Rig | None = None
         self._stack = AsyncExitStack()
 
@@ -67,7 +70,12 @@ class Shown(RigApp):
             )
         )
         self._rig.store.append_all(self._recorded)
-        return Opened(self._rig.bench, self._rig.memory, approver, audit=self._audit, agents=self._agents)
+        return Opened(
+            *(self._rig.bench, self._rig.memory, approver),
+            audit=self._audit,
+            agents=self._agents,
+            flows=self._flows,
+        )
 
     @property
     def rig(self) -> Rig:

@@ -64,6 +64,8 @@ def _last(tool: ToolState) -> str:
         return "pinned"
     if tool.binding is Binding.EVICTED:
         return tool.reason
+    if tool.is_ahead:
+        return "bound ahead"
     if tool.changed_call is not None and tool.changed_call >= (tool.last_call or 0):
         return f"changed in call {tool.changed_call}"
     return f"call {tool.last_call}" if tool.last_call else ""

@@ -29,6 +29,7 @@ SCREENS: Mapping[str, str] = {
     "machine": "cost.machine.screen:MachineScreen",
     "events": "trace.events.screen:EventsScreen",
     "timeline": "trace.timeline.screen:TimelineScreen",
+    "flow": "trace.flow.screen:FlowScreen",
     "sessions": "trace.sessions.screen:SessionsScreen",
     "telemetry": "trace.telemetry.screen:TelemetryScreen",
     "bench": "lab.bench.screen:BenchScreen",

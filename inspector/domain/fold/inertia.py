@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from inspector.domain.events import NextPredicted
 from inspector.domain.fold.step import step
-from inspector.domain.session import Hits, InertiaState, SessionState
+from inspector.domain.inertia_state import Hits, InertiaState
+from inspector.domain.session import SessionState
 
 _TOP = 3
 

@@ -64,7 +64,7 @@ class Inertia:
         self._read: tuple[object, ...] = ()
         self._reading: asyncio.Task[None] | None = None
         self._is_told = True
-        self._before = ""
+        self._before, self._made = "", 0
         session.subscribe(self._listen)
 
     @property
@@ -119,11 +119,11 @@ class Inertia:
     def _listen(self, record: Record) -> None:
         match record.event:
             case UserSaid():
-                self._before = ""
+                self._before, self._made = "", 0
             case CallStarted(tool=tool, by="model"):
                 for graph in (self._own_graph(self.persona), self.graph):
                     graph.called(self._before, tool, record.at)
-                self._before, self._is_told = tool, False
+                self._before, self._is_told, self._made = tool, False, self._made + 1
 
     def before_call(self) -> None:
         """Predict what follows the last call and, where it pays, bind it."""
@@ -203,18 +203,9 @@ class Inertia:
         return fitting
 
     def _pays(self, successor: Successor) -> bool:
-        state = self._state
-        if state.budget is None:
-            return False
-        parts = state.budget.parts
-        moment = Moment(
-            tools=parts.tools + parts.meta + parts.manifest,
-            rest=parts.input - parts.tools - parts.meta - parts.manifest,
-            definition=state.tools[successor.tool].tokens,
-            search=parts.searches / state.searches if state.searches else 0.0,
-            calls=max(self.graph.calls_a_task - state.calls, 1.0),
-        )
-        return pays(successor.probability, moment, self._accounting.terms)
+        to_come = self.graph.calls_a_task - self._made
+        moment = _moment(self._state, successor.tool, max(to_come, 1.0))
+        return moment is not None and pays(successor.probability, moment, self._accounting.terms)
 
     def _tell(self, after: str, found: Sequence[Successor], bound: tuple[str, ...]) -> None:
         graph, aging = self.graph, self._aging
@@ -234,3 +225,18 @@ class Inertia:
                 tasks=graph.tasks,
             )
         )
+
+
+def _moment(state: SessionState, tool_id: str, to_come: float) -> Moment | None:
+    """The conversation as it was measured last; None if it was not."""
+    if state.budget is None:
+        return None
+    parts = state.budget.parts
+    tools = parts.tools + parts.meta + parts.manifest
+    return Moment(
+        tools=tools,
+        rest=parts.input - tools,
+        definition=state.tools[tool_id].tokens,
+        search=parts.searches / state.searches if state.searches else 0.0,
+        calls=to_come,
+    )

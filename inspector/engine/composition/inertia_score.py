@@ -14,7 +14,7 @@ from inspector.engine.measure.bootstrap import Estimate, ratio_estimate
 
 LEVELS = (0.1, 0.3, 0.5)
 """The probabilities from which tools are bound ahead."""
-RULES = ("order 1", "most used", "same server")
+RULES = ("order 1", "order 1 unfiltered", "most used", "same server")
 CUTS = (1, 3)
 _NOW = Aging(0.0)
 
@@ -133,8 +133,8 @@ def score(runs: Sequence[RecordedRun], persona: str, *, by_task: bool) -> Inerti
             for level in LEVELS:
                 ahead = _bound_ahead(graph, run, level)
                 bound[level] += [(run.task, is_next, is_used) for is_next, is_used, _ in ahead]
-                firsts = sum(is_new for *_, is_new in _transitions(named(run)))
-                covered[level].append((run.task, float(sum(one[2] for one in ahead)), float(firsts)))
+                new = sum(is_new for *_, is_new in _transitions(named(run)))
+                covered[level].append((run.task, float(sum(one[2] for one in ahead)), float(new)))
     firsts = [move for move in moves if move.unused]
     return InertiaScore(
         persona,
@@ -188,8 +188,10 @@ def _ranks(
 ) -> dict[str, int]:
     unused = [one for one in most if one not in called]
     server = server_of(before)
+    after = [one.tool for one in graph.after(before, _NOW)]
     said = {
-        "order 1": [one.tool for one in graph.after(before, _NOW) if one.tool not in called],
+        "order 1": [one for one in after if one not in called],
+        "order 1 unfiltered": after,
         "most used": unused,
         "same server": [one for one in unused if server_of(one) == server],
     }

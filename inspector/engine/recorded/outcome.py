@@ -14,10 +14,10 @@ from inspector.domain.events import (
     RedundantSearch,
     SearchPerformed,
 )
+from inspector.domain.inertia_state import InertiaState
 from inspector.domain.message import AssistantMessage
 from inspector.domain.ranking import Outcome, SearchReport
 from inspector.domain.recorded_run import RecordedRun
-from inspector.domain.session import InertiaState
 from inspector.engine.recorded.agent import AgentLog, Lack, Reason
 from inspector.engine.tokens.count.accounting import Accounting
 

@@ -1,0 +1,1 @@
+"""The flow: what is called after what, by whom, and how sure that is."""

@@ -1,0 +1,145 @@
+"""The texts of the flow page: a persona's tools, what follows each, and what came of predictions."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.inertia_state import Hits
+from inspector.domain.moment import shown_moment
+from inspector.domain.number import bar, count, percent
+from inspector.domain.session import Binding, SessionState
+from inspector.domain.settings import InertiaSettings
+from inspector.engine.composition.flow import Flow, FlowTool, warmth
+from widgets import Column, Record, visible
+
+TOOLS = (
+    Column("mark", "", width=1),
+    Column("tool", "tool", weight=4, shorten="middle", min_width=12),
+    Column("calls", "calls", align="right", width=6),
+    Column("last", "last (UTC)", width=16, hide_below=58),
+)
+NEXT = (
+    Column("tool", "then", weight=4, shorten="middle", min_width=12),
+    Column("bar", "", width=8, hide_below=40),
+    Column("share", "share", align="right", width=5),
+    Column("low", "at least", align="right", width=8),
+    Column("times", "times", align="right", width=5),
+    Column("last", "last (UTC)", width=16, hide_below=76),
+)
+READING = "Reading what was called in the recorded sessions …"
+EMPTY = "No call is recorded yet: ask something in Chat, or import an agent's sessions (Trace, sessions, i)."
+NOTHING = "Nothing was called after it for the same message."
+NOT_HERE = "This session cannot read the others. `toolsight inertia` does."
+LAST = "▸"
+_LONGEST, _BAR = 200, 8
+_MODES = {
+    "off": "nothing is bound ahead",
+    "with_search": "likely tools are bound with a search",
+    "where_it_pays": "likely tools are bound with a search and where it pays",
+}
+
+
+def facts(shown: Flow | None, personas: int, place: int, settings: InertiaSettings) -> Content:
+    """Return whose habits are shown, what they rest on, and what is done with them."""
+    if shown is None:
+        return Content(EMPTY)
+    which = f" ({place + 1} of {personas})" if personas > 1 else ""
+    name = visible(shown.persona, limit=_LONGEST, newlines=False)
+    seen = warmth(shown.tasks, settings.warm_up)
+    return Content.assemble(("persona ", MUTED), (name, "bold"), (which, MUTED), f"   {seen}")
+
+
+def called(shown: Flow | None) -> str:
+    """Return the title above the tools."""
+    return f"Called: {count(shown.calls, 'time')}" if shown is not None else "Called"
+
+
+def doing(state: SessionState, settings: InertiaSettings) -> Content:
+    """Return what is done with predictions in the session, and what came of them so far."""
+    if not settings.enabled:
+        return Content.styled(
+            "Predictions are off: inertia.enabled in the settings (^o) turns them on.", MUTED
+        )
+    pieces = [f"Predicts; {_MODES[settings.preload]}."]
+    inertia = state.inertia
+    if inertia.ahead:
+        pieces.append(
+            f"{len(inertia.used):,} of {count(len(inertia.ahead), 'tool')} bound ahead were called."
+        )
+    if inertia.hits.first_uses:
+        pieces.append(_hits(inertia.hits))
+    return Content("  ".join(pieces))
+
+
+def _hits(hits: Hits) -> str:
+    """How often a first use was named first, by the graph and by the rules that it has to beat."""
+    uses = count(hits.first_uses, "first use")
+    plain = f"most used {hits.most_used[0]:,}, same server {hits.same_server[0]:,}"
+    return f"Of {uses} it named {hits.order_1[0]:,} first; {plain}."
+
+
+def tools(shown: Flow | None, state: SessionState) -> tuple[Record, ...]:
+    """Return a row a tool, the most called first; the one that the session called last has a mark."""
+    return tuple(_tool(tool, state) for tool in (shown.tools if shown is not None else ()))
+
+
+def _tool(tool: FlowTool, state: SessionState) -> Record:
+    cells = (
+        LAST if tool.tool == state.inertia.called else " ",
+        visible(tool.tool, limit=_LONGEST, newlines=False),
+        f"{tool.calls:,}",
+        shown_moment(tool.at) if tool.at else "",
+    )
+    return Record(tool.tool, cells, search=tool.tool, copy=tool.tool)
+
+
+def successors(tool: FlowTool | None, least: float) -> tuple[Record, ...]:
+    """Return what follows a tool, most likely first; what is too unlikely to be bound ahead is muted."""
+    return tuple(
+        Record(
+            one.tool,
+            (
+                visible(one.tool, limit=_LONGEST, newlines=False),
+                Content.styled(bar(one.probability, _BAR), "$primary"),
+                percent(one.probability),
+                percent(one.low),
+                f"{one.count:,}",
+                shown_moment(one.at) if one.at else "seeded",
+            ),
+            tone="" if one.probability >= least else "muted",
+            search=f"{one.tool} {one.note}",
+            copy=one.tool,
+        )
+        for one in (tool.successors if tool is not None else ())
+    )
+
+
+def detail(tool: FlowTool | None, chosen: str, state: SessionState) -> Content:
+    """Return what is known of the successor under the cursor: its interval in words, and its binding."""
+    one = next((one for one in (tool.successors if tool is not None else ()) if one.tool == chosen), None)
+    if tool is None or one is None:
+        return Content("")
+    total = sum(each.count for each in tool.successors)
+    words = (
+        f"{one.count:,} of {count(total, 'call')} after it; at least {percent(one.low)} with 95 % certainty"
+    )
+    known = state.known(one.tool)
+    bound = ""
+    if known is not None:
+        bound = "bound ahead" if known.is_ahead else str(known.binding)
+        bound = f"{bound}, {known.reason}" if known.reason and known.binding is Binding.LOADED else bound
+    told = [words, *filter(None, (bound, one.note))]
+    return Content("; ".join(visible(part, limit=_LONGEST, newlines=False) for part in told))
+
+
+def personas(found: Sequence[Flow]) -> tuple[Record, ...]:
+    """Return a row a persona, for the dialog that chooses one."""
+    return tuple(
+        Record(
+            one.persona,
+            (visible(one.persona, limit=_LONGEST, newlines=False), ""),
+            detail=f"{count(one.tasks, 'task')}, {count(one.calls, 'call')}, {count(len(one.tools), 'tool')}",
+        )
+        for one in found
+    )
