@@ -4,6 +4,7 @@ A graph holds whole numbers a day, and a half-life is applied when it is read: g
 in whatever order and in whatever parts, and another half-life needs no other graph.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -38,7 +39,7 @@ class Aging:
 
     def weight(self, day: int) -> float:
         """What a call of that day counts, 0 to 1; one that seems to come from the future counts in full."""
-        age = max(int(self.now // _DAY) - day, 0)
+        age = max(_day(self.now) - day, 0)
         return 0.5 ** (age / self.half_life) if self.half_life > 0 else 1.0
 
 
@@ -77,7 +78,7 @@ class Tally:
 
 def seen(at: float) -> Tally:
     """Something that was seen once."""
-    return Tally({int(at // _DAY): 1}, at=at)
+    return Tally({_day(at): 1}, at=at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class InertiaGraph:
         """Forget a task that was learned, but not when what is left was seen last."""
         before = ""
         for tool, at in task.calls:
-            forgotten = Tally({int(at // _DAY): -1})
+            forgotten = Tally({_day(at): -1})
             _grow(self._calls, tool, forgotten)
             if before:
                 _grow(self._links[before], tool, forgotten)
@@ -214,6 +215,11 @@ def _successor(tool: str, tally: Tally, weight: float, total: float) -> Successo
     share = min(weight / total, 1.0)
     low = wilson(share, total)[0] if total > _LEAST else 0.0
     return Successor(tool, tally.count, weight, share, low, tally.at, tally.note)
+
+
+def _day(at: float) -> int:
+    """The day of a time; what is no time at all is the first day."""
+    return int(at // _DAY) if math.isfinite(at) else 0
 
 
 def _grow(tallies: dict[str, Tally], key: str, tally: Tally) -> None:

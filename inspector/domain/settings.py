@@ -285,6 +285,12 @@ class InertiaSettings:
     min_probability: float = knob(
         0.3, "the share of calls after a tool that a tool needs to be bound ahead", low=0, high=1
     )
+    min_low: float = knob(
+        0.2,
+        "how high the lower end of that share's 95 % interval must be: a few calls are not sure",
+        low=0,
+        high=1,
+    )
     most: int = knob(2, "the most tools bound ahead at once", low=1, high=20)
     warm_up: int = knob(
         100, "messages of the user with calls that are seen before anything is predicted", low=0

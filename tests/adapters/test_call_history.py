@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +12,19 @@ from inspector.adapters.memory.fakes import MemoryStore
 from inspector.adapters.memory.history import MemoryCallHistory
 from inspector.adapters.sqlite.history import SqliteCallHistory
 from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.events import CallFinished, CallStarted, Event, Record, SearchPerformed, UserSaid
+from inspector.domain.events import (
+    CallFinished,
+    CallStarted,
+    Event,
+    Record,
+    SearchPerformed,
+    SessionStarted,
+    SettingsChanged,
+    UserSaid,
+)
 from inspector.domain.events.base import Actor
+from inspector.domain.inertia import TaskCalls
+from inspector.domain.origin import Origin
 from inspector.domain.past_call import PastCall
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.engine.ports import CallHistory, EventStore
@@ -59,6 +71,11 @@ def searched(
 
 def called(tool: str, *, ok: bool = True, by: Actor = "model") -> tuple[Event, Event]:
     return CallStarted(f"call {tool}", tool, {}, by), CallFinished(f"call {tool}", tool, ok, "done")
+
+
+def started(**fields: Any) -> SessionStarted:
+    given = {"config": "c", "servers": (), "toolset": "", "model": "m", "model_label": "m", "window": 1}
+    return SessionStarted(**{**given, **fields})
 
 
 def test_a_call_counts_for_the_search_that_found_its_tool(recorded: Recorded) -> None:
@@ -171,3 +188,40 @@ def test_reading_neither_waits_for_a_session_that_is_written_nor_holds_it_up(tmp
         with sqlite3.connect(path, timeout=0) as writing:
             writing.execute("UPDATE session SET model = 'x'")
             assert next(calls).request == MESSAGE
+
+
+def test_a_task_is_what_a_model_called_for_one_message(recorded: Recorded) -> None:
+    failed, by_hand = called("shop:get", ok=False), called("shop:refund", by="user")
+    recorded.session(UserSaid(MESSAGE), *called("shop:list"), *by_hand, *failed, UserSaid("and?"), name="one")
+    recorded.session(UserSaid(MESSAGE), *called("mail:send"), name="two", at=200.0)
+    assert list(recorded.history.tasks()) == [
+        TaskCalls("toolsight", (("mail:send", 202.0),)),
+        TaskCalls("toolsight", (("shop:list", 102.0), ("shop:get", 106.0))),
+    ]
+    assert [task.calls[0][0] for task in recorded.history.tasks(but="two")] == ["shop:list"]
+
+
+def test_a_task_has_the_persona_of_its_session(recorded: Recorded) -> None:
+    agent, toolset = started(origin=Origin("codex")), started(toolset="reports")
+    named = started(settings={"inertia": {"persona": "mine"}}, toolset="reports")
+    renamed = SettingsChanged("toolsight", {"inertia": {"persona": "other"}})
+    older = started(settings={"binding": {}})
+    for at, (name, first) in enumerate({"a": agent, "b": toolset, "c": named, "d": older}.items()):
+        recorded.session(first, UserSaid(MESSAGE), *called("shop:list"), name=name, at=100.0 * at)
+    recorded.session(named, renamed, UserSaid(MESSAGE), *called("shop:list"), name="e", at=900.0)
+    personas = [task.persona for task in recorded.history.tasks()]
+    assert personas == ["other", "toolsight", "mine", "reports", "codex"]
+
+
+@with_hostile_text
+def test_tasks_are_told_as_they_were_stored(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "hostile.db"
+    path.unlink(missing_ok=True)
+    memory, store = MemoryStore(), SqliteStore(path)
+    with store:
+        for one in (memory, store):
+            recorded = Recorded(one, MemoryCallHistory(memory))
+            recorded.session(started(toolset=text), UserSaid(text), *called(f"shop:{text}"))
+        stored = SqliteCallHistory(path)
+        assert list(stored.tasks()) == list(MemoryCallHistory(memory).tasks())
+        stored.close()

@@ -77,12 +77,13 @@ def _say(source: str, told: RunFacts, scores: list[InertiaScore]) -> None:
     ]
     say_table(headers, rows)
     say("\nBound ahead after a call, each tool once a run and never one that the run had called")
-    headers = ("learned from", "left out", "share of at least", "bound", "not next", "never called", "covers")
-    say_table(headers, [row for one in scores for row in _ahead(one)], right=frozenset({2, 3}))
+    headers = ("learned from", "left out", "from", "bound", "not next", "never called", "covers")
+    say_table(headers, [row for one in scores for row in _ahead(one)], right=frozenset({3}))
     say(
         "\nBrackets are 95 % bootstrap intervals over tasks. order 1: what follows the last call, of the "
         "tools not called yet; order 1 unfiltered: of all tools; most used, same server: the tools called "
-        "most of all, and of the last call's server. covers: the share of first uses bound ahead by then."
+        "most of all, and of the last call's server. covers: the share of first uses bound ahead by then. "
+        "share: of the calls after that tool; at least: the lower end of that share's 95 % interval."
     )
 
 
@@ -91,7 +92,7 @@ def _ahead(one: InertiaScore) -> list[tuple[Any, ...]]:
         (
             one.persona,
             one.left_out,
-            f"{ahead.level:g}",
+            f"{ahead.by} {ahead.level:g}",
             f"{ahead.bound:,}",
             _share(ahead.unused_next),
             _share(ahead.unused),

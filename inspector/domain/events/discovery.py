@@ -141,7 +141,8 @@ class Guess:
 class NextPredicted(Event):
     """What may be called after a tool, of the tools that were not called yet, most likely first.
 
-    `preloaded` are those of them that were bound ahead: none below `threshold`, and none without room.
+    `preloaded` are those of them that were bound ahead: none below `threshold`, none that
+    was seen too seldom, and none without room.
     `most_used` and `same_server` are what two plainer rules would have said: the tools called most of all,
     and of that server. `tasks` is how many tasks of the `persona` the prediction rests on. Whether it came
     true is in the calls that follow: see `domain.fold.inertia`.

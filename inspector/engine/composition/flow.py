@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from inspector.domain.inertia import Aging, InertiaGraph, Successor
 from inspector.domain.moment import shown_moment
+from inspector.domain.settings import InertiaSettings
 
 
 class FlowLibrary(Protocol):
@@ -54,6 +55,11 @@ def flows(graphs: Mapping[str, InertiaGraph], aging: Aging) -> tuple[Flow, ...]:
     """The flow of every persona, the one that is known best first."""
     found = [flow(persona, graph, aging) for persona, graph in graphs.items()]
     return tuple(sorted(found, key=lambda one: (-one.tasks, one.persona)))
+
+
+def is_likely(successor: Successor, settings: InertiaSettings) -> bool:
+    """Whether a tool follows often enough to be bound ahead, and was seen to often enough."""
+    return successor.probability >= settings.min_probability and successor.low >= settings.min_low
 
 
 def warmth(tasks: int, warm_up: int) -> str:

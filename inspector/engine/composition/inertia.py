@@ -9,10 +9,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import CallStarted, Failed, Guess, NextPredicted, Record, UserSaid
-from inspector.domain.inertia import Aging, InertiaGraph, Successor, TaskCalls, persona_of, server_of
-from inspector.domain.number import count, percent
+from inspector.domain.inertia import (
+    Aging,
+    InertiaGraph,
+    Successor,
+    TaskCalls,
+    persona_of,
+    server_of,
+)
+from inspector.domain.number import percent
 from inspector.domain.session import Binding, SessionState
 from inspector.domain.settings import InertiaSettings
+from inspector.engine.composition.flow import is_likely
 from inspector.engine.composition.preload_cost import Moment, pays
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
@@ -187,10 +195,9 @@ class Inertia:
 
     def _likely(self, found: Sequence[Successor]) -> list[Successor]:
         """Those that are likely enough and wait for a search, without what could not be called now."""
-        tools, least = self._state.tools, self._settings.min_probability
-        likely = [
-            one for one in found if one.probability >= least and tools[one.tool].binding is Binding.DEFERRED
-        ]
+        tools, settings = self._state.tools, self._settings
+        waiting = [one for one in found if tools[one.tool].binding is Binding.DEFERRED]
+        likely = [one for one in waiting if is_likely(one, settings)]
         unmet = self._binder.unmet() if likely else {}
         return [one for one in likely if one.tool not in unmet and self.is_callable(one.tool)]
 
@@ -198,8 +205,8 @@ class Inertia:
         """Bind the first of these that have room, and return them."""
         fitting = self._binder.context.fitting([one.tool for one in chosen[:most]])
         for one in chosen[: len(fitting)]:
-            times = f"{percent(one.probability)} of {count(round(one.weight / one.probability), 'call')}"
-            self._binder.context.bind_ahead(one.tool, f"follows {after} in {times}")
+            seen = f"{percent(one.probability)}, at least {percent(one.low)}"
+            self._binder.context.bind_ahead(one.tool, f"follows {after}: {seen}")
         return fitting
 
     def _pays(self, successor: Successor) -> bool:

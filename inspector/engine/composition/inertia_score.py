@@ -8,12 +8,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from inspector.domain.inertia import Aging, InertiaGraph, TaskCalls, server_of
+from inspector.domain.inertia import Aging, InertiaGraph, Successor, TaskCalls, server_of
 from inspector.domain.recorded_run import RecordedRun
 from inspector.engine.measure.bootstrap import Estimate, ratio_estimate
 
-LEVELS = (0.1, 0.3, 0.5)
-"""The probabilities from which tools are bound ahead."""
+SHARE, AT_LEAST = "share", "at least"
+LEVELS = ((SHARE, 0.1), (SHARE, 0.3), (SHARE, 0.5), (AT_LEAST, 0.1), (AT_LEAST, 0.2), (AT_LEAST, 0.25))
+"""From where on tools are bound ahead: their share of the calls, or the lower end of its interval."""
 RULES = ("order 1", "order 1 unfiltered", "most used", "same server")
 CUTS = (1, 3)
 _NOW = Aging(0.0)
@@ -29,12 +30,13 @@ PERSONAS: Mapping[str, Persona] = {
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """Binding all unused tools ahead that are as likely as `level` after some call, each once a run.
+    """Binding all unused tools ahead whose `by` is `level` or more after some call, each once a run.
 
     `unused_next` is the share that was not the next call, `unused` the share that was not called at all, and
     `covered` the share of first uses whose tool had been bound ahead.
     """
 
+    by: str
     level: float
     bound: int
     unused_next: Estimate | None
@@ -125,8 +127,8 @@ def score(runs: Sequence[RecordedRun], persona: str, *, by_task: bool) -> Inerti
     for run in runs:
         groups[PERSONAS[persona](run)].append(run)
     moves: list[_Move] = []
-    bound: dict[float, list[tuple[str, bool, bool]]] = {level: [] for level in LEVELS}
-    covered: dict[float, list[tuple[str, float, float]]] = {level: [] for level in LEVELS}
+    bound: dict[tuple[str, float], list[tuple[str, bool, bool]]] = {level: [] for level in LEVELS}
+    covered: dict[tuple[str, float], list[tuple[str, float, float]]] = {level: [] for level in LEVELS}
     for group in groups.values():
         for graph, run in _left_out(group, by_task=by_task):
             moves += _moves(graph, run)
@@ -198,7 +200,9 @@ def _ranks(
     return {rule: ranked.index(tool) + 1 if tool in ranked else 0 for rule, ranked in said.items()}
 
 
-def _bound_ahead(graph: InertiaGraph, run: RecordedRun, level: float) -> list[tuple[bool, bool, bool]]:
+def _bound_ahead(
+    graph: InertiaGraph, run: RecordedRun, level: tuple[str, float]
+) -> list[tuple[bool, bool, bool]]:
     """For each tool bound ahead: whether it was called next, at all, and first after another call."""
     found: list[tuple[bool, bool, bool]] = []
     messages = named(run)
@@ -210,12 +214,16 @@ def _bound_ahead(graph: InertiaGraph, run: RecordedRun, level: float) -> list[tu
             called.add(tool)
             place += 1
             for one in graph.after(tool, _NOW):
-                if one.probability >= level and one.tool not in called | ahead:
+                if _value(one, level[0]) >= level[1] and one.tool not in called | ahead:
                     ahead.add(one.tool)
                     is_next = number + 1 < len(calls) and calls[number + 1] == one.tool
                     is_used = one.tool in later[place:]
                     found.append((is_next, is_used, is_used and one.tool not in starts))
     return found
+
+
+def _value(successor: Successor, by: str) -> float:
+    return successor.probability if by == SHARE else successor.low
 
 
 def _starts(messages: Sequence[Sequence[str]]) -> set[str]:
@@ -233,10 +241,12 @@ def _hits(firsts: Sequence[_Move], rule: str, cut: int) -> Estimate | None:
 
 
 def _ahead(
-    level: float, bound: Sequence[tuple[str, bool, bool]], covered: Sequence[tuple[str, float, float]]
+    level: tuple[str, float],
+    bound: Sequence[tuple[str, bool, bool]],
+    covered: Sequence[tuple[str, float, float]],
 ) -> Ahead:
     return Ahead(
-        level,
+        *level,
         len(bound),
         ratio_estimate((task, float(not is_next), 1.0) for task, is_next, _ in bound),
         ratio_estimate((task, float(not is_used), 1.0) for task, _, is_used in bound),

@@ -10,7 +10,7 @@ from inspector.domain.moment import shown_moment
 from inspector.domain.number import bar, count, percent
 from inspector.domain.session import Binding, SessionState
 from inspector.domain.settings import InertiaSettings
-from inspector.engine.composition.flow import Flow, FlowTool, warmth
+from inspector.engine.composition.flow import Flow, FlowTool, is_likely, warmth
 from widgets import Column, Record, visible
 
 TOOLS = (
@@ -94,7 +94,7 @@ def _tool(tool: FlowTool, state: SessionState) -> Record:
     return Record(tool.tool, cells, search=tool.tool, copy=tool.tool)
 
 
-def successors(tool: FlowTool | None, least: float) -> tuple[Record, ...]:
+def successors(tool: FlowTool | None, settings: InertiaSettings) -> tuple[Record, ...]:
     """Return what follows a tool, most likely first; what is too unlikely to be bound ahead is muted."""
     return tuple(
         Record(
@@ -107,7 +107,7 @@ def successors(tool: FlowTool | None, least: float) -> tuple[Record, ...]:
                 f"{one.count:,}",
                 shown_moment(one.at) if one.at else "seeded",
             ),
-            tone="" if one.probability >= least else "muted",
+            tone="" if is_likely(one, settings) else "muted",
             search=f"{one.tool} {one.note}",
             copy=one.tool,
         )
