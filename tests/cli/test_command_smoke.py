@@ -43,6 +43,7 @@ SMOKES = {
     "agents": (("agents",), 0, "No session of an agent has been imported yet"),
     "stats": (("stats",), 0, "1 session (1 of toolsight)"),
     "backlog": (("backlog",), 0, "1 search without a use"),
+    "inertia": (("inertia",), 0, ""),
     "scenario": (("scenario", "run", SCENARIO, "--check", WEATHER), 0, "1 of 1 went as expected"),
     "compare": (
         ("compare", SCENARIO, "--script", "--profile", "prd", "--profile", "static", WEATHER),

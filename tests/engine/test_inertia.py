@@ -231,7 +231,7 @@ async def test_where_it_pays_a_tool_is_bound_without_a_search() -> None:
         )
     }
     values = {"inertia.preload": "where_it_pays", "discovery.max_search_results": 1}
-    habit = [["mail:list", "mail:list", "mail:send"]] * 4
+    habit = [["mail:list", "mail:list", "mail:send"]] * 8
     steps = (searches(tool_names=["mail:list"]), calls(("mail__list", {})), says("done"))
     rig = await asked(*steps, tasks=habit, values={**values, "inertia.min_probability": 0.5}, servers=servers)
     assert ahead(rig) == ["mail:send"]

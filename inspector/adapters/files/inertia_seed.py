@@ -19,7 +19,7 @@ def _tool(value: str) -> str:
     server, colon, name = value.partition(":")
     if not (colon and server.strip() and name.strip()):
         raise refusal(f"is {value!r:.80}, not the id of a tool", "Write SERVER:TOOL.")
-    return value.strip()
+    return value
 
 
 _ToolId = Annotated[str, AfterValidator(_tool), Field(description="Write SERVER:TOOL.")]

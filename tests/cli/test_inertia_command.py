@@ -1,0 +1,66 @@
+"""`toolsight inertia`: what follows what in the recorded sessions, seed files, and recorded runs scored."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspector.adapters.sqlite.store import SqliteStore
+from inspector.domain.events import CallStarted, Record, UserSaid
+from tests.cli.conftest import Toolsight
+from tests.support import recordings
+
+CALLS = ("shop:list", "shop:list", "mail:send")
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    database = tmp_path / "toolsight.db"
+    events = (UserSaid("go"), *(CallStarted(f"c{number}", tool, {}) for number, tool in enumerate(CALLS)))
+    with SqliteStore(database) as store:
+        store.append_all([Record("s", seq, 1e9 + seq, event) for seq, event in enumerate(events, start=1)])
+    return database
+
+
+def test_what_follows_what_is_told_with_its_share_and_how_sure_it_is(
+    toolsight: Toolsight, recorded: Path
+) -> None:
+    done = toolsight("inertia", "show", "--half-life", "0", "--db", str(recorded))
+    assert done.exit_code == 0, done.stderr
+    assert "1 of 100 tasks seen: it does not act yet" in done.stdout
+    (row,) = [line for line in done.stdout.splitlines() if line.startswith("shop:list")]
+    assert row.split()[1:6] == ["2", "mail:send", "50", "%", "9"]
+
+
+def test_an_export_is_read_as_a_seed(toolsight: Toolsight, recorded: Path, tmp_path: Path) -> None:
+    exported = toolsight("inertia", "export", "--half-life", "0", "--db", str(recorded))
+    file = tmp_path / "export.json"
+    file.write_text(exported.stdout)
+    done = toolsight("inertia", "seed", str(file), "--json")
+    (persona,) = json.loads(done.stdout)
+    assert (persona["persona"], persona["tasks"]) == ("toolsight", 1)
+    pairs = [(one["after"], one["tool"], one["count"]) for one in persona["transitions"]]
+    assert pairs == [("shop:list", "mail:send", 1), ("shop:list", "shop:list", 1)]
+
+
+def test_an_unknown_persona_is_an_error_with_those_there_are(toolsight: Toolsight, recorded: Path) -> None:
+    done = toolsight("inertia", "show", "--persona", "toolsigt", "--db", str(recorded))
+    assert done.exit_code == 1
+    assert "Recorded are: toolsight." in done.stderr
+
+
+def test_without_any_call_it_says_where_they_come_from(toolsight: Toolsight, tmp_path: Path) -> None:
+    done = toolsight("inertia", "--db", str(tmp_path / "empty.db"))
+    assert done.exit_code == 0, done.stderr
+    assert "No call has been recorded yet" in done.stdout
+
+
+def test_recorded_runs_are_scored_beside_the_rules_to_beat(toolsight: Toolsight, tmp_path: Path) -> None:
+    recordings.toolathlon(tmp_path)
+    told = toolsight("inertia", "score", str(tmp_path))
+    assert told.exit_code == 0, told.stderr
+    assert "not shipped" in told.stdout
+    said = json.loads(toolsight("inertia", "score", str(tmp_path), "--json").stdout)
+    assert said["facts"]["runs"] == 1
+    assert {one["left_out"] for one in said["scores"]} == {"the run", "the task"}
+    assert set(said["scores"][0]["hits"]) == {"order 1", "order 1 unfiltered", "most used", "same server"}
