@@ -118,6 +118,11 @@ def test_what_a_person_wrote_down_does_not_age() -> None:
     assert (one.count, one.weight, one.note) == (4, 4.0, "as a rule")
 
 
+def test_of_two_notes_one_stays_whichever_came_first() -> None:
+    first, second = Tally(seeded=1, note="by mail"), Tally(seeded=1, note="as a rule")
+    assert first.plus(second) == second.plus(first)
+
+
 def test_a_task_does_not_follow_the_one_before_it() -> None:
     made = graph(called("a:x"), called("b:y"))
     assert made.tasks == 2

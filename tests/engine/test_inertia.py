@@ -173,7 +173,9 @@ async def test_a_tool_that_would_be_refused_now_is_not_bound_ahead() -> None:
 async def test_where_the_model_does_not_read_the_array_nothing_is_bound_ahead(
     values: Mapping[str, Any],
 ) -> None:
-    assert not ahead(await asked(SEARCH, says("done"), values=values))
+    own = {**values, "inertia.preload": "where_it_pays", "gate.threshold": -1.0, "gate.top_k": 1}
+    rig = await asked(SEARCH, ORDERS, says("done"), values=own, tasks=[[LIST, FORECAST]] * 9)
+    assert not ahead(rig)
 
 
 async def test_the_session_learns_from_its_own_calls() -> None:
@@ -184,6 +186,15 @@ async def test_the_session_learns_from_its_own_calls() -> None:
     rig = await asked(*again, tasks=[[LIST, FORECAST]] * 3)
     aging = rig.bench._inertia._aging
     assert [one.count for one in rig.bench._inertia.graph.after(LIST, aging)] == [4]
+
+
+async def test_another_message_is_another_task() -> None:
+    async with connected(SEARCH, ORDERS, says("done"), WEATHER, says("done"), values=ON) as rig:
+        await rig.bench.chat("which orders?")
+        rig.bench.load(FORECAST)
+        await rig.bench.chat("and the weather?")
+        graph = rig.bench._inertia.graph
+        assert (graph.tasks, list(graph.links)) == (2, [])
 
 
 async def test_another_persona_knows_nothing_of_these_habits() -> None:
