@@ -286,8 +286,8 @@ class InertiaSettings:
         0.3, "the share of calls after a tool that a tool needs to be bound ahead", low=0, high=1
     )
     min_low: float = knob(
-        0.25,
-        "how high the lower end of that share's 95 % interval must be: a few calls are not sure",
+        0.1,
+        "how high the lower end of that share's 95 % interval must be: few calls, or old ones, are not sure",
         low=0,
         high=1,
     )

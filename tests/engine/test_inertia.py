@@ -120,12 +120,12 @@ async def test_what_is_not_likely_enough_is_not_bound() -> None:
     assert not ahead(rig)
 
 
-async def test_what_was_seen_once_is_not_bound_however_large_its_share() -> None:
+async def test_what_was_seen_too_seldom_is_not_bound_however_large_its_share() -> None:
     once, four = ([[LIST, FORECAST]] * times for times in (1, 4))
-    steps, few = (SEARCH, ORDERS, says("done")), {"inertia.warm_up": 0}
-    assert not ahead(await asked(*steps, tasks=once, values=few))
-    assert ahead(await asked(*steps, tasks=once, values={**few, "inertia.min_low": 0.0})) == [FORECAST]
-    assert ahead(await asked(*steps, tasks=four, values=few)) == [FORECAST]
+    steps, sure = (SEARCH, ORDERS, says("done")), {"inertia.warm_up": 0, "inertia.min_low": 0.25}
+    assert not ahead(await asked(*steps, tasks=once, values=sure))
+    assert ahead(await asked(*steps, tasks=once, values={**sure, "inertia.min_low": 0.2})) == [FORECAST]
+    assert ahead(await asked(*steps, tasks=four, values=sure)) == [FORECAST]
 
 
 async def test_habits_of_long_ago_are_not_sure_enough() -> None:
