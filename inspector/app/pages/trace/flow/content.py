@@ -17,7 +17,7 @@ TOOLS = (
     Column("mark", "", width=1),
     Column("tool", "tool", weight=4, shorten="middle", min_width=12),
     Column("calls", "calls", align="right", width=6),
-    Column("last", "last (UTC)", width=16, hide_below=58),
+    Column("last", "last", width=10, hide_below=40),
 )
 NEXT = (
     Column("tool", "then", weight=4, shorten="middle", min_width=12),
@@ -25,7 +25,7 @@ NEXT = (
     Column("share", "share", align="right", width=5),
     Column("low", "at least", align="right", width=8),
     Column("times", "times", align="right", width=5),
-    Column("last", "last (UTC)", width=16, hide_below=76),
+    Column("last", "last", width=10, hide_below=56),
 )
 READING = "Reading what was called in the recorded sessions …"
 EMPTY = "No call is recorded yet: ask something in Chat, or import an agent's sessions (Trace, sessions, i)."
@@ -89,9 +89,13 @@ def _tool(tool: FlowTool, state: SessionState) -> Record:
         LAST if tool.tool == state.inertia.called else " ",
         visible(tool.tool, limit=_LONGEST, newlines=False),
         f"{tool.calls:,}",
-        shown_moment(tool.at) if tool.at else "",
+        _day(tool.at),
     )
     return Record(tool.tool, cells, search=tool.tool, copy=tool.tool)
+
+
+def _day(at: float) -> str:
+    return shown_moment(at, "%Y-%m-%d") if at else ""
 
 
 def successors(tool: FlowTool | None, settings: InertiaSettings) -> tuple[Record, ...]:
@@ -105,7 +109,7 @@ def successors(tool: FlowTool | None, settings: InertiaSettings) -> tuple[Record
                 percent(one.probability),
                 percent(one.low),
                 f"{one.count:,}",
-                shown_moment(one.at) if one.at else "seeded",
+                _day(one.at) or "seeded",
             ),
             tone="" if is_likely(one, settings) else "muted",
             search=f"{one.tool} {one.note}",
