@@ -3,7 +3,8 @@
 import pytest
 
 from inspector.domain.recorded_run import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
-from inspector.engine.composition.inertia_score import PERSONAS, RULES, Ahead, InertiaScore, facts, score
+from inspector.engine.composition.inertia_score import PERSONAS, RULES, Ahead, InertiaScore, score
+from inspector.engine.composition.transition import facts
 from inspector.engine.recorded.others import OtherRuns, session_of
 
 ALL = next(iter(PERSONAS))

@@ -17,10 +17,9 @@ from inspector.engine.composition.inertia_score import (
     PERSONAS,
     RULES,
     InertiaScore,
-    RunFacts,
-    facts,
     score as scored,
 )
+from inspector.engine.composition.transition import RunFacts, facts
 from inspector.engine.measure.bootstrap import Estimate
 
 

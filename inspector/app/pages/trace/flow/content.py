@@ -17,7 +17,7 @@ TOOLS = (
     Column("mark", "", width=1),
     Column("tool", "tool", weight=4, shorten="middle", min_width=12),
     Column("calls", "calls", align="right", width=6),
-    Column("last", "last", width=10, hide_below=40),
+    Column("last", "last", width=10, hide_below=52),
 )
 NEXT = (
     Column("tool", "then", weight=4, shorten="middle", min_width=12),
