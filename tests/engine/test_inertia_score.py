@@ -74,7 +74,7 @@ def test_what_is_bound_ahead_and_not_called_is_waste() -> None:
     assert found.bound == 6
     assert found.unused_next is not None
     assert found.unused is not None
-    assert (found.unused_next.mean, found.unused.mean) == (pytest.approx(4 / 6), 0.5)
+    assert [found.unused_next.mean, found.unused.mean] == pytest.approx([4 / 6, 0.5])
 
 
 def test_played_runs_learn_from_every_task_but_their_own() -> None:
