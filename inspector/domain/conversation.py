@@ -181,8 +181,13 @@ def _search_performed(event: SearchPerformed, seq: int, items: _Items) -> _Items
 
 
 @_step.register
-def _tool_loaded(event: ToolLoaded, _seq: int, items: _Items) -> _Items:
-    """Note its tokens with the newest search that found it; what is loaded by hand belongs to none."""
+def _tool_loaded(event: ToolLoaded, seq: int, items: _Items) -> _Items:
+    """Note its tokens with the newest search that found it; what is loaded by hand belongs to none.
+
+    What nobody asked for says so itself.
+    """
+    if event.cause == "inertia":
+        return (*items, Item(seq, ItemKind.NOTICE, title=f"{event.tool} bound ahead: {event.reason}"))
     if not event.place or not event.tokens:
         return items
     return _with_searches(

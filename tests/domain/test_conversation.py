@@ -84,3 +84,13 @@ def test_only_results_are_called_or_loaded_and_no_search_is_lost(events: list[Ev
     found = [item for item in items(events) if item.kind is ItemKind.SEARCH]
     assert len(found) == sum(isinstance(event, SearchPerformed) for event in events)
     assert all(item.found(tool) for item in found for tool in {*item.called, *item.loaded})
+
+
+def test_a_tool_bound_ahead_is_told_by_itself() -> None:
+    ahead = ToolLoaded("s:b", 9, "follows s:a: 67 %, at least 58 %", cause="inertia")
+    search, notice = items([searched("s:a"), ahead])
+    assert search.loaded == {}
+    assert (notice.kind, notice.title) == (
+        ItemKind.NOTICE,
+        "s:b bound ahead: follows s:a: 67 %, at least 58 %",
+    )

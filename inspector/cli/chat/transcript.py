@@ -74,7 +74,8 @@ class Transcript:
 
     @_print.register
     def _tool_loaded(self, event: ToolLoaded) -> None:
-        say(f"  + loaded {event.tool}  {count(event.tokens, 'token')}")
+        ahead = f"  bound ahead: {event.reason}" if event.cause == "inertia" else ""
+        say(f"  + loaded {event.tool}  {count(event.tokens, 'token')}{ahead}")
 
     @_print.register
     def _tool_evicted(self, event: ToolEvicted) -> None:
