@@ -57,12 +57,12 @@ def called(shown: Flow | None) -> str:
 
 def doing(state: SessionState, settings: InertiaSettings) -> Content:
     """Return what is done with predictions in the session, and what came of them so far."""
-    if not settings.enabled:
+    inertia = state.inertia
+    if not settings.enabled and inertia.predicted is None and not inertia.hits.first_uses:
         return Content.styled(
             "Predictions are off: inertia.enabled in the settings (^o) turns them on.", MUTED
         )
-    pieces = [f"Predicts; {_MODES[settings.preload]}."]
-    inertia = state.inertia
+    pieces = [f"Predicts; {_MODES[settings.preload]}." if settings.enabled else "Predicted in this session."]
     if inertia.ahead:
         pieces.append(
             f"{len(inertia.used):,} of {count(len(inertia.ahead), 'tool')} bound ahead were called."
