@@ -26,6 +26,7 @@ from inspector.adapters.litellm.local import LocalModelServers
 from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.adapters.mcp.connector import McpConnector
 from inspector.adapters.process.registration import Registry
+from inspector.adapters.sqlite.breakers import SqliteBreakers
 from inspector.adapters.sqlite.history import SqliteCallHistory
 from inspector.adapters.sqlite.memory import SqliteServerMemory
 from inspector.adapters.sqlite.store import SqliteStore
@@ -76,6 +77,10 @@ def open_store(options: Options) -> SqliteStore:
 
 def open_memory(options: Options) -> SqliteServerMemory:
     return SqliteServerMemory(database_path(options))
+
+
+def open_breakers(options: Options) -> SqliteBreakers:
+    return SqliteBreakers(database_path(options))
 
 
 def open_vectors(options: Options) -> SqliteVectors:
@@ -264,6 +269,7 @@ def make_workbench(
         predicates_from=lambda path, expected: load_predicates(Path(path), expected),
         local_models=make_local_models(),
         history=SqliteCallHistory(database_path(options)),
+        breakers=open_breakers(options),
     )
     policy = Policy(configuration, profile=options.profile, values=_anchored(options.settings))
     return Workbench(

@@ -131,6 +131,7 @@ PROFILES: Mapping[str, Profile] = {
                 "discovery.offer_limit": True,
                 "discovery.offer_similarity": True,
                 "discovery.offer_server_query": True,
+                "breaker.enabled": True,
                 **_ALWAYS_ANSWERS,
             },
         ),

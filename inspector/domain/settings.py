@@ -298,6 +298,41 @@ class ClientCapabilities:
 
 
 @dataclass(frozen=True, slots=True)
+class BreakerSettings:
+    """Circuit breakers: a tool or server that keeps failing is left alone for a while."""
+
+    enabled: bool = knob(
+        False,
+        "refuse calls to tools and servers that keep failing, in every session on this machine; and start a "
+        "failed server again when one of its tools is called",
+    )
+    failure_rate: float = knob(
+        0.5,
+        "the share of failed calls that opens a breaker; a tool's own error is no failure",
+        low=0.01,
+        high=1,
+    )
+    min_calls: int = knob(
+        3, "a breaker opens after so many calls within the window at least", low=1, high=200
+    )
+    window_seconds: float = knob(
+        300.0, "how many seconds back calls count; longer than several timeouts", low=1, high=86_400
+    )
+    cool_down_seconds: float = knob(
+        30.0,
+        "seconds without calls after a breaker opened; longer if the server said so (Retry-After)",
+        low=0.1,
+        high=3600,
+    )
+    probes: int = knob(
+        1,
+        "how many calls try a tool or server again after that, at a time; so many successes close it",
+        low=1,
+        high=100,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The settings tree of a session."""
 
@@ -308,6 +343,7 @@ class Settings:
     access: AccessSettings = field(default_factory=AccessSettings)
     guard: GuardSettings = field(default_factory=GuardSettings)
     redundancy: RedundancySettings = field(default_factory=RedundancySettings)
+    breaker: BreakerSettings = field(default_factory=BreakerSettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
     record: RecordSettings = field(default_factory=RecordSettings)

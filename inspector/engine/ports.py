@@ -23,6 +23,7 @@ from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.settings import ClientCapabilities
 from inspector.domain.tool import Tool
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
+from inspector.engine.reliability_ports import BreakerStore, NoBreakers
 
 # Long because every interface to the outside is here.
 
@@ -367,6 +368,7 @@ class Ports:
     `static` is what they use beside words until the model's vectors are there. `predicates_from` takes a
     Python file and the digest covered by the consent; it raises ConfigError. `wire` is None if the
     connections leave no trace of what was exchanged, `history` if nothing can be learned of earlier sessions.
+    With `NoBreakers` no circuit breaker ever opens.
     """
 
     connector: Connector
@@ -385,3 +387,4 @@ class Ports:
     static: StaticEmbedder | None = None
     elicitor: Elicitor = Nobody()
     history: CallHistory | None = None
+    breakers: BreakerStore = NoBreakers()

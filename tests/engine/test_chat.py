@@ -28,6 +28,7 @@ from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.ports import ChatModel, Decision
+from inspector.engine.reliability_ports import NoBreakers
 from inspector.engine.session import Session
 from tests.support.counting import character_accounting
 from tests.support.retrieval import words_only
@@ -59,6 +60,9 @@ class Servers:
 
     def catch_up(self) -> None:
         """Nothing ever changes."""
+
+    async def reconnect(self, server: str) -> None:
+        """No server was ever away."""
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         self.calls.append((server, tool, arguments))
@@ -100,10 +104,10 @@ class Bench:
             self.session,
             self.live,
             clock=self.clock,
-            caller=self.servers,
             approver=self.approver,
             binder=self.binder,
             servers=self.servers,
+            breakers=NoBreakers(),
         )
         self.binder.rebuild(TOOLS, {})
 

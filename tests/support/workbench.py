@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from inspector.adapters.memory.breakers import MemoryBreakers
 from inspector.adapters.memory.fakes import (
     FixedApprover,
     FixedElicitor,
@@ -26,6 +27,7 @@ from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.embedding_ports import Embedder
 from inspector.engine.ports import Approver, Elicitor, EventStore, Ports, TokenCounter
+from inspector.engine.reliability_ports import BreakerStore
 from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.told_model import Step, ToldModel
@@ -116,6 +118,7 @@ async def opened(
     store: EventStore | None = None,
     counter_for: Callable[[str], TokenCounter] | None = None,
     prices: Sequence[Prices] = (),
+    breakers: BreakerStore | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with nothing connected; the model plays `steps`. The default configuration is `configured`."""
     servers = servers or shop_and_weather()
@@ -140,6 +143,7 @@ async def opened(
         wire=connector,
         elicitor=elicitor or FixedElicitor(),
         history=MemoryCallHistory(store) if isinstance(store, MemoryStore) else None,
+        breakers=breakers or MemoryBreakers(),
     )
     async with Workbench(
         configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values
@@ -160,6 +164,7 @@ async def connected(
     store: EventStore | None = None,
     counter_for: Callable[[str], TokenCounter] | None = None,
     prices: Sequence[Prices] = (),
+    breakers: BreakerStore | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with everything connected and indexed."""
     async with opened(
@@ -174,6 +179,7 @@ async def connected(
         store=store,
         counter_for=counter_for,
         prices=prices,
+        breakers=breakers,
     ) as rig:
         rig.bench.connect()
         await rig.bench.wait_connected()

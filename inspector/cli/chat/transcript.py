@@ -4,6 +4,7 @@ from functools import singledispatchmethod
 
 from inspector.cli.render import say
 from inspector.domain.events import (
+    BreakerChanged,
     CallFinished,
     CallRejected,
     CallStarted,
@@ -86,12 +87,16 @@ class Transcript:
 
     @_print.register
     def _call_finished(self, event: CallFinished) -> None:
-        say(f"    {'ok' if event.ok else 'failed'}  {milliseconds(event.milliseconds)}")
+        say(f"    {event.outcome}  {milliseconds(event.milliseconds)}")
         say(_indented(_shortened(event.text)))
 
     @_print.register
     def _call_rejected(self, event: CallRejected) -> None:
         say(f"\n✕ {event.name}  {event.text}")
+
+    @_print.register
+    def _breaker_changed(self, event: BreakerChanged) -> None:
+        say(f"  ⚠ circuit breaker: {event.summary()}")
 
     @_print.register
     def _loop_detected(self, event: LoopDetected) -> None:

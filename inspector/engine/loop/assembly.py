@@ -1,17 +1,28 @@
 """The chat's parts, wired together once per session."""
 
+from typing import Protocol
+
+from inspector.engine.composition.breaking import Breakers
+from inspector.engine.composition.performing import Performer, ToolCaller
+from inspector.engine.composition.restarting import Reconnecting, Restarts
 from inspector.engine.live import Live
 from inspector.engine.loop.approval import Approvals
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.connecting import Connecting
 from inspector.engine.loop.discovery_loop import DiscoveryLoop
-from inspector.engine.loop.dispatch import Dispatcher, ToolCaller
+from inspector.engine.loop.dispatch import Dispatcher
 from inspector.engine.loop.guards.iteration import IterationGuard
 from inspector.engine.loop.guards.redundancy import RedundancyDetector
 from inspector.engine.loop.guards.watch import LoopWatch
+from inspector.engine.loop.rejection import Rejections
 from inspector.engine.loop.search_tools import SearchTools
 from inspector.engine.ports import Approver, Clock
+from inspector.engine.reliability_ports import BreakerStore
 from inspector.engine.session import Session
+
+
+class Servers(ToolCaller, Reconnecting, Connecting, Protocol):
+    """The servers of a session, as the chat needs them."""
 
 
 class Chat:
@@ -23,10 +34,10 @@ class Chat:
         live: Live,
         *,
         clock: Clock,
-        caller: ToolCaller,
         approver: Approver,
         binder: Binder,
-        servers: Connecting,
+        servers: Servers,
+        breakers: BreakerStore,
     ) -> None:
         self.iteration = IterationGuard(live)
         self.redundancy = RedundancyDetector(live)
@@ -41,15 +52,18 @@ class Chat:
             clock=clock,
             live=live,
         )
+        self.breakers = Breakers(session, breakers, clock, live)
+        self.performer = Performer(session, servers, self.breakers, clock)
         self.dispatcher = Dispatcher(
             session,
             binder=binder,
-            caller=caller,
+            caller=servers,
+            performer=self.performer,
+            restarts=Restarts(session, servers, self.breakers),
             approvals=approvals,
             watch=watch,
             search=search,
-            clock=clock,
-            live=live,
+            rejections=Rejections(session, binder, watch, live),
         )
         self.loop = DiscoveryLoop(
             session,

@@ -11,6 +11,7 @@ SECTIONS: Mapping[str, str] = {
     "access": "Preconditions",
     "guard": "Iteration guard, against loops",
     "redundancy": "Redundant searches",
+    "breaker": "Circuit breakers, against what keeps failing",
     "budget": "Window and budget",
     "chat": "Conversation",
     "client": "What servers are told that their client can do",

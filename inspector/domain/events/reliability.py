@@ -1,0 +1,46 @@
+"""Events of what keeps a session going while tools fail: circuit breakers."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from inspector.domain.breaker import BreakerState
+from inspector.domain.events.base import Event, Group, Tone
+from inspector.domain.number import count, duration, percent
+
+__all__ = ["BreakerChanged", "BreakerSubject"]
+
+BreakerSubject = Literal["server", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerChanged(Event):
+    """The circuit breaker of a server, or of one tool of it, is found in another state than before.
+
+    Another session may have brought it there. `tool` is the tool's id, "" for the server's own breaker.
+    `failure_rate` is the share of the counted `calls` that failed, and `cool_down` in how many seconds a call
+    may try it, 0 if one may now.
+    """
+
+    kind: ClassVar[str] = "breaker"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS, Group.GUARDS, Group.SERVERS})
+    tone: ClassVar[Tone] = "warning"
+    subject: BreakerSubject
+    server: str
+    tool: str
+    before: BreakerState
+    after: BreakerState
+    why: str = ""
+    failure_rate: float = 0.0
+    calls: int = 0
+    cool_down: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """The id of the tool, or the name of the server."""
+        return self.tool or self.server
+
+    def summary(self) -> str:
+        rate = f"{percent(self.failure_rate)} of {count(self.calls, 'call')} failed" if self.calls else ""
+        again = f"tried again in {duration(self.cool_down)}" if self.cool_down else ""
+        told = "; ".join(filter(None, (self.why or rate, again)))
+        return f"{self.name}  {self.before} → {self.after}{f'  {told}' if told else ''}"

@@ -1,0 +1,1 @@
+"""What a chain of tool calls is protected by while tools and servers fail."""

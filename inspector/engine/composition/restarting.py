@@ -1,0 +1,50 @@
+"""Starts a failed server again when one of its tools is called, as often as its breaker allows."""
+
+from typing import Protocol
+
+from inspector.domain.failure import FailureKind
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import Binding
+from inspector.domain.tool import Tool
+from inspector.engine.composition.breaking import Breakers
+from inspector.engine.session import Session
+
+
+class Reconnecting(Protocol):
+    """Connects servers again, under the consent that was given for them."""
+
+    async def reconnect(self, server: str) -> None:
+        """Reopen a connection, and wait until the server is ready or has failed."""
+
+
+class Restarts:
+    """Brings servers back that failed; one that a person stopped stays stopped."""
+
+    def __init__(self, session: Session, servers: Reconnecting, breakers: Breakers) -> None:
+        self._session = session
+        self._servers = servers
+        self._breakers = breakers
+
+    async def bring_back(self, tool: Tool) -> bool:
+        """Connect the failed server of a tool that a model could call before; return whether it is ready.
+
+        Raises CircuitOpen.
+        """
+        if not self._breakers.is_on or self._phase(tool.server) is not ServerPhase.FAILED:
+            return False
+        known = self._session.state.known(tool.id)
+        if known is None or known.held_as not in (Binding.LOADED, Binding.PINNED):
+            return False
+        permits = self._breakers.admit_server(tool.server)
+        failure: FailureKind | None = FailureKind.CANCELLED
+        try:
+            await self._servers.reconnect(tool.server)
+            is_ready = self._phase(tool.server) is ServerPhase.READY
+            failure = None if is_ready else FailureKind.TRANSPORT
+        finally:
+            self._breakers.note(permits, failure)
+        return is_ready
+
+    def _phase(self, server: str) -> ServerPhase | None:
+        state = self._session.state.servers.get(server)
+        return state.phase if state is not None else None
