@@ -32,6 +32,7 @@ from inspector.adapters.sqlite.memory import SqliteServerMemory
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.adapters.sqlite.token_lengths import RememberedLengths
 from inspector.adapters.sqlite.vectors import SqliteVectors
+from inspector.adapters.tenacity.retrier import TenacityRetrier
 from inspector.cli.demo_folder import demo_folder
 from inspector.cli.elicitation import TerminalElicitor
 from inspector.cli.folder import FOUND_IN_FOLDER, found_in
@@ -55,6 +56,7 @@ from inspector.engine.ports import (
     ServerMemory,
     TokenCounter,
 )
+from inspector.engine.reliability_ports import Retrier
 from inspector.engine.workbench import Workbench
 
 # Long because it is the one place that picks adapters.
@@ -242,6 +244,7 @@ def make_workbench(
     elicitor: Elicitor | None = None,
     connector: Connector | None = None,
     clock: Clock | None = None,
+    retrier: Retrier | None = None,
     record: bool = True,
     listing: bool = False,
 ) -> Workbench:
@@ -270,6 +273,7 @@ def make_workbench(
         local_models=make_local_models(),
         history=SqliteCallHistory(database_path(options)),
         breakers=open_breakers(options),
+        retrier=retrier or TenacityRetrier(),
     )
     policy = Policy(configuration, profile=options.profile, values=_anchored(options.settings))
     return Workbench(

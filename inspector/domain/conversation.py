@@ -12,6 +12,7 @@ from inspector.domain.events import (
     BreakerChanged,
     CallFinished,
     CallRejected,
+    CallRetried,
     CallStarted,
     ContextReduced,
     ElicitationCompleted,
@@ -255,6 +256,11 @@ def _call_rejected(event: CallRejected, seq: int, items: _Items) -> _Items:
         arguments=event.arguments,
     )
     return (*items, rejected)
+
+
+@_step.register
+def _call_retried(event: CallRetried, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.NOTICE, title=f"retry: {event.summary()}")) if items else items
 
 
 @_step.register

@@ -132,6 +132,7 @@ PROFILES: Mapping[str, Profile] = {
                 "discovery.offer_similarity": True,
                 "discovery.offer_server_query": True,
                 "breaker.enabled": True,
+                "retry.enabled": True,
                 **_ALWAYS_ANSWERS,
             },
         ),

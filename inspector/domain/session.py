@@ -133,7 +133,7 @@ class SessionState:
     definition listed so far by its hash, and `listed` the hash of each tool as it was listed last. `problems`
     are what is wrong with the settings, worst first. `uncounted` tools count as 0 tokens because their
     definitions are not in an agent's transcript. `breakers` holds those that were ever open, by tool id or
-    server name.
+    server name. `turn_retries` counts the retries since the user's last message.
     """
 
     config: str = ""
@@ -191,6 +191,8 @@ class SessionState:
     listed: Mapping[str, str] = field(default_factory=dict)
     uncounted: int = 0
     breakers: Mapping[str, BreakerStatus] = field(default_factory=dict)
+    retries: int = 0
+    turn_retries: int = 0
 
     def with_binding(self, *bindings: Binding) -> tuple[ToolState, ...]:
         """The tools with any of the given bindings, in catalog order."""

@@ -333,6 +333,30 @@ class BreakerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RetrySettings:
+    """Retries of calls that failed for a reason that may pass: a connection, a timeout, a rate limit."""
+
+    enabled: bool = knob(
+        False,
+        "repeat such a call of the model where that is harmless: of a trusted server's tool that only reads "
+        "or is idempotent by its annotations, and of those that `tools` names",
+    )
+    attempts: int = knob(3, "the most attempts at one call, the first included", low=1, high=10)
+    max_seconds: float = knob(
+        15.0, "no attempt begins later than so many seconds after the first failure", low=0, high=600
+    )
+    per_turn: int = knob(6, "the most retries for one message of the user, over all its calls", low=0)
+    pause_seconds: float = knob(
+        0.5,
+        "the pause before the first retry; doubled each time, with up to as much at random, and never "
+        "shorter than the server asks for (Retry-After)",
+        low=0,
+        high=60,
+    )
+    tools: tuple[str, ...] = knob((), "ids of tools that may be retried whatever they do; * and ? match")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The settings tree of a session."""
 
@@ -344,6 +368,7 @@ class Settings:
     guard: GuardSettings = field(default_factory=GuardSettings)
     redundancy: RedundancySettings = field(default_factory=RedundancySettings)
     breaker: BreakerSettings = field(default_factory=BreakerSettings)
+    retry: RetrySettings = field(default_factory=RetrySettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
     record: RecordSettings = field(default_factory=RecordSettings)

@@ -1,9 +1,11 @@
 """What keeps a session going while tools fail needs of the outside, as protocols."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
 from inspector.domain.breaker import Breaker, BreakerKey
+from inspector.domain.error import ToolsightError
+from inspector.domain.message import ToolResult
 
 
 class BreakerStore(Protocol):
@@ -39,3 +41,42 @@ class NoBreakers:
     def every(self) -> Mapping[BreakerKey, Breaker]:
         """None."""
         return {}
+
+
+class RetryPlan(Protocol):
+    """What bounds the attempts at one call."""
+
+    @property
+    def attempts(self) -> int:
+        """How many there are at most, the first included."""
+
+    @property
+    def pause(self) -> float:
+        """The seconds before the second; it doubles each time, with up to as much again at random."""
+
+    def wants(self, error: ToolsightError) -> bool:
+        """Whether another attempt may help after that error, and is allowed."""
+
+    def fits(self, pause: float) -> bool:
+        """Whether there is time and budget for an attempt after that many seconds."""
+
+    def told(self, attempt: int, error: ToolsightError, pause: float) -> None:
+        """Attempt number `attempt` failed; the next one comes after the pause."""
+
+
+class Retrier(Protocol):
+    """Repeats what failed."""
+
+    async def run(self, attempt: Callable[[], Awaitable[ToolResult]], plan: RetryPlan) -> ToolResult:
+        """Make attempts until one succeeds or the plan ends, with pauses that a cancellation ends.
+
+        A pause is never shorter than the `retry_after` of the error before it. Raises the last error.
+        """
+
+
+class Once:
+    """A Retrier that repeats nothing."""
+
+    async def run(self, attempt: Callable[[], Awaitable[ToolResult]], plan: RetryPlan) -> ToolResult:  # noqa: ARG002
+        """Make the only attempt."""
+        return await attempt()

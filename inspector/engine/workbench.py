@@ -114,6 +114,7 @@ class Workbench:
             binder=self._binder,
             servers=self._connections,
             breakers=ports.breakers,
+            retrier=ports.retrier,
         )
 
     async def __aenter__(self) -> Self:

@@ -28,7 +28,7 @@ from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.ports import ChatModel, Decision
-from inspector.engine.reliability_ports import NoBreakers
+from inspector.engine.reliability_ports import NoBreakers, Once
 from inspector.engine.session import Session
 from tests.support.counting import character_accounting
 from tests.support.retrieval import words_only
@@ -108,6 +108,7 @@ class Bench:
             binder=self.binder,
             servers=self.servers,
             breakers=NoBreakers(),
+            retrier=Once(),
         )
         self.binder.rebuild(TOOLS, {})
 

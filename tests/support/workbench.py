@@ -19,6 +19,7 @@ from inspector.adapters.memory.fakes import (
 )
 from inspector.adapters.memory.history import MemoryCallHistory
 from inspector.adapters.memory.vectors import MemoryVectors
+from inspector.adapters.tenacity.retrier import TenacityRetrier
 from inspector.domain.configuration import Configuration
 from inspector.domain.message import ModelRequest, ToolMessage
 from inspector.domain.price import Prices
@@ -144,6 +145,7 @@ async def opened(
         elicitor=elicitor or FixedElicitor(),
         history=MemoryCallHistory(store) if isinstance(store, MemoryStore) else None,
         breakers=breakers or MemoryBreakers(),
+        retrier=TenacityRetrier(clock.sleep),
     )
     async with Workbench(
         configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values

@@ -7,6 +7,7 @@ from inspector.domain.events import (
     BreakerChanged,
     CallFinished,
     CallRejected,
+    CallRetried,
     CallStarted,
     ContextReduced,
     Event,
@@ -93,6 +94,10 @@ class Transcript:
     @_print.register
     def _call_rejected(self, event: CallRejected) -> None:
         say(f"\n✕ {event.name}  {event.text}")
+
+    @_print.register
+    def _call_retried(self, event: CallRetried) -> None:
+        say(f"    ↻ {event.summary()}")
 
     @_print.register
     def _breaker_changed(self, event: BreakerChanged) -> None:

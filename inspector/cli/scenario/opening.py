@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.adapters.clock import SystemClock
+from inspector.adapters.tenacity.retrier import TenacityRetrier
 from inspector.cli.composition import (
     demo_configuration,
     is_the_demo,
@@ -76,7 +77,15 @@ async def open_lab(
             AllowedBefore(ground.allowed) if ground is not None and not yes else TerminalApprover(yes=yes)
         )
         connector, clock = ChangingConnector(make_connector(options)), LabClock(SystemClock())
-        bench = make_workbench(configuration, options, approver, memory, connector=connector, clock=clock)
+        bench = make_workbench(
+            configuration,
+            options,
+            approver,
+            memory,
+            connector=connector,
+            clock=clock,
+            retrier=TenacityRetrier(clock.sleep),
+        )
         await stack.enter_async_context(bench)
         if tell is not None:
             bench.subscribe(tell)

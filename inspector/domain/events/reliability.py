@@ -1,13 +1,14 @@
-"""Events of what keeps a session going while tools fail: circuit breakers."""
+"""Events of what keeps a session going while tools fail: circuit breakers, retries."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from inspector.domain.breaker import BreakerState
 from inspector.domain.events.base import Event, Group, Tone
-from inspector.domain.number import count, duration, percent
+from inspector.domain.failure import FailureKind, failure_words
+from inspector.domain.number import count, duration, pause, percent
 
-__all__ = ["BreakerChanged", "BreakerSubject"]
+__all__ = ["BreakerChanged", "BreakerSubject", "CallRetried"]
 
 BreakerSubject = Literal["server", "tool"]
 
@@ -44,3 +45,30 @@ class BreakerChanged(Event):
         again = f"tried again in {duration(self.cool_down)}" if self.cool_down else ""
         told = "; ".join(filter(None, (self.why or rate, again)))
         return f"{self.name}  {self.before} → {self.after}{f'  {told}' if told else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class CallRetried(Event):
+    """An attempt at a call failed, and the next one is made after `wait` seconds.
+
+    `attempt` numbers the failed one from 1, of at most `of`; it took `milliseconds`. `left` is how many
+    retries the turn still has after this one.
+    """
+
+    kind: ClassVar[str] = "retry"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS, Group.GUARDS})
+    tone: ClassVar[Tone] = "warning"
+    call_id: str
+    tool: str
+    attempt: int
+    of: int
+    wait: float
+    failure: FailureKind
+    retry_after: float | None = None
+    milliseconds: float = 0.0
+    left: int = 0
+
+    def summary(self) -> str:
+        failed = f"attempt {self.attempt} of {self.of}: {failure_words(self.failure, self.retry_after)}"
+        left = count(self.left, "retry", "retries")
+        return f"{self.tool}  {failed}; again in {pause(self.wait)}, {left} left"

@@ -1,9 +1,9 @@
-"""What events of circuit breakers change."""
+"""What events of circuit breakers and retries change."""
 
 from dataclasses import replace
 
 from inspector.domain.breaker import BreakerState, BreakerStatus
-from inspector.domain.events import BreakerChanged
+from inspector.domain.events import BreakerChanged, CallRetried
 from inspector.domain.fold.step import step
 from inspector.domain.session import SessionState
 
@@ -24,3 +24,8 @@ def _breaker_changed(event: BreakerChanged, state: SessionState) -> SessionState
         opened=(known.opened if known is not None else 0) + opens,
     )
     return replace(state, breakers={**state.breakers, event.name: status})
+
+
+@step.register
+def _call_retried(_event: CallRetried, state: SessionState) -> SessionState:
+    return replace(state, retries=state.retries + 1, turn_retries=state.turn_retries + 1)

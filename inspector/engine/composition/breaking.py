@@ -87,11 +87,19 @@ class Breakers:
         """Allow an attempt to connect a server. Raises CircuitOpen."""
         return self._admit(*self._subjects(server))
 
-    def note(self, permits: Permits, failure: FailureKind | None, retry_after: float | None = None) -> None:
-        """Tell how a call ended: None if it succeeded."""
+    def note(
+        self, permits: Permits, failure: FailureKind | None, retry_after: float | None = None
+    ) -> tuple[Subject, ...]:
+        """Take down how a call ended: None if it succeeded. What it was about is to be told later."""
         now, rules = self._clock.now(), self._rules
         for subject, permit in permits:
             self._update(subject, _ended(subject, permit, now, rules, failure, retry_after))
+        return tuple(subject for subject, _ in permits)
+
+    def tell(self, subjects: tuple[Subject, ...]) -> None:
+        """Emit the states that the session does not know of, be they our doing or another session's."""
+        for subject in subjects:
+            self._tell(subject, self._store.get(subject.key))
 
     def is_healthy(self, tool: Tool) -> bool:
         """Whether both breakers of a tool are closed."""
@@ -102,6 +110,7 @@ class Breakers:
         """Close the breaker of a server or tool by hand. Raises ConfigError for any other name."""
         subject, now = self._named(name), self._clock.now()
         self._update(subject, lambda one: reset(one, now))
+        self.tell((subject,))
 
     @property
     def _rules(self) -> BreakerSettings:
@@ -132,7 +141,7 @@ class Breakers:
         for subject in subjects:
             permit = self._permit(subject)
             if permit is None:
-                self.note(permits, FailureKind.CANCELLED)
+                self.tell(self.note(permits, FailureKind.CANCELLED))
                 raise self._refusal(subject)
             permits = (*permits, (subject, permit))
         return permits
@@ -144,17 +153,14 @@ class Breakers:
             self._tell(subject, breaker)
             return Permit(breaker.opened)
         now, rules, patience = self._clock.now(), self._rules, subject.patience
-        before = self._update(subject, lambda one: admitted(one, now, rules, patience)[0])
+        before, after = self._update(subject, lambda one: admitted(one, now, rules, patience)[0])
+        self._tell(subject, after)
         return admitted(before, now, rules, patience)[1]
 
-    def _update(self, subject: Subject, change: Callable[[Breaker], Breaker]) -> Breaker:
-        """Change a breaker, and return it as it was."""
-        before, after = self._store.update(subject.key, lambda one: change(replace(one, name=subject.name)))
-        self._tell(subject, after)
-        return before
+    def _update(self, subject: Subject, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
+        return self._store.update(subject.key, lambda one: change(replace(one, name=subject.name)))
 
     def _tell(self, subject: Subject, breaker: Breaker) -> None:
-        """Emit a state that the session does not know of, be it our doing or another session's."""
         known, now = self._session.state.breakers.get(subject.name), self._clock.now()
         before, wait = known.state if known is not None else BreakerState.CLOSED, breaker.wait(now)
         opened_again = wait > 0 and known is not None and known.until <= now

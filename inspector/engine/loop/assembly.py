@@ -5,6 +5,7 @@ from typing import Protocol
 from inspector.engine.composition.breaking import Breakers
 from inspector.engine.composition.performing import Performer, ToolCaller
 from inspector.engine.composition.restarting import Reconnecting, Restarts
+from inspector.engine.composition.retrying import RetryRules
 from inspector.engine.live import Live
 from inspector.engine.loop.approval import Approvals
 from inspector.engine.loop.binding.binder import Binder
@@ -17,7 +18,7 @@ from inspector.engine.loop.guards.watch import LoopWatch
 from inspector.engine.loop.rejection import Rejections
 from inspector.engine.loop.search_tools import SearchTools
 from inspector.engine.ports import Approver, Clock
-from inspector.engine.reliability_ports import BreakerStore
+from inspector.engine.reliability_ports import BreakerStore, Retrier
 from inspector.engine.session import Session
 
 
@@ -38,6 +39,7 @@ class Chat:
         binder: Binder,
         servers: Servers,
         breakers: BreakerStore,
+        retrier: Retrier,
     ) -> None:
         self.iteration = IterationGuard(live)
         self.redundancy = RedundancyDetector(live)
@@ -53,13 +55,22 @@ class Chat:
             live=live,
         )
         self.breakers = Breakers(session, breakers, clock, live)
-        self.performer = Performer(session, servers, self.breakers, clock)
+        restarts = Restarts(session, servers, self.breakers, lambda tool_id: binder.catalog.get(tool_id))
+        self.performer = Performer(
+            session,
+            servers,
+            breakers=self.breakers,
+            restarts=restarts,
+            rules=RetryRules(session, live),
+            retrier=retrier,
+            clock=clock,
+        )
         self.dispatcher = Dispatcher(
             session,
             binder=binder,
             caller=servers,
             performer=self.performer,
-            restarts=Restarts(session, servers, self.breakers),
+            restarts=restarts,
             approvals=approvals,
             watch=watch,
             search=search,

@@ -12,6 +12,7 @@ SECTIONS: Mapping[str, str] = {
     "guard": "Iteration guard, against loops",
     "redundancy": "Redundant searches",
     "breaker": "Circuit breakers, against what keeps failing",
+    "retry": "Retries of what may pass",
     "budget": "Window and budget",
     "chat": "Conversation",
     "client": "What servers are told that their client can do",
