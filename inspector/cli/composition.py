@@ -22,6 +22,7 @@ from inspector.adapters.files.content import is_file
 from inspector.adapters.files.predicate_file import digest, load_predicates
 from inspector.adapters.files.stored_listing import WithStoredListings
 from inspector.adapters.files.typed_server import typed_configuration
+from inspector.adapters.jsonschema.check import JsonSchemaCheck
 from inspector.adapters.litellm.local import LocalModelServers
 from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.adapters.mcp.connector import McpConnector
@@ -56,7 +57,7 @@ from inspector.engine.ports import (
     ServerMemory,
     TokenCounter,
 )
-from inspector.engine.reliability_ports import Retrier
+from inspector.engine.reliability_ports import ReliabilityPorts, Retrier
 from inspector.engine.workbench import Workbench
 
 # Long because it is the one place that picks adapters.
@@ -272,8 +273,7 @@ def make_workbench(
         predicates_from=lambda path, expected: load_predicates(Path(path), expected),
         local_models=make_local_models(),
         history=SqliteCallHistory(database_path(options)),
-        breakers=open_breakers(options),
-        retrier=retrier or TenacityRetrier(),
+        reliability=ReliabilityPorts(open_breakers(options), retrier or TenacityRetrier(), JsonSchemaCheck()),
     )
     policy = Policy(configuration, profile=options.profile, values=_anchored(options.settings))
     return Workbench(

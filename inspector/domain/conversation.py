@@ -29,6 +29,7 @@ from inspector.domain.events import (
     SettingsChecked,
     ToolEvicted,
     ToolLoaded,
+    ToolSubstituted,
     TurnEnded,
     TurnWaited,
     UserSaid,
@@ -261,6 +262,11 @@ def _call_rejected(event: CallRejected, seq: int, items: _Items) -> _Items:
 @_step.register
 def _call_retried(event: CallRetried, seq: int, items: _Items) -> _Items:
     return (*items, Item(seq, ItemKind.NOTICE, title=f"retry: {event.summary()}")) if items else items
+
+
+@_step.register
+def _tool_substituted(event: ToolSubstituted, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.WARNING, title=event.summary())) if items else items
 
 
 @_step.register

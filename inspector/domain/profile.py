@@ -133,6 +133,7 @@ PROFILES: Mapping[str, Profile] = {
                 "discovery.offer_server_query": True,
                 "breaker.enabled": True,
                 "retry.enabled": True,
+                "fallback.enabled": True,
                 **_ALWAYS_ANSWERS,
             },
         ),

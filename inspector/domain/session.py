@@ -193,6 +193,7 @@ class SessionState:
     breakers: Mapping[str, BreakerStatus] = field(default_factory=dict)
     retries: int = 0
     turn_retries: int = 0
+    substitutions: int = 0
 
     def with_binding(self, *bindings: Binding) -> tuple[ToolState, ...]:
         """The tools with any of the given bindings, in catalog order."""

@@ -357,6 +357,25 @@ class RetrySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class FallbackSettings:
+    """Substitutes for tools that are not available: never in silence, never for what changes something."""
+
+    enabled: bool = knob(
+        False,
+        "where a breaker refuses a call or its attempts failed, call a similar tool whose schema takes the "
+        "same arguments; both must be known to only read (of trusted servers, by their annotations)",
+    )
+    min_similarity: float = knob(
+        0.8,
+        "how similar a substitute must be: the cosine of both summaries, or the share of their words without "
+        "vectors",
+        low=0,
+        high=1,
+    )
+    most: int = knob(2, "how many substitutes are tried for one call", low=1, high=10)
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The settings tree of a session."""
 
@@ -369,6 +388,7 @@ class Settings:
     redundancy: RedundancySettings = field(default_factory=RedundancySettings)
     breaker: BreakerSettings = field(default_factory=BreakerSettings)
     retry: RetrySettings = field(default_factory=RetrySettings)
+    fallback: FallbackSettings = field(default_factory=FallbackSettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
     record: RecordSettings = field(default_factory=RecordSettings)

@@ -23,7 +23,7 @@ from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.settings import ClientCapabilities
 from inspector.domain.tool import Tool
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
-from inspector.engine.reliability_ports import BreakerStore, NoBreakers, Once, Retrier
+from inspector.engine.reliability_ports import ReliabilityPorts
 
 # Long because every interface to the outside is here.
 
@@ -368,7 +368,6 @@ class Ports:
     `static` is what they use beside words until the model's vectors are there. `predicates_from` takes a
     Python file and the digest covered by the consent; it raises ConfigError. `wire` is None if the
     connections leave no trace of what was exchanged, `history` if nothing can be learned of earlier sessions.
-    With `NoBreakers` no circuit breaker ever opens, with `Once` no call is retried.
     """
 
     connector: Connector
@@ -387,5 +386,4 @@ class Ports:
     static: StaticEmbedder | None = None
     elicitor: Elicitor = Nobody()
     history: CallHistory | None = None
-    breakers: BreakerStore = NoBreakers()
-    retrier: Retrier = Once()
+    reliability: ReliabilityPorts = ReliabilityPorts()

@@ -1,10 +1,12 @@
 """What keeps a session going while tools fail needs of the outside, as protocols."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from inspector.domain.breaker import Breaker, BreakerKey
 from inspector.domain.error import ToolsightError
+from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 
 
@@ -80,3 +82,27 @@ class Once:
     async def run(self, attempt: Callable[[], Awaitable[ToolResult]], plan: RetryPlan) -> ToolResult:  # noqa: ARG002
         """Make the only attempt."""
         return await attempt()
+
+
+class SchemaCheck(Protocol):
+    """Checks arguments against a JSON Schema, which may be hostile."""
+
+    def problem(self, schema: JsonObject, arguments: JsonObject) -> str:
+        """What the schema objects to, or why that cannot be told; "" for arguments that it accepts."""
+
+
+class NoSchemaCheck:
+    """A SchemaCheck that accepts nothing."""
+
+    def problem(self, schema: JsonObject, arguments: JsonObject) -> str:  # noqa: ARG002
+        """It cannot be told."""
+        return "nothing is checked here"
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityPorts:
+    """The adapters for all of it; without any, nothing is refused, repeated or substituted."""
+
+    breakers: BreakerStore = NoBreakers()
+    retrier: Retrier = Once()
+    schemas: SchemaCheck = NoSchemaCheck()

@@ -113,8 +113,7 @@ class Workbench:
             approver=ports.approver,
             binder=self._binder,
             servers=self._connections,
-            breakers=ports.breakers,
-            retrier=ports.retrier,
+            reliability=ports.reliability,
         )
 
     async def __aenter__(self) -> Self:

@@ -28,7 +28,7 @@ from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.ports import ChatModel, Decision
-from inspector.engine.reliability_ports import NoBreakers, Once
+from inspector.engine.reliability_ports import ReliabilityPorts
 from inspector.engine.session import Session
 from tests.support.counting import character_accounting
 from tests.support.retrieval import words_only
@@ -107,8 +107,7 @@ class Bench:
             approver=self.approver,
             binder=self.binder,
             servers=self.servers,
-            breakers=NoBreakers(),
-            retrier=Once(),
+            reliability=ReliabilityPorts(),
         )
         self.binder.rebuild(TOOLS, {})
 

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from inspector.adapters.jsonschema.check import JsonSchemaCheck
 from inspector.adapters.memory.breakers import MemoryBreakers
 from inspector.adapters.memory.fakes import (
     FixedApprover,
@@ -28,7 +29,7 @@ from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.embedding_ports import Embedder
 from inspector.engine.ports import Approver, Elicitor, EventStore, Ports, TokenCounter
-from inspector.engine.reliability_ports import BreakerStore
+from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
 from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.told_model import Step, ToldModel
@@ -144,8 +145,9 @@ async def opened(
         wire=connector,
         elicitor=elicitor or FixedElicitor(),
         history=MemoryCallHistory(store) if isinstance(store, MemoryStore) else None,
-        breakers=breakers or MemoryBreakers(),
-        retrier=TenacityRetrier(clock.sleep),
+        reliability=ReliabilityPorts(
+            breakers or MemoryBreakers(), TenacityRetrier(clock.sleep), JsonSchemaCheck()
+        ),
     )
     async with Workbench(
         configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values

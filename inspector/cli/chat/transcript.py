@@ -24,6 +24,7 @@ from inspector.domain.events import (
     SettingsChecked,
     ToolEvicted,
     ToolLoaded,
+    ToolSubstituted,
     TurnEnded,
     TurnWaited,
     UserSaid,
@@ -98,6 +99,10 @@ class Transcript:
     @_print.register
     def _call_retried(self, event: CallRetried) -> None:
         say(f"    ↻ {event.summary()}")
+
+    @_print.register
+    def _tool_substituted(self, event: ToolSubstituted) -> None:
+        say(f"\n⇄ {event.summary()}")
 
     @_print.register
     def _breaker_changed(self, event: BreakerChanged) -> None:

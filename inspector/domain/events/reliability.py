@@ -1,6 +1,7 @@
-"""Events of what keeps a session going while tools fail: circuit breakers, retries."""
+"""Events of what keeps a session going while tools fail: circuit breakers, retries, fallbacks."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from inspector.domain.breaker import BreakerState
@@ -8,7 +9,7 @@ from inspector.domain.events.base import Event, Group, Tone
 from inspector.domain.failure import FailureKind, failure_words
 from inspector.domain.number import count, duration, pause, percent
 
-__all__ = ["BreakerChanged", "BreakerSubject", "CallRetried"]
+__all__ = ["BreakerChanged", "BreakerSubject", "CallRetried", "ToolSubstituted"]
 
 BreakerSubject = Literal["server", "tool"]
 
@@ -72,3 +73,28 @@ class CallRetried(Event):
         failed = f"attempt {self.attempt} of {self.of}: {failure_words(self.failure, self.retry_after)}"
         left = count(self.left, "retry", "retries")
         return f"{self.tool}  {failed}; again in {pause(self.wait)}, {left} left"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSubstituted(Event):
+    """Another tool is called in place of one that is not available; its own call follows.
+
+    `mapping` says which parameter of it takes each argument, and `similarity` (0 to 1) how alike they are.
+    """
+
+    kind: ClassVar[str] = "substitute"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS, Group.GUARDS})
+    tone: ClassVar[Tone] = "warning"
+    call_id: str
+    instead_of: str
+    tool: str
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    similarity: float = 0.0
+    why: str = ""
+
+    def summary(self) -> str:
+        renamed = [f"{name} as {other}" for name, other in self.mapping.items() if name != other]
+        given = f", {', '.join(renamed)}" if renamed else ""
+        return (
+            f"{self.tool} instead of {self.instead_of}  similarity {self.similarity:.2f}{given}  {self.why}"
+        )

@@ -1,9 +1,9 @@
-"""What events of circuit breakers and retries change."""
+"""What events of circuit breakers, retries and fallbacks change."""
 
 from dataclasses import replace
 
 from inspector.domain.breaker import BreakerState, BreakerStatus
-from inspector.domain.events import BreakerChanged, CallRetried
+from inspector.domain.events import BreakerChanged, CallRetried, ToolSubstituted
 from inspector.domain.fold.step import step
 from inspector.domain.session import SessionState
 
@@ -29,3 +29,8 @@ def _breaker_changed(event: BreakerChanged, state: SessionState) -> SessionState
 @step.register
 def _call_retried(_event: CallRetried, state: SessionState) -> SessionState:
     return replace(state, retries=state.retries + 1, turn_retries=state.turn_retries + 1)
+
+
+@step.register
+def _tool_substituted(_event: ToolSubstituted, state: SessionState) -> SessionState:
+    return replace(state, substitutions=state.substitutions + 1)

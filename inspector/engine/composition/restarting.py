@@ -6,7 +6,6 @@ from typing import Protocol
 from inspector.domain.definition import definition_hash
 from inspector.domain.failure import FailureKind
 from inspector.domain.server import ServerPhase
-from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
 from inspector.engine.composition.breaking import Breakers
 from inspector.engine.session import Session
@@ -14,9 +13,6 @@ from inspector.engine.session import Session
 
 class Reconnecting(Protocol):
     """Connects servers again, under the consent that was given for them."""
-
-    def catch_up(self) -> None:
-        """Put what the servers have changed into the catalog."""
 
     async def reconnect(self, server: str) -> None:
         """Reopen a connection, and wait until the server is ready or has failed."""
@@ -39,15 +35,8 @@ class Restarts:
         self._current = current
 
     async def bring_back(self, tool: Tool) -> bool:
-        """Connect the failed server of a tool that a model could call before; return whether it is ready.
-
-        Raises CircuitOpen.
-        """
+        """Connect the failed server of a tool; return whether it is ready. Raises CircuitOpen."""
         if not self._breakers.is_on or self._phase(tool.server) is not ServerPhase.FAILED:
-            return False
-        self._servers.catch_up()
-        known = self._session.state.known(tool.id)
-        if known is None or known.held_as not in (Binding.LOADED, Binding.PINNED):
             return False
         permits = self._breakers.admit_server(tool.server)
         failure: FailureKind | None = FailureKind.CANCELLED

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from inspector.engine.composition.breaking import Breakers
+from inspector.engine.composition.fallback import Fallbacks
 from inspector.engine.composition.performing import Performer, ToolCaller
 from inspector.engine.composition.restarting import Reconnecting, Restarts
 from inspector.engine.composition.retrying import RetryRules
@@ -18,7 +19,7 @@ from inspector.engine.loop.guards.watch import LoopWatch
 from inspector.engine.loop.rejection import Rejections
 from inspector.engine.loop.search_tools import SearchTools
 from inspector.engine.ports import Approver, Clock
-from inspector.engine.reliability_ports import BreakerStore, Retrier
+from inspector.engine.reliability_ports import ReliabilityPorts
 from inspector.engine.session import Session
 
 
@@ -38,8 +39,7 @@ class Chat:
         approver: Approver,
         binder: Binder,
         servers: Servers,
-        breakers: BreakerStore,
-        retrier: Retrier,
+        reliability: ReliabilityPorts,
     ) -> None:
         self.iteration = IterationGuard(live)
         self.redundancy = RedundancyDetector(live)
@@ -54,7 +54,7 @@ class Chat:
             clock=clock,
             live=live,
         )
-        self.breakers = Breakers(session, breakers, clock, live)
+        self.breakers = Breakers(session, reliability.breakers, clock, live)
         restarts = Restarts(session, servers, self.breakers, lambda tool_id: binder.catalog.get(tool_id))
         self.performer = Performer(
             session,
@@ -62,7 +62,7 @@ class Chat:
             breakers=self.breakers,
             restarts=restarts,
             rules=RetryRules(session, live),
-            retrier=retrier,
+            retrier=reliability.retrier,
             clock=clock,
         )
         self.dispatcher = Dispatcher(
@@ -75,6 +75,9 @@ class Chat:
             watch=watch,
             search=search,
             rejections=Rejections(session, binder, watch, live),
+            fallbacks=Fallbacks(
+                session, live, binder=binder, breakers=self.breakers, schemas=reliability.schemas
+            ),
         )
         self.loop = DiscoveryLoop(
             session,

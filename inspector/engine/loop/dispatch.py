@@ -1,14 +1,17 @@
 """Handles a model's tool calls: searches, rejects them, or sends them to their servers."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from inspector.domain.definition import definition_hash
 from inspector.domain.error import CircuitOpen, ToolsightError
+from inspector.domain.failure import failure_of
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolCall, ToolResult
 from inspector.domain.session import Binding
 from inspector.domain.setting_problem import refusal
 from inspector.domain.tool import Tool
+from inspector.engine.composition.fallback import Fallbacks
 from inspector.engine.composition.performing import Performer, ToolCaller, error_text
 from inspector.engine.composition.restarting import Restarts
 from inspector.engine.loop.approval import Approvals
@@ -19,6 +22,7 @@ from inspector.engine.loop.guards.iteration import Outcome
 from inspector.engine.loop.guards.watch import LoopWatch
 from inspector.engine.loop.rejection import Rejections
 from inspector.engine.loop.search_tools import SearchTools
+from inspector.engine.loop.substitution import Substitution
 from inspector.engine.session import Session
 
 
@@ -37,6 +41,7 @@ class Dispatcher:
         watch: LoopWatch,
         search: SearchTools,
         rejections: Rejections,
+        fallbacks: Fallbacks,
     ) -> None:
         self._session = session
         self._binder = binder
@@ -47,6 +52,15 @@ class Dispatcher:
         self._watch = watch
         self._search = search
         self._rejections = rejections
+        self._fallbacks = fallbacks
+        self._substitution = Substitution(
+            session,
+            fallbacks=fallbacks,
+            binder=binder,
+            approvals=approvals,
+            performer=performer,
+            guarded=self._guarded,
+        )
 
     def search(self, calls: Sequence[ToolCall]) -> Mapping[int, Dispatched]:
         """Run the searches among the calls of a reply; return what came of each, by its position.
@@ -80,12 +94,12 @@ class Dispatcher:
         if call.error:
             text = f"The arguments could not be read: {call.error}"
             return self._rejections.reject(call, "unreadable arguments", text)
-        try:
-            tool = self._resolve(call.name) or await self._brought_back(call.name)
-        except CircuitOpen as error:
-            return self._refuse(call, error)
+        tool = self._resolve(call.name)
         if tool is None:
-            return self._rejections.missing(call)
+            found = await self._brought_back(call)
+            if isinstance(found, Dispatched):
+                return found
+            tool = found
         if refused := refusal(self._session.state.problems):
             return self._rejections.reject(call, "settings", refused, (tool.id,))
         if unmet := self._binder.unmet_of(tool.id):
@@ -109,13 +123,22 @@ class Dispatcher:
         return self._rejections.reject(call, "refused", f"The user refused the call to {tool.id}.")
 
     async def _call_and_guard(self, call: ToolCall, tool: Tool) -> Dispatched:
+        self._fallbacks.remember()
         try:
             result = await self._performer.perform(call.id, tool, call.arguments, by="model")
         except CircuitOpen as error:
-            return self._refuse(call, error)
+            return await self._refuse(call, tool, error)
         except ToolsightError as error:
             result = ToolResult(f"Error: {error_text(error)}", is_error=True)
-        guidance = self._guarded(tool, call.arguments, result)
+            guidance = self._guarded(tool, call.arguments, result)
+            if failure_of(error).is_transient:
+                done = await self._substitution.instead(call, tool, failure_of(error).words)
+                if done is not None:
+                    return replace(
+                        done, text=f"{done.text}{guidance}", is_loop=done.is_loop or bool(guidance)
+                    )
+        else:
+            guidance = self._guarded(tool, call.arguments, result)
         return Dispatched(f"{result.text}{guidance}", bool(guidance), failed=result.is_error)
 
     def _guarded(self, tool: Tool, arguments: JsonObject, result: ToolResult) -> str:
@@ -134,19 +157,36 @@ class Dispatcher:
         self._binder.context.evict(tool.id, "loop", f"loop guard: {loop.count} equal calls")
         return f"\n\n{loop.guidance}"
 
-    def _refuse(self, call: ToolCall, error: CircuitOpen) -> Dispatched:
-        """Reject a call that a circuit breaker refuses."""
-        return self._rejections.reject(
-            call, "circuit open", f"{call.name} is not called: {error_text(error)}"
-        )
+    async def _refuse(self, call: ToolCall, tool: Tool, error: CircuitOpen) -> Dispatched:
+        """Answer a call that a circuit breaker refuses: by a substitute, or with what could be called."""
+        done = await self._substitution.instead(call, tool, error.message)
+        if done is not None:
+            return done
+        similar = self._fallbacks.named(tool)
+        others = f" Similar tools that work: {', '.join(similar)}." if similar else ""
+        text = f"{tool.id} is not called: {error.message}. {error.hint}{others}"
+        return self._rejections.reject(call, "circuit open", text, (tool.id, *similar))
 
-    async def _brought_back(self, name: str) -> Tool | None:
-        """The tool, if its server had failed and could be started again. Raises CircuitOpen."""
-        away = self._binder.away.named(name, self._binder.catalog)
-        if away is None or not await self._restarts.bring_back(away):
-            return None
-        self._caller.catch_up()
-        return self._resolve(name)
+    async def _brought_back(self, call: ToolCall) -> Tool | Dispatched:
+        """The tool, if its server had failed and could be started again; or else the answer to the call."""
+        away = self._binder.away.named(call.name, self._binder.catalog)
+        if away is None or not self._could_call(away):
+            return self._rejections.missing(call)
+        try:
+            if await self._restarts.bring_back(away):
+                self._caller.catch_up()
+                return self._resolve(call.name) or self._rejections.missing(call)
+        except CircuitOpen as error:
+            return await self._refuse(call, away, error)
+        done = await self._substitution.instead(call, away, self._binder.away.absence(away.server))
+        return done or self._rejections.missing(call)
+
+    def _could_call(self, away: Tool) -> bool:
+        """Whether only the absence of its server keeps a tool from being called."""
+        state = self._session.state
+        known = state.known(away.id)
+        was_bound = known is not None and known.held_as in (Binding.LOADED, Binding.PINNED)
+        return was_bound and not refusal(state.problems) and not self._binder.unmet_of(away.id)
 
     def _resolve(self, name: str) -> Tool | None:
         named = self._binder.catalog.named(name)

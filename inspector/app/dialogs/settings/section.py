@@ -13,6 +13,7 @@ SECTIONS: Mapping[str, str] = {
     "redundancy": "Redundant searches",
     "breaker": "Circuit breakers, against what keeps failing",
     "retry": "Retries of what may pass",
+    "fallback": "Substitutes for tools that are not available",
     "budget": "Window and budget",
     "chat": "Conversation",
     "client": "What servers are told that their client can do",
