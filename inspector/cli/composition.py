@@ -3,10 +3,11 @@
 What only some commands need is imported where it is used.
 """
 
+import asyncio
 import os
 import secrets
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -57,7 +58,7 @@ from inspector.engine.ports import (
     ServerMemory,
     TokenCounter,
 )
-from inspector.engine.reliability_ports import ReliabilityPorts, Retrier
+from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
 from inspector.engine.workbench import Workbench
 
 # Long because it is the one place that picks adapters.
@@ -84,6 +85,13 @@ def open_memory(options: Options) -> SqliteServerMemory:
 
 def open_breakers(options: Options) -> SqliteBreakers:
     return SqliteBreakers(database_path(options))
+
+
+def make_reliability(
+    breakers: BreakerStore, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+) -> ReliabilityPorts:
+    """What keeps a session going while tools fail; pauses between attempts are made with `sleep`."""
+    return ReliabilityPorts(breakers, TenacityRetrier(sleep), JsonSchemaCheck())
 
 
 def open_vectors(options: Options) -> SqliteVectors:
@@ -245,7 +253,7 @@ def make_workbench(
     elicitor: Elicitor | None = None,
     connector: Connector | None = None,
     clock: Clock | None = None,
-    retrier: Retrier | None = None,
+    reliability: ReliabilityPorts | None = None,
     record: bool = True,
     listing: bool = False,
 ) -> Workbench:
@@ -273,7 +281,7 @@ def make_workbench(
         predicates_from=lambda path, expected: load_predicates(Path(path), expected),
         local_models=make_local_models(),
         history=SqliteCallHistory(database_path(options)),
-        reliability=ReliabilityPorts(open_breakers(options), retrier or TenacityRetrier(), JsonSchemaCheck()),
+        reliability=reliability or make_reliability(open_breakers(options)),
     )
     policy = Policy(configuration, profile=options.profile, values=_anchored(options.settings))
     return Workbench(

@@ -109,7 +109,7 @@ def admitted(
     if breaker.wait(now):
         return breaker, None
     if breaker.state is BreakerState.OPEN:
-        why = f"a call tries it after {breaker.why}" if breaker.why else "a call tries it"
+        why = "a call tries whether it works again"
         breaker = replace(breaker, state=BreakerState.HALF_OPEN, since=now, why=why, probes=(), passed=0)
     running = tuple((probe, until) for probe, until in breaker.probes if now < until <= now + patience)
     if len(running) >= rules.probes:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.adapters.clock import SystemClock
-from inspector.adapters.tenacity.retrier import TenacityRetrier
+from inspector.adapters.memory.breakers import MemoryBreakers
 from inspector.cli.composition import (
     demo_configuration,
     is_the_demo,
     make_connector,
+    make_reliability,
     make_workbench,
     open_memory,
     read_configuration,
@@ -84,7 +85,8 @@ async def open_lab(
             memory,
             connector=connector,
             clock=clock,
-            retrier=TenacityRetrier(clock.sleep),
+            # Its clock runs ahead: what it learns of servers is not for other sessions.
+            reliability=make_reliability(MemoryBreakers(), clock.sleep),
         )
         await stack.enter_async_context(bench)
         if tell is not None:
