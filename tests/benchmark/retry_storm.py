@@ -2,7 +2,7 @@
 
 Everything that decides is the program's own (breakers, retries, events, fold); the server, the agents and the
 time are made up, so that no figure here is evidence of a real deployment. Run it with
-`python -m tests.benchmark.retry_storm`; it takes about two minutes.
+`python -m tests.benchmark.retry_storm`; it takes some four minutes.
 
 The server answers in 0.2 s. It is overloaded when more than CAPACITY calls come within a second, and then
 all of them fail. For OUTAGE seconds every call fails. An agent thinks 3 to 6 seconds, calls, and calls the

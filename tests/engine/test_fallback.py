@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from inspector.adapters.memory.breakers import MemoryBreakers
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.fakes import FixedApprover, MemoryServer
 from inspector.domain.breaker import Breaker, BreakerKey, BreakerState
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import CallTimeout, ConnectError, ProtocolError, ToolsightError
+from inspector.domain.events import Decision
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.server import ServerSpec
@@ -17,7 +18,7 @@ from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
 from tests.engine.test_breaking import Moody, gone
 from tests.support.told_model import calls
-from tests.support.workbench import CITY, READS, Rig, connected
+from tests.support.workbench import CITY, READS, Rig, connected, opened
 
 ON: Mapping[str, Any] = {"fallback.enabled": True, "fallback.min_similarity": 0.5}
 WORDS = "Forecast of temperature, wind and rain for a city."
@@ -188,6 +189,22 @@ async def test_a_substitute_counts_for_the_iteration_guard() -> None:
     async with connected(OSLO, servers=two(), configuration=setup(), values=ON) as rig:
         await rig.bench.chat("go")
         assert [count.tool for count in rig.events("count")] == ["one:forecast", "two:forecast"]
+
+
+async def test_a_substitute_that_was_refused_before_is_asked_about_again() -> None:
+    approver = FixedApprover(Decision.NO)
+    steps = calls(("two__forecast", {"place": "Oslo"})), OSLO
+    async with opened(*steps, servers=two(), configuration=setup(), approver=approver, values=ON) as rig:
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        rig.bench.trust("two", trusted=False)
+        rig.model.steps = [steps[0]]
+        await rig.bench.chat("go")
+        rig.bench.trust("two", trusted=True)
+        rig.model.steps = [steps[1]]
+        await rig.bench.chat("go on")
+        assert [request.tool.id for request in approver.asked] == ["two:forecast"] * 2
+        assert substitutes(rig) == []
 
 
 async def test_switched_off_a_refusal_names_the_similar_tools_that_work() -> None:
