@@ -1,7 +1,9 @@
 """Finds what can answer in place of a tool that is not available."""
 
-from collections.abc import Iterator, Mapping
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from inspector.domain.approval import is_known_to_read
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 # How many similar tools a refusal names.
 _NAMED = 3
+# More than can be tried for a call.
+_CONSIDERED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,32 +67,39 @@ class Fallbacks:
         if self.is_on:
             self._index = self._live.retrieval.index
 
-    def named(self, tool: Tool) -> tuple[str, ...]:
+    async def named(self, tool: Tool) -> tuple[str, ...]:
         """The ids of the most similar healthy tools, for a model or person to choose from."""
-        return tuple(other.id for other, _ in self._healthy(tool))[:_NAMED]
+        return tuple(other.id for other, _ in islice(self._healthy(await self._similar(tool)), _NAMED))
 
-    def find(self, tool: Tool, arguments: JsonObject) -> Iterator[Substitute]:
+    async def find(self, tool: Tool, arguments: JsonObject) -> Sequence[Substitute]:
         """The substitutes for a call, the most similar first; none unless they are switched on."""
         if not self.is_on or not is_known_to_read(tool, self._session.state):
-            return
-        for other, similarity in self._healthy(tool):
-            if not is_known_to_read(other, self._session.state) or self._binder.unmet_of(other.id):
-                continue
-            mapping = argument_mapping(arguments, tool.input_schema, other.input_schema)
-            if mapping is None:
-                continue
-            given = mapped(arguments, mapping)
-            if not self._schemas.problem(other.input_schema, given):
-                yield Substitute(other, given, mapping, similarity)
+            return ()
+        healthy = self._healthy(await self._similar(tool))
+        fitting = (self._fitted(tool, arguments, other, similarity) for other, similarity in healthy)
+        return tuple(islice((one for one in fitting if one is not None), _CONSIDERED))
 
-    def _healthy(self, tool: Tool) -> Iterator[tuple[Tool, float]]:
-        """The similar tools of the catalog that may be called now."""
+    def _fitted(self, tool: Tool, arguments: JsonObject, other: Tool, similarity: float) -> Substitute | None:
+        """The substitute, if it may be one and takes the arguments."""
+        if not is_known_to_read(other, self._session.state) or self._binder.unmet_of(other.id):
+            return None
+        mapping = argument_mapping(arguments, tool.input_schema, other.input_schema)
+        given = mapped(arguments, mapping) if mapping is not None else {}
+        if mapping is None or self._schemas.problem(other.input_schema, given):
+            return None
+        return Substitute(other, given, mapping, similarity)
+
+    async def _similar(self, tool: Tool) -> Sequence[tuple[str, float]]:
+        """Asked in a thread: among 10,000 tools without vectors it takes most of a second."""
         index = self._index_with(tool)
         if index is None:
-            return
-        for tool_id, similarity in similar_tools(
-            index, tool.id, least=self._live.settings.fallback.min_similarity
-        ):
+            return ()
+        least = self._live.settings.fallback.min_similarity
+        return await asyncio.to_thread(similar_tools, index, tool.id, least=least)
+
+    def _healthy(self, similar: Sequence[tuple[str, float]]) -> Iterator[tuple[Tool, float]]:
+        """Those that are in the catalog and may be called now."""
+        for tool_id, similarity in similar:
             other = self._binder.catalog.get(tool_id)
             if other is not None and self._breakers.is_healthy(other):
                 yield other, similarity

@@ -162,7 +162,7 @@ class Dispatcher:
         done = await self._substitution.instead(call, tool, error.message)
         if done is not None:
             return done
-        similar = self._fallbacks.named(tool)
+        similar = await self._fallbacks.named(tool)
         others = f" Similar tools that work: {', '.join(similar)}." if similar else ""
         text = f"{tool.id} is not called: {error.message}. {error.hint}{others}"
         return self._rejections.reject(call, "circuit open", text, (tool.id, *similar))

@@ -42,7 +42,7 @@ class Substitution:
     async def instead(self, call: ToolCall, tool: Tool, why: str) -> Dispatched | None:
         """The answer of the first substitute that gives one; None if there is none."""
         tried = 0
-        for substitute in self._fallbacks.find(tool, call.arguments):
+        for substitute in await self._fallbacks.find(tool, call.arguments):
             if tried == self._fallbacks.most:
                 return None
             if not await self._is_allowed(substitute):
