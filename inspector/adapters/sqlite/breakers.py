@@ -38,7 +38,7 @@ class SqliteBreakers:
             row = connection.execute(_ONE, _columns(key)).fetchone()
             before = _decoded(row[0]) if row else Breaker()
             after = change(before)
-            if after != before:
+            if row is None or after != before:
                 state = encode_value(_adapter().dump_python(after, mode="json"))
                 connection.execute(_KEEP, (*_columns(key), state))
         return before, after
