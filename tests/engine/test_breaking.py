@@ -161,6 +161,8 @@ async def test_a_failed_server_is_started_again_when_its_tool_is_called() -> Non
         await rig.bench.chat("go on")
         assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo"})]
         assert not rig.events("reject")
+        # The start is no call that was answered.
+        assert [len(one.calls) for one in rig.breakers.every().values() if one.name == "weather"] == [1]
 
 
 async def test_a_server_that_cannot_be_started_is_left_alone_after_some_attempts() -> None:

@@ -62,6 +62,7 @@ class Rig:
     store: EventStore
     memory: MemoryServerMemory
     clock: ManualClock
+    breakers: BreakerStore
 
     def events(self, kind: str) -> list[Any]:
         """The stored events of a kind so far."""
@@ -125,7 +126,7 @@ async def opened(
     """A rig with nothing connected; the model plays `steps`. The default configuration is `configured`."""
     servers = servers or shop_and_weather()
     model, clock = ToldModel(*steps), ManualClock()
-    store = store or MemoryStore()
+    store, breakers = store or MemoryStore(), breakers or MemoryBreakers()
     configuration = configuration or configured(servers)
     memory = MemoryServerMemory()
     if approved:
@@ -152,7 +153,7 @@ async def opened(
     async with Workbench(
         configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values
     ) as bench:
-        yield Rig(bench, model, servers, store, memory, clock)
+        yield Rig(bench, model, servers, store, memory, clock, breakers)
 
 
 @asynccontextmanager

@@ -43,7 +43,10 @@ class Restarts:
         try:
             await self._servers.reconnect(tool.server)
             is_ready = self._phase(tool.server) is ServerPhase.READY
-            failure = None if is_ready else FailureKind.TRANSPORT
+            # A start is no answered call; but a breaker that waits for one sign of life has it.
+            is_probe = any(permit.probe for _, permit in permits)
+            ready = None if is_probe else FailureKind.CANCELLED
+            failure = ready if is_ready else FailureKind.TRANSPORT
         finally:
             self._breakers.tell(self._breakers.note(permits, failure))
         return is_ready
