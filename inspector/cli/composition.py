@@ -3,10 +3,11 @@
 What only some commands need is imported where it is used.
 """
 
+import asyncio
 import os
 import secrets
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -22,15 +23,18 @@ from inspector.adapters.files.content import is_file
 from inspector.adapters.files.predicate_file import digest, load_predicates
 from inspector.adapters.files.stored_listing import WithStoredListings
 from inspector.adapters.files.typed_server import typed_configuration
+from inspector.adapters.jsonschema.check import JsonSchemaCheck
 from inspector.adapters.litellm.local import LocalModelServers
 from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.adapters.mcp.connector import McpConnector
 from inspector.adapters.process.registration import Registry
+from inspector.adapters.sqlite.breakers import SqliteBreakers
 from inspector.adapters.sqlite.history import SqliteCallHistory
 from inspector.adapters.sqlite.memory import SqliteServerMemory
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.adapters.sqlite.token_lengths import RememberedLengths
 from inspector.adapters.sqlite.vectors import SqliteVectors
+from inspector.adapters.tenacity.retrier import TenacityRetrier
 from inspector.cli.demo_folder import demo_folder
 from inspector.cli.elicitation import TerminalElicitor
 from inspector.cli.folder import FOUND_IN_FOLDER, found_in
@@ -54,6 +58,7 @@ from inspector.engine.ports import (
     ServerMemory,
     TokenCounter,
 )
+from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
 from inspector.engine.workbench import Workbench
 
 # Long because it is the one place that picks adapters.
@@ -77,6 +82,17 @@ def open_store(options: Options) -> SqliteStore:
 
 def open_memory(options: Options) -> SqliteServerMemory:
     return SqliteServerMemory(database_path(options))
+
+
+def open_breakers(options: Options) -> SqliteBreakers:
+    return SqliteBreakers(database_path(options))
+
+
+def make_reliability(
+    breakers: BreakerStore, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+) -> ReliabilityPorts:
+    """What keeps a session going while tools fail; pauses between attempts are made with `sleep`."""
+    return ReliabilityPorts(breakers, TenacityRetrier(sleep), JsonSchemaCheck())
 
 
 def open_vectors(options: Options) -> SqliteVectors:
@@ -245,6 +261,7 @@ def make_workbench(
     elicitor: Elicitor | None = None,
     connector: Connector | None = None,
     clock: Clock | None = None,
+    reliability: ReliabilityPorts | None = None,
     record: bool = True,
     listing: bool = False,
 ) -> Workbench:
@@ -273,6 +290,7 @@ def make_workbench(
         local_models=make_local_models(),
         history=SqliteCallHistory(database_path(options)),
         seeds_from=lambda path: load_seeds(Path(path)),
+        reliability=reliability or make_reliability(open_breakers(options)),
     )
     policy = Policy(configuration, profile=options.profile, values=_anchored(options.settings))
     return Workbench(

@@ -22,6 +22,7 @@ _SECTIONS = {
         "call": "catalog.call",
         "settings": "settings",
         "clients": "client.clients",
+        "breakers": "breaker",
         "leftovers": "leftover",
         "keys": "keys",
     },

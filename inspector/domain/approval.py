@@ -31,3 +31,21 @@ def why_ask(tool: Tool, state: SessionState) -> str:
     if annotations.read_only is None:
         return "its server does not mark it as read-only"
     return "its server says it makes changes"
+
+
+def is_known_to_read(tool: Tool, state: SessionState) -> bool:
+    """Whether a trusted server says that the tool only reads, and nothing speaks against it."""
+    return bool(tool.annotations.read_only) and not why_ask(tool, state)
+
+
+def is_repeatable(tool: Tool, state: SessionState) -> bool:
+    """Whether a second equal call changes nothing more: it only reads, or a trusted server says so.
+
+    As with reading, a claim that the tool contradicts, or that earlier definitions lacked, is not believed.
+    """
+    if is_known_to_read(tool, state):
+        return True
+    is_claimed = tool.annotations.idempotent and tool.server in state.trusted_servers
+    if not is_claimed or contradiction(tool):
+        return False
+    return all(version.annotations.idempotent for version in state.versions(tool.id))

@@ -6,10 +6,13 @@ from enum import StrEnum
 from functools import singledispatch
 from operator import is_
 
+from inspector.domain.breaker import BreakerState
 from inspector.domain.events import (
     AnswerStreamed,
+    BreakerChanged,
     CallFinished,
     CallRejected,
+    CallRetried,
     CallStarted,
     ContextReduced,
     ElicitationCompleted,
@@ -26,6 +29,7 @@ from inspector.domain.events import (
     SettingsChecked,
     ToolEvicted,
     ToolLoaded,
+    ToolSubstituted,
     TurnEnded,
     TurnWaited,
     UserSaid,
@@ -62,7 +66,8 @@ class Item:
     """One block of the conversation. `seq` is the event that opened it; `text` is the raw body.
 
     Of an error, `raw` is what a model's provider said, as it came. Of a search, `loaded` holds the tokens of
-    each tool that it bound, and `called` its results that the model called later in the turn.
+    each tool that it bound, and `called` its results that the model called later in the turn. Of a call that
+    failed, `outcome` says how, in words.
     """
 
     seq: int
@@ -77,6 +82,7 @@ class Item:
     milliseconds: float = 0.0
     loaded: Mapping[str, int] = field(default_factory=dict)
     called: frozenset[str] = frozenset()
+    outcome: str = ""
 
     def found(self, tool_id: str) -> bool:
         """Whether it is a search that returned a tool."""
@@ -238,6 +244,7 @@ def _call_finished(event: CallFinished, _seq: int, items: _Items) -> _Items:
                 text=event.text,
                 status=ItemStatus.OK if event.ok else ItemStatus.FAILED,
                 milliseconds=event.milliseconds,
+                outcome="" if event.ok else event.outcome,
             )
             return (*items[:index], done, *items[index + 1 :])
     return items
@@ -255,6 +262,24 @@ def _call_rejected(event: CallRejected, seq: int, items: _Items) -> _Items:
         arguments=event.arguments,
     )
     return (*items, rejected)
+
+
+@_step.register
+def _call_retried(event: CallRetried, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.NOTICE, title=f"retry: {event.summary()}")) if items else items
+
+
+@_step.register
+def _tool_substituted(event: ToolSubstituted, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.WARNING, title=event.summary())) if items else items
+
+
+@_step.register
+def _breaker_changed(event: BreakerChanged, seq: int, items: _Items) -> _Items:
+    if not items:
+        return items
+    kind = ItemKind.WARNING if event.after is BreakerState.OPEN else ItemKind.NOTICE
+    return (*items, Item(seq, kind, title=f"circuit breaker: {event.summary()}"))
 
 
 @_step.register

@@ -6,9 +6,12 @@ ToolsightError
 ├── ConnectError       a server cannot be reached
 │   ├── ServerExited   its process ended or its connection closed
 │   ├── AuthRequired   it requires credentials
-│   └── ConnectTimeout it did not answer in time
+│   ├── ConnectTimeout it did not answer in time
+│   └── RateLimited    it wants fewer requests
 ├── ProtocolError      its answer violates the protocol
+│   └── ArgumentsRejected  it does not accept the arguments
 ├── CallTimeout        a tool call timed out
+├── CircuitOpen        a circuit breaker refuses the call
 ├── ClientRefusal      a server asks its client for what it does not get
 ├── ModelError         a language model failed
 └── StoreError         the database failed
@@ -56,12 +59,32 @@ class ConnectTimeout(ConnectError):
     """The server did not finish the handshake in time."""
 
 
+class RateLimited(ConnectError):
+    """The server wants fewer requests; `retry_after` is in how many seconds, None if it does not say."""
+
+    def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+
+
 class ProtocolError(ToolsightError):
-    """The server's answer violates the protocol."""
+    """The server's answer violates the protocol, or is an error of it."""
+
+
+class ArgumentsRejected(ProtocolError):
+    """The server rejects a request's parameters: JSON-RPC's error -32602."""
 
 
 class CallTimeout(ToolsightError):
     """A tool call did not return in time."""
+
+
+class CircuitOpen(ToolsightError):
+    """A circuit breaker refuses a call; a call may try it in `wait` seconds, 0 while another one does."""
+
+    def __init__(self, message: str, *, hint: str = "", wait: float = 0.0) -> None:
+        super().__init__(message, hint=hint)
+        self.wait = wait
 
 
 class ClientRefusal(ToolsightError):

@@ -91,6 +91,11 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 3570 else f"{seconds / 3600:.1f} h"
 
 
+def pause(seconds: float) -> str:
+    """0.5 s, 12 s, 4 min: a wait that may be shorter than a second."""
+    return f"{seconds:.1f} s" if seconds < 9.95 else duration(seconds)
+
+
 def bar(share: float, cells: int) -> str:
     """A bar that fills `cells` cells at 1, drawn in eighths of a cell, without trailing empty cells."""
     full, eighths = divmod(round(min(max(share, 0.0), 1.0) * cells * len(_EIGHTHS)), len(_EIGHTHS))

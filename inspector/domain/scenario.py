@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.domain.expectation import Expectation
+from inspector.domain.scenario_fault import Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Preparation:
     """What happens before a user message, in this order.
 
     Seconds pass, settings change (values by path), a milestone is reached, a server is stopped, a server's
-    tools change (at once, or when it is back), a server is connected again.
+    tools change (at once, or when it is back), a server is connected again, a server's next calls fail.
     """
 
     wait: float = 0.0
@@ -61,6 +62,7 @@ class Preparation:
     settings: Mapping[str, Any] = field(default_factory=dict)
     stop: str = ""
     reconnect: str = ""
+    fault: Fault | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,5 +90,6 @@ class Scenario:
         return self.prepare[turn] if turn < len(self.prepare) else Preparation()
 
     @property
-    def changes_catalog(self) -> bool:
-        return any(preparation.change is not None for preparation in self.prepare)
+    def changes_servers(self) -> bool:
+        """Whether it changes what servers list or how they answer."""
+        return any(one.change is not None or one.fault is not None for one in self.prepare)

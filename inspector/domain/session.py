@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from inspector.domain.breaker import BreakerStatus
 from inspector.domain.breakpoint import Breakpoints
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.conversation import Conversation
@@ -139,7 +140,8 @@ class SessionState:
     claim that they only read. `definitions` holds every
     definition listed so far by its hash, and `listed` the hash of each tool as it was listed last. `problems`
     are what is wrong with the settings, worst first. `uncounted` tools count as 0 tokens because their
-    definitions are not in an agent's transcript.
+    definitions are not in an agent's transcript. `breakers` holds those that were ever open, by tool id or
+    server name. `turn_retries` counts the retries since the user's last message.
     """
 
     config: str = ""
@@ -197,6 +199,10 @@ class SessionState:
     listed: Mapping[str, str] = field(default_factory=dict)
     uncounted: int = 0
     inertia: InertiaState = InertiaState()
+    breakers: Mapping[str, BreakerStatus] = field(default_factory=dict)
+    retries: int = 0
+    turn_retries: int = 0
+    substitutions: int = 0
 
     def with_binding(self, *bindings: Binding) -> tuple[ToolState, ...]:
         """The tools with any of the given bindings, in catalog order."""

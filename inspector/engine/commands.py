@@ -80,3 +80,10 @@ class Commands(Protocol):
     def trust(self, server: str, trusted: bool) -> None:
         """Believe what a server claims about its tools for this session, or no longer: see `why_ask`."""
         ...
+
+    def reset_breaker(self, name: str) -> None:
+        """Close the circuit breaker of a server or tool, in every session on this machine.
+
+        `name` is the server's name or the tool's id. Raises ConfigError for any other.
+        """
+        ...

@@ -24,6 +24,7 @@ from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.settings import ClientCapabilities
 from inspector.domain.tool import Tool
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
+from inspector.engine.reliability_ports import ReliabilityPorts
 
 # Long because every interface to the outside is here.
 
@@ -399,3 +400,4 @@ class Ports:
     elicitor: Elicitor = Nobody()
     history: CallHistory | None = None
     seeds_from: Callable[[str], Mapping[str, InertiaGraph]] = _no_seeds
+    reliability: ReliabilityPorts = ReliabilityPorts()

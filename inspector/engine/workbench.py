@@ -114,11 +114,11 @@ class Workbench:
             self._session,
             self._live,
             clock=self.ports.clock,
-            caller=self._connections,
             approver=self.ports.approver,
             binder=self._binder,
             servers=self._connections,
             inertia=self._inertia,
+            reliability=self.ports.reliability,
         )
 
     async def __aenter__(self) -> Self:
@@ -251,6 +251,10 @@ class Workbench:
         if server in self.state.servers and (server in self.state.trusted_servers) is not trusted:
             self._session.emit(TrustChanged(server, trusted))
 
+    def reset_breaker(self, name: str) -> None:
+        """Close the circuit breaker of a server or tool, in every session. Raises ConfigError."""
+        self._chat.breakers.reset(name)
+
     def search(self, request: SearchRequest) -> SearchReport:
         """Search on behalf of the user: all scores, nothing loaded."""
         self._connections.catch_up()
@@ -266,7 +270,7 @@ class Workbench:
         self._connections.catch_up()
         tool = self._binder.require(tool_id)
         call_id = f"user-{self.ports.clock.monotonic():.6f}"
-        return await self._chat.dispatcher.perform(call_id, tool, arguments, by="user")
+        return await self._chat.performer.perform(call_id, tool, arguments, by="user")
 
     def load(self, tool_id: str) -> None:
         """Bind a deferred or evicted tool by hand."""

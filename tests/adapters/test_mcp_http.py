@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector.domain.error import AuthRequired, ConnectError, ServerExited
+from inspector.domain.error import AuthRequired, ConnectError, RateLimited, ServerExited
 from inspector.domain.server import Era, ServerSpec
 from tests.support.mcp_case import PATIENCE, opened, serving
 from tests.support.mcp_growing_server import growing_server
@@ -16,7 +16,9 @@ from tests.support.mcp_growing_server import growing_server
 Asgi = Callable[[Any, Any, Any], Awaitable[None]]
 
 
-def answering(status: int, content_type: str = "text/plain", body: bytes = b"no") -> Asgi:
+def answering(
+    status: int, content_type: str = "text/plain", body: bytes = b"no", retry_after: str = ""
+) -> Asgi:
     """An app that answers every request alike."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -25,6 +27,7 @@ def answering(status: int, content_type: str = "text/plain", body: bytes = b"no"
         while (await receive()).get("more_body"):
             pass
         headers = [(b"content-type", content_type.encode())]
+        headers += [(b"retry-after", retry_after.encode())] if retry_after else []
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
@@ -39,6 +42,29 @@ async def mcp_server(seen: list[dict[bytes, bytes]] | None = None) -> AsyncGener
         if seen is not None and scope["type"] == "http":
             seen.append(dict(scope["headers"]))
         await inner(scope, receive, send)
+
+    async with serving(app) as origin:
+        yield f"{origin}/mcp"
+
+
+@asynccontextmanager
+async def limiting_server(refuses: Asgi) -> AsyncGenerator[str, None]:
+    """A server that answers its first call, and refuses every later one as `refuses` does."""
+    inner, seen = growing_server().streamable_http_app(), 0
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal seen
+        if scope["type"] != "http":
+            await inner(scope, receive, send)
+            return
+        pending = [await receive()]
+        is_call = b'"tools/call"' in pending[0].get("body", b"")
+        seen += is_call
+
+        async def replayed() -> Any:
+            return pending.pop() if pending else await receive()
+
+        await (refuses if is_call and seen > 1 else inner)(scope, replayed, send)
 
     async with serving(app) as origin:
         yield f"{origin}/mcp"
@@ -121,6 +147,39 @@ async def test_a_url_that_is_none_is_a_connect_error(tmp_path: Path, url: str) -
     error = await refusal(tmp_path, ServerSpec("http", url=url))
     assert error.message
     assert error.hint
+
+
+BODY = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": "Slow down"}}'
+
+
+@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
+@pytest.mark.parametrize(
+    ("refuses", "seconds"),
+    [
+        (answering(429, retry_after="30"), 30.0),
+        (answering(429), None),
+        (answering(503, retry_after="7"), 7.0),
+        (answering(429, "application/json", BODY, "5"), 5.0),
+    ],
+)
+async def test_a_server_that_wants_fewer_calls_says_when_to_ask_again(
+    tmp_path: Path, era: Era, refuses: Asgi, seconds: float | None
+) -> None:
+    async with (
+        limiting_server(refuses) as url,
+        opened(tmp_path, ServerSpec("http", url=url, era=era)) as link,
+    ):
+        assert (await link.call("grow", {}, timeout=PATIENCE)).text == "grown"
+        with pytest.raises(RateLimited) as caught:
+            await link.call("grow", {}, timeout=PATIENCE)
+        assert caught.value.retry_after == seconds
+
+
+async def test_a_server_that_wants_fewer_requests_from_the_start_says_so(tmp_path: Path) -> None:
+    async with serving(answering(429, retry_after="12")) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp"))
+    assert isinstance(error, RateLimited)
+    assert "12 s" in error.message
 
 
 @pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])

@@ -6,7 +6,9 @@ import pytest
 
 from inspector.adapters.files.scenario_file import load_scenario
 from inspector.domain.error import ConfigError
+from inspector.domain.failure import FailureKind
 from inspector.domain.scenario import AddedTool, CatalogChange, Preparation, ScriptedCall, Step
+from inspector.domain.scenario_fault import Fault
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "fixtures" / "scenarios").glob("*.yaml"))
 EVERYTHING = """
@@ -28,6 +30,7 @@ turns:
     milestone: confirmed
     stop: a
     reconnect: a
+    fault: {server: a, kind: rate_limit, times: 2, tool: b, retry_after: 20}
     change:
       server: a
       remove: ["a:b"]
@@ -61,17 +64,18 @@ def test_what_happens_before_a_turn_is_read(tmp_path: Path) -> None:
     scenario = load_scenario(_written(tmp_path, EVERYTHING))
     new = AddedTool("a:c", "New.", "42 is the answer")
     change = CatalogChange("a", ("a:b",), (new,), {"a:d": "Another text."})
+    fault = Fault("a", FailureKind.RATE_LIMIT, 2, "b", 20.0)
     assert scenario.prepare == (
         Preparation(),
-        Preparation(600.0, "confirmed", change, stop="a", reconnect="a"),
+        Preparation(600.0, "confirmed", change, stop="a", reconnect="a", fault=fault),
     )
-    assert scenario.changes_catalog
+    assert scenario.changes_servers
 
 
 def test_a_file_needs_no_more_than_a_user_and_a_step(tmp_path: Path) -> None:
     scenario = load_scenario(_written(tmp_path, MINIMAL))
     assert (scenario.title, scenario.users, scenario.profile, scenario.settings) == ("case", ("a",), "", {})
-    assert (scenario.expect, scenario.never, scenario.changes_catalog) == ((), (), False)
+    assert (scenario.expect, scenario.never, scenario.changes_servers) == ((), (), False)
     assert scenario.window == 0
 
 

@@ -82,3 +82,12 @@ def test_a_stream_read_back_folds_into_the_same_state(tmp_path: Path, stream: li
         read_back = store.read(session)
     assert read_back == written
     assert fold(read_back) == fold(written)
+
+
+def test_a_result_of_an_older_version_has_no_kind_of_failure_and_one_attempt() -> None:
+    old = (
+        '{"call_id": "c", "tool": "a:b", "ok": false, "text": "no", "milliseconds": 5.0, "structured": null}'
+    )
+    result = decode("result", old)
+    assert isinstance(result, CallFinished)
+    assert (result.failure, result.retry_after, result.attempts) == (None, None, 1)

@@ -34,6 +34,7 @@ SMOKES = {
     "settings": (("settings", "--set", "binding.capacty=3"), 1, "Did you mean `binding.capacity`?"),
     "clients": (("clients", "codex"), 0, "https://github.com/openai/codex"),
     "keys": (("keys",), 0, "place.find"),
+    "breakers": (("breakers",), 0, "No breaker has counted a call yet"),
     "leftovers": (("leftovers",), 0, "0 servers left something running"),
     "chat": (("chat", "What is the forecast for Oslo?", "--yes", WEATHER), 0, "▸ weather:get_forecast"),
     "models": (("models",), 0, ""),

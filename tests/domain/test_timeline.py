@@ -3,7 +3,7 @@
 from time import process_time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from inspector.domain.budget import TokenParts
 from inspector.domain.events import (
@@ -149,6 +149,7 @@ def test_what_was_counted_is_told_for_every_call() -> None:
 
 
 @given(streams)
+@example([CATALOG, ToolLoaded("shop:list", 5, "x"), CatalogBuilt("", (), "", 0, 0, 0, held=("shop:list",))])
 def test_the_lanes_say_what_the_fold_says_at_every_call(stream: list[Event]) -> None:
     timeline, state = Timeline(), SessionState()
     seen: list[SessionState] = []
@@ -160,7 +161,7 @@ def test_the_lanes_say_what_the_fold_says_at_every_call(stream: list[Event]) -> 
     for column, known in enumerate([*seen, state], 1):
         own = {lane.tool for lane in timeline.lanes}
         for lane in timeline.lanes:
-            tool = known.tools.get(lane.tool)
+            tool = known.known(lane.tool)
             assert lane.during(column) == (tool and tool.binding)
             assert next(lane.states(column, 1))[0] == lane.during(column)
         rest = [tool.binding for tool in known.tools.values() if tool.id not in own]

@@ -29,6 +29,7 @@ from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.ports import ChatModel, Decision
+from inspector.engine.reliability_ports import ReliabilityPorts
 from inspector.engine.session import Session
 from tests.support.counting import character_accounting
 from tests.support.retrieval import words_only
@@ -60,6 +61,9 @@ class Servers:
 
     def catch_up(self) -> None:
         """Nothing ever changes."""
+
+    async def reconnect(self, server: str) -> None:
+        """No server was ever away."""
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         self.calls.append((server, tool, arguments))
@@ -102,7 +106,6 @@ class Bench:
             self.session,
             self.live,
             clock=self.clock,
-            caller=self.servers,
             approver=self.approver,
             binder=self.binder,
             servers=self.servers,
@@ -115,6 +118,7 @@ class Bench:
                 tasks=None,
                 seeds=lambda _path: {},
             ),
+            reliability=ReliabilityPorts(),
         )
         self.binder.rebuild(TOOLS, {})
 

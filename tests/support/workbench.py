@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from inspector.adapters.jsonschema.check import JsonSchemaCheck
+from inspector.adapters.memory.breakers import MemoryBreakers
 from inspector.adapters.memory.fakes import (
     FixedApprover,
     FixedElicitor,
@@ -18,6 +20,7 @@ from inspector.adapters.memory.fakes import (
 )
 from inspector.adapters.memory.history import MemoryCallHistory
 from inspector.adapters.memory.vectors import MemoryVectors
+from inspector.adapters.tenacity.retrier import TenacityRetrier
 from inspector.domain.configuration import Configuration
 from inspector.domain.message import ModelRequest, ToolMessage
 from inspector.domain.price import Prices
@@ -26,6 +29,7 @@ from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.embedding_ports import Embedder
 from inspector.engine.ports import Approver, Elicitor, EventStore, Ports, TokenCounter
+from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
 from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.told_model import Step, ToldModel
@@ -58,6 +62,7 @@ class Rig:
     store: EventStore
     memory: MemoryServerMemory
     clock: ManualClock
+    breakers: BreakerStore
 
     def events(self, kind: str) -> list[Any]:
         """The stored events of a kind so far."""
@@ -116,11 +121,12 @@ async def opened(
     store: EventStore | None = None,
     counter_for: Callable[[str], TokenCounter] | None = None,
     prices: Sequence[Prices] = (),
+    breakers: BreakerStore | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with nothing connected; the model plays `steps`. The default configuration is `configured`."""
     servers = servers or shop_and_weather()
     model, clock = ToldModel(*steps), ManualClock()
-    store = store or MemoryStore()
+    store, breakers = store or MemoryStore(), breakers or MemoryBreakers()
     configuration = configuration or configured(servers)
     memory = MemoryServerMemory()
     if approved:
@@ -140,11 +146,14 @@ async def opened(
         wire=connector,
         elicitor=elicitor or FixedElicitor(),
         history=MemoryCallHistory(store) if isinstance(store, MemoryStore) else None,
+        reliability=ReliabilityPorts(
+            breakers or MemoryBreakers(), TenacityRetrier(clock.sleep), JsonSchemaCheck()
+        ),
     )
     async with Workbench(
         configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values
     ) as bench:
-        yield Rig(bench, model, servers, store, memory, clock)
+        yield Rig(bench, model, servers, store, memory, clock, breakers)
 
 
 @asynccontextmanager
@@ -160,6 +169,7 @@ async def connected(
     store: EventStore | None = None,
     counter_for: Callable[[str], TokenCounter] | None = None,
     prices: Sequence[Prices] = (),
+    breakers: BreakerStore | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with everything connected and indexed."""
     async with opened(
@@ -174,6 +184,7 @@ async def connected(
         store=store,
         counter_for=counter_for,
         prices=prices,
+        breakers=breakers,
     ) as rig:
         rig.bench.connect()
         await rig.bench.wait_connected()

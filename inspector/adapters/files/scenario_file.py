@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
@@ -11,6 +11,7 @@ from inspector.adapters.files.problem import NullAsAbsent, not_empty, refusal, v
 from inspector.adapters.files.yaml_tree import load_yaml
 from inspector.domain.error import ConfigError
 from inspector.domain.expectation import Expectation, expectation
+from inspector.domain.failure import FailureKind
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.scenario import (
     AddedTool,
@@ -20,6 +21,7 @@ from inspector.domain.scenario import (
     ScriptedCall,
     Step,
 )
+from inspector.domain.scenario_fault import Fault
 from inspector.domain.tool import wire_name
 
 
@@ -122,6 +124,20 @@ class _ChangeModel(NullAsAbsent):
         return CatalogChange(self.server, tuple(self.remove), added, self.describe)
 
 
+class _FaultModel(NullAsAbsent):
+    server: Annotated[_Needed, Field(description="The server whose next calls fail.")]
+    kind: Annotated[
+        Literal["timeout", "transport", "rate_limit", "protocol"],
+        Field(description="One of timeout, transport, rate_limit, protocol."),
+    ]
+    times: Annotated[int, Field(ge=1, le=1000, description="How many calls fail, from 1 to 1000.")] = 1
+    tool: Annotated[_Text, Field(description="Only the calls of this tool of the server.")] = ""
+    retry_after: _Seconds | None = None
+
+    def fault(self) -> Fault:
+        return Fault(self.server, FailureKind(self.kind), self.times, self.tool, self.retry_after)
+
+
 class _TurnModel(NullAsAbsent):
     user: Annotated[_Needed, Field(description="What the user says in this turn.")]
     wait: _Seconds = 0.0
@@ -129,6 +145,7 @@ class _TurnModel(NullAsAbsent):
     stop: Annotated[_Text, Field(description="The server that goes away before this turn.")] = ""
     change: _ChangeModel | None = None
     reconnect: Annotated[_Text, Field(description="The server that comes back before this turn.")] = ""
+    fault: _FaultModel | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
     steps: Annotated[list[_StepModel], Field(min_length=1, description="A list of the model's answers.")]
 
@@ -139,6 +156,7 @@ class _TurnModel(NullAsAbsent):
             stop=self.stop,
             change=self.change.change() if self.change else None,
             reconnect=self.reconnect,
+            fault=self.fault.fault() if self.fault else None,
             settings=setting.values(path, self.settings),
         )
 

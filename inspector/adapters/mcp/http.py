@@ -11,8 +11,10 @@ from mcp import MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from inspector.adapters.mcp.log import LOG
+from inspector.adapters.mcp.retry_after import retry_after
 from inspector.adapters.mcp.tap import Streams
-from inspector.domain.error import AuthRequired, ConnectError
+from inspector.domain.error import AuthRequired, ConnectError, RateLimited
+from inspector.domain.number import duration
 from inspector.domain.server import ServerSpec
 
 # Seconds to connect or to send. Reading has no limit: a stream of changes may be silent for hours, and every
@@ -20,6 +22,7 @@ from inspector.domain.server import ServerSpec
 _HTTP_TIMEOUT = 30.0
 _GOODBYE_TIMEOUT = 2.0
 _UNAUTHORIZED = (401, 403)
+_TOO_MANY, _UNAVAILABLE = 429, 503
 # The SDK's messages in place of an HTTP status.
 _STAND_INS = ("Server returned an error response", "Not Found")
 
@@ -30,6 +33,7 @@ class HttpChannel:
     def __init__(self, spec: ServerSpec) -> None:
         self.ended = asyncio.Event()
         self.status = 0
+        self.retry_after: float | None = None
         self._spec = spec
         self._where = _origin(spec.url)
 
@@ -49,10 +53,15 @@ class HttpChannel:
         ):
             yield streams
 
+    def asked(self, request: httpx2.Request) -> None:
+        if request.method == "POST":
+            self.status, self.retry_after = 0, None
+
     def answered(self, request: httpx2.Request, response: httpx2.Response) -> None:
         # A GET only asks for a stream of notifications, which servers may refuse with any 4xx.
         if request.method == "POST":
             self.status = response.status_code
+            self.retry_after = retry_after(response.headers)
 
     def unreachable(self, error: httpx2.TransportError) -> None:
         LOG.info("%s: %r", self._where, error)
@@ -67,6 +76,8 @@ class HttpChannel:
 
     def refusal(self, error: BaseException) -> ConnectError | None:
         """The error for the HTTP status behind one of the SDK's vague errors, else None."""
+        if isinstance(error, MCPError) and self._is_limited:
+            return self._limited()
         if not isinstance(error, MCPError) or error.message not in _STAND_INS:
             return None
         if self.status in _UNAUTHORIZED:
@@ -77,6 +88,17 @@ class HttpChannel:
         if self.status >= 400:
             return ConnectError(f"{self._where} answered HTTP {self.status}", hint="Its log may say why.")
         return None
+
+    @property
+    def _is_limited(self) -> bool:
+        """Whether it wants fewer requests, whatever its answer says besides."""
+        return self.status == _TOO_MANY or (self.status == _UNAVAILABLE and self.retry_after is not None)
+
+    def _limited(self) -> RateLimited:
+        wanted = f" and wants to be asked again in {duration(self.retry_after)}" if self.retry_after else ""
+        message = f"{self._where} answered HTTP {self.status}: too many requests, or too busy{wanted}"
+        hint = "Wait, and call it less often."
+        return RateLimited(message, hint=hint, retry_after=self.retry_after)
 
     def _auth_hint(self) -> str:
         if any(name.lower() == "authorization" for name in self._spec.headers):
@@ -105,6 +127,7 @@ class _WatchedClient(httpx2.AsyncClient):
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         # The SDK ends a session with a DELETE; a server that never answers it must not delay closing.
+        self._channel.asked(request)
         limit = _GOODBYE_TIMEOUT if request.method == "DELETE" else None
         try:
             async with asyncio.timeout(limit):

@@ -35,6 +35,9 @@ from inspector.engine.ports import (
     ignored,
 )
 
+# Turns of the event loop after which everything in memory has happened that a pause waits for.
+_TURNS = 20
+
 # Long because it has every port in memory, a short class each.
 
 
@@ -52,6 +55,12 @@ class ManualClock:
 
     def advance(self, seconds: float) -> None:
         self.at += seconds
+
+    async def sleep(self, seconds: float) -> None:
+        """Advance, and let others work meanwhile."""
+        self.advance(seconds)
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
 
 
 class MemoryLocalModels:

@@ -111,6 +111,15 @@ _AGENTS = """
 ALTER TABLE session ADD COLUMN agent TEXT NOT NULL DEFAULT '';
 """
 
+_BREAKERS = """
+CREATE TABLE breaker (
+    server TEXT NOT NULL,      -- SHA-256 of what starts the server
+    tool TEXT NOT NULL,        -- JSON: the tool's name, "" for the server's own
+    state TEXT NOT NULL,       -- JSON: the circuit breaker
+    UNIQUE (server, tool)
+);
+"""
+
 _STEPS = (
     ("sessions", _SESSIONS),
     ("server_memory", _MEMORY),
@@ -119,6 +128,7 @@ _STEPS = (
     ("snapshots", _SNAPSHOTS),
     ("token_lengths", _TOKEN_LENGTHS),
     ("agents", _AGENTS),
+    ("breakers", _BREAKERS),
 )
 
 

@@ -4,8 +4,10 @@ from functools import singledispatchmethod
 
 from inspector.cli.render import say
 from inspector.domain.events import (
+    BreakerChanged,
     CallFinished,
     CallRejected,
+    CallRetried,
     CallStarted,
     ContextReduced,
     Event,
@@ -22,6 +24,7 @@ from inspector.domain.events import (
     SettingsChecked,
     ToolEvicted,
     ToolLoaded,
+    ToolSubstituted,
     TurnEnded,
     TurnWaited,
     UserSaid,
@@ -87,12 +90,24 @@ class Transcript:
 
     @_print.register
     def _call_finished(self, event: CallFinished) -> None:
-        say(f"    {'ok' if event.ok else 'failed'}  {milliseconds(event.milliseconds)}")
+        say(f"    {event.outcome}  {milliseconds(event.milliseconds)}")
         say(_indented(_shortened(event.text)))
 
     @_print.register
     def _call_rejected(self, event: CallRejected) -> None:
         say(f"\n✕ {event.name}  {event.text}")
+
+    @_print.register
+    def _call_retried(self, event: CallRetried) -> None:
+        say(f"    ↻ {event.summary()}")
+
+    @_print.register
+    def _tool_substituted(self, event: ToolSubstituted) -> None:
+        say(f"\n⇄ {event.summary()}")
+
+    @_print.register
+    def _breaker_changed(self, event: BreakerChanged) -> None:
+        say(f"  ⚠ circuit breaker: {event.summary()}")
 
     @_print.register
     def _loop_detected(self, event: LoopDetected) -> None:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.adapters.clock import SystemClock
+from inspector.adapters.memory.breakers import MemoryBreakers
 from inspector.cli.composition import (
     demo_configuration,
     is_the_demo,
     make_connector,
+    make_reliability,
     make_workbench,
     open_memory,
     read_configuration,
@@ -76,7 +78,16 @@ async def open_lab(
             AllowedBefore(ground.allowed) if ground is not None and not yes else TerminalApprover(yes=yes)
         )
         connector, clock = ChangingConnector(make_connector(options)), LabClock(SystemClock())
-        bench = make_workbench(configuration, options, approver, memory, connector=connector, clock=clock)
+        bench = make_workbench(
+            configuration,
+            options,
+            approver,
+            memory,
+            connector=connector,
+            clock=clock,
+            # Its clock runs ahead: what it learns of servers is not for other sessions.
+            reliability=make_reliability(MemoryBreakers(), clock.sleep),
+        )
         await stack.enter_async_context(bench)
         if tell is not None:
             bench.subscribe(tell)

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import ClassVar, Literal
 
 from inspector.domain.events.base import Actor, Event, Group, Tone
+from inspector.domain.failure import FailureKind, failure_words
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import arguments_text
 from inspector.domain.number import milliseconds
@@ -58,7 +59,9 @@ class CallStarted(Event):
 class CallFinished(Event):
     """`ok` is false for a tool error, a timeout or a dead server; `text` is what the model reads.
 
-    `milliseconds` is 0 if nobody measured it.
+    `milliseconds` is how long the last of its `attempts` took, 0 if nobody measured it. A failed call has a
+    kind of `failure`, None in records of older versions; `retry_after` is in how many seconds a server that
+    wants fewer requests wants to be asked again.
     """
 
     kind: ClassVar[str] = "result"
@@ -69,10 +72,19 @@ class CallFinished(Event):
     text: str
     milliseconds: float = 0.0
     structured: JsonObject | None = None
+    failure: FailureKind | None = None
+    retry_after: float | None = None
+    attempts: int = 1
+
+    @property
+    def outcome(self) -> str:
+        """How the call ended, in words: `ok`, `timed out; it may have run`."""
+        return "ok" if self.ok else failure_words(self.failure, self.retry_after)
 
     def summary(self) -> str:
         took = f"  {milliseconds(self.milliseconds)}" if self.milliseconds else ""
-        return f"{self.tool}  {'ok' if self.ok else 'failed'}{took}"
+        again = f"  after {self.attempts} attempts" if self.attempts > 1 else ""
+        return f"{self.tool}  {self.outcome}{again}{took}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def _model_switched(event: ModelSwitched, state: SessionState) -> SessionState:
 
 @step.register
 def _user_said(_event: UserSaid, state: SessionState) -> SessionState:
-    return replace(state, busy=True, inertia=with_message(state.inertia))
+    return replace(state, busy=True, turn_retries=0, inertia=with_message(state.inertia))
 
 
 @step.register

@@ -1,18 +1,32 @@
 """The chat's parts, wired together once per session."""
 
+from typing import Protocol
+
+from inspector.domain.tool import Tool
+from inspector.engine.composition.breaking import Breakers
+from inspector.engine.composition.fallback import Fallbacks
 from inspector.engine.composition.inertia import Inertia
+from inspector.engine.composition.performing import Performer, ToolCaller
+from inspector.engine.composition.restarting import Reconnecting, Restarts
+from inspector.engine.composition.retrying import RetryRules
 from inspector.engine.live import Live
 from inspector.engine.loop.approval import Approvals
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.connecting import Connecting
 from inspector.engine.loop.discovery_loop import DiscoveryLoop
-from inspector.engine.loop.dispatch import Dispatcher, ToolCaller
+from inspector.engine.loop.dispatch import Dispatcher
 from inspector.engine.loop.guards.iteration import IterationGuard
 from inspector.engine.loop.guards.redundancy import RedundancyDetector
 from inspector.engine.loop.guards.watch import LoopWatch
+from inspector.engine.loop.rejection import Rejections
 from inspector.engine.loop.search_tools import SearchTools
 from inspector.engine.ports import Approver, Clock
+from inspector.engine.reliability_ports import ReliabilityPorts
 from inspector.engine.session import Session
+
+
+class Servers(ToolCaller, Reconnecting, Connecting, Protocol):
+    """The servers of a session, as the chat needs them."""
 
 
 class Chat:
@@ -24,11 +38,11 @@ class Chat:
         live: Live,
         *,
         clock: Clock,
-        caller: ToolCaller,
         approver: Approver,
         binder: Binder,
-        servers: Connecting,
+        servers: Servers,
         inertia: Inertia,
+        reliability: ReliabilityPorts,
     ) -> None:
         self.iteration = IterationGuard(live)
         self.redundancy = RedundancyDetector(live)
@@ -44,15 +58,31 @@ class Chat:
             live=live,
             inertia=inertia,
         )
+        self.breakers = Breakers(session, reliability.breakers, clock, live)
+        inertia.is_callable = lambda tool_id: self._is_healthy(binder.catalog.get(tool_id))
+        restarts = Restarts(session, servers, self.breakers, lambda tool_id: binder.catalog.get(tool_id))
+        self.performer = Performer(
+            session,
+            servers,
+            breakers=self.breakers,
+            restarts=restarts,
+            rules=RetryRules(session, live),
+            retrier=reliability.retrier,
+            clock=clock,
+        )
         self.dispatcher = Dispatcher(
             session,
             binder=binder,
-            caller=caller,
+            caller=servers,
+            performer=self.performer,
+            restarts=restarts,
             approvals=approvals,
             watch=watch,
             search=search,
-            clock=clock,
-            live=live,
+            rejections=Rejections(session, binder, watch, live),
+            fallbacks=Fallbacks(
+                session, live, binder=binder, breakers=self.breakers, schemas=reliability.schemas
+            ),
         )
         self.loop = DiscoveryLoop(
             session,
@@ -64,3 +94,6 @@ class Chat:
             servers=servers,
             inertia=inertia,
         )
+
+    def _is_healthy(self, tool: Tool | None) -> bool:
+        return tool is not None and self.breakers.is_healthy(tool)

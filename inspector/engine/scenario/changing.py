@@ -1,14 +1,19 @@
-"""Changes the tools of servers during a session, as a scenario says; the servers may be real."""
+"""Changes the tools of servers during a session, and lets calls fail, as a scenario says.
+
+The servers may be real.
+"""
 
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 from inspector.domain.closest import closest
-from inspector.domain.error import ConfigError, ServerExited
+from inspector.domain.error import ConfigError, ServerExited, ToolsightError
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.scenario import CatalogChange
+from inspector.domain.scenario_fault import Fault
 from inspector.domain.server import Era, ServerInfo, ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.ports import ClientSide, Connector, ServerLink, ToolListing, ignored
@@ -17,13 +22,26 @@ _NO_ANSWER = "The scenario added this tool: no server answers it."
 
 
 class ChangingConnector:
-    """Wraps a connector and applies changes to its tool listings, in the order they were made."""
+    """Wraps a connector, applies changes to its tool listings in their order, and lets calls fail."""
 
     def __init__(self, connector: Connector) -> None:
         self._connector = connector
         self._changes: list[CatalogChange] = []
         self._links: dict[str, _ChangingLink] = {}
         self._away: dict[str, tuple[Tool, ...]] = {}
+        self._faults: dict[str, tuple[Fault, int]] = {}
+
+    def fail(self, fault: Fault) -> None:
+        """Let a server's next calls fail, in place of what it was to fail with before."""
+        self._faults[fault.server] = (fault, fault.times)
+
+    def fault(self, server: str, tool: str) -> ToolsightError | None:
+        """What a call fails with, if it is to fail; asked once a call."""
+        fault, left = self._faults.get(server, (None, 0))
+        if fault is None or not left or fault.tool not in ("", tool):
+            return None
+        self._faults[server] = (fault, left - 1)
+        return fault.error(tool)
 
     @asynccontextmanager
     async def connect(
@@ -37,7 +55,7 @@ class ChangingConnector:
         """See `Connector`. A server that reconnects keeps its earlier changes."""
         opening = self._connector.connect(spec, era=era, on_tools_changed=on_tools_changed, client=client)
         async with opening as link:
-            changing = _ChangingLink(link, on_tools_changed)
+            changing = _ChangingLink(link, on_tools_changed, partial(self.fault, spec.name))
             changing.changes = [change for change in self._changes if change.server == spec.name]
             self._links[spec.name] = changing
             try:
@@ -72,7 +90,13 @@ class ChangingConnector:
 class _ChangingLink:
     """A ServerLink that applies the changes to its listings and answers for the tools they add."""
 
-    def __init__(self, link: ServerLink, on_tools_changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        link: ServerLink,
+        on_tools_changed: Callable[[], None],
+        fault: Callable[[str], ToolsightError | None],
+    ) -> None:
+        self._fault = fault
         self.changes: list[CatalogChange] = []
         self._link = link
         self._on_tools_changed = on_tools_changed
@@ -101,6 +125,8 @@ class _ChangingLink:
         return replace(listing, tools=tools)
 
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
+        if error := self._fault(tool):
+            raise error
         for change in reversed(self.changes):
             for added in change.add:
                 if added.id == f"{change.server}:{tool}":

@@ -1,6 +1,10 @@
 """A clock that a scenario advances, so that an hour of waiting takes no time."""
 
+import asyncio
+
 from inspector.engine.ports import Clock
+
+_MOMENT = 0.05
 
 
 class LabClock:
@@ -19,3 +23,8 @@ class LabClock:
     def wait(self, seconds: float) -> None:
         """Advance by `seconds`; negative values are ignored."""
         self._waited += max(seconds, 0.0)
+
+    async def sleep(self, seconds: float) -> None:
+        """Advance by `seconds`, and let others work for a moment: servers may be real."""
+        self.wait(seconds)
+        await asyncio.sleep(min(seconds, _MOMENT))

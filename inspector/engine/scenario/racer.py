@@ -133,7 +133,7 @@ def _news(event: Event) -> str:
         case SearchPerformed(by="model"):
             return f"{len(event.report.results)} found: {_line(event.report.request.label())}"
         case CallFinished():
-            return f"{'calls' if event.ok else '✕ failed:'} {_line(event.tool)}"
+            return f"{'calls' if event.ok else f'✕ {event.outcome}:'} {_line(event.tool)}"
         case CallRejected():
             return f"✕ rejected, {_line(event.reason)}: {_line(event.name)}"
         case LoopDetected():

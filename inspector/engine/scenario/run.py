@@ -55,8 +55,8 @@ class ScenarioRun:
         connector: ChangingConnector | None = None,
     ) -> None:
         """Raises ConfigError if the scenario changes a catalog and there is no connector."""
-        if scenario.changes_catalog and connector is None:
-            raise ConfigError(f"{scenario.title}: this workbench cannot change a server's tools")
+        if scenario.changes_servers and connector is None:
+            raise ConfigError(f"{scenario.title}: this workbench cannot change a server's tools or answers")
         self.scenario = scenario
         self.turn = 0
         self._bench = bench
@@ -122,6 +122,8 @@ class ScenarioRun:
             await self._bench.stop(preparation.stop)
         if preparation.change is not None and self._connector is not None:
             await self._change(self._connector, preparation.change)
+        if preparation.fault is not None and self._connector is not None:
+            self._connector.fail(preparation.fault)
         if preparation.reconnect:
             await self._bench.reconnect(preparation.reconnect)
 

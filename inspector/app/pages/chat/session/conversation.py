@@ -53,6 +53,7 @@ def _notice(item: Item) -> Content:
 
 def _call(item: Item) -> Content:
     word, color = _STATUS[item.status]
+    word = f"✕ {item.outcome}" if item.outcome else word
     is_done = item.status in (ItemStatus.OK, ItemStatus.FAILED)
     took = f"  {milliseconds(item.milliseconds)}" if is_done and item.milliseconds else ""
     arguments = visible(arguments_text(item.arguments), limit=_ARGUMENTS, newlines=False)

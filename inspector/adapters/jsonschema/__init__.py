@@ -1,0 +1,1 @@
+"""JSON Schema, with the package jsonschema."""

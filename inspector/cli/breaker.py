@@ -1,0 +1,89 @@
+"""The circuit breakers that all sessions on this machine share: listed, and reset by hand."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.cli.options import Options, as_json, database
+from inspector.cli.render import say, say_json, say_table
+from inspector.domain.breaker import Breaker, BreakerKey, BreakerState, reset as reset_breaker
+from inspector.domain.closest import closest
+from inspector.domain.error import ConfigError
+from inspector.domain.number import count, duration, percent
+
+_NONE = "No breaker has counted a call yet. They are on with the profile `stack`, or breaker.enabled=true."
+
+
+@click.group(invoke_without_command=True)
+@database
+@as_json
+@click.pass_context
+def breakers(context: click.Context, database: Path | None, as_json: bool) -> None:
+    """List the circuit breakers of servers and tools, as every session on this machine shares them.
+
+    A breaker opens when too many calls failed: calls are then refused at once, until one may try it again.
+    """
+    context.obj = Options(database=database)
+    if context.invoked_subcommand is None:
+        _list(context.obj, as_json=as_json)
+
+
+@breakers.command("reset")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.pass_obj
+def reset(chosen: Options, names: tuple[str, ...]) -> None:
+    """Close the breaker of a server (NAME) or a tool (SERVER:TOOL), whatever it has counted."""
+    from inspector.adapters.clock import SystemClock
+    from inspector.cli.composition import open_breakers
+
+    store, now = open_breakers(chosen), SystemClock().now()
+    known = store.every()
+    for name in names:
+        keys = [key for key, breaker in known.items() if breaker.name == name]
+        if not keys:
+            near = ", ".join(closest(name, [breaker.name for breaker in known.values()]))
+            hint = f"Closest: {near}." if near else "`toolsight breakers` lists them."
+            raise ConfigError(f"there is no breaker of '{name}'", hint=hint)
+        for key in keys:
+            store.update(key, lambda one: reset_breaker(one, now))
+        say(f"{name}: closed")
+
+
+def _list(chosen: Options, *, as_json: bool) -> None:
+    from inspector.adapters.clock import SystemClock
+    from inspector.cli.composition import open_breakers
+
+    known, now = open_breakers(chosen).every(), SystemClock().now()
+    ordered = sorted(known.items(), key=lambda pair: (_ORDER[pair[1].state], pair[1].name, pair[0].tool))
+    if as_json:
+        say_json([_json(key, breaker, now) for key, breaker in ordered])
+        return
+    if not known:
+        say(_NONE)
+        return
+    headers = ("breaker", "state", "failed", "of calls", "tried in", "why")
+    say_table(headers, [_row(breaker, now) for _, breaker in ordered], right=frozenset({2, 3, 4}))
+    shut = sum(breaker.state is not BreakerState.CLOSED for breaker in known.values())
+    say(f"{count(len(known), 'breaker')}, {shut} not closed")
+
+
+_ORDER = {BreakerState.OPEN: 0, BreakerState.HALF_OPEN: 1, BreakerState.CLOSED: 2}
+
+
+def _row(breaker: Breaker, now: float) -> tuple[str, ...]:
+    calls, wait = len(breaker.calls), breaker.wait(now)
+    tried = duration(wait) if wait else "now" if breaker.state is BreakerState.OPEN else ""
+    rate = percent(breaker.failure_rate) if calls else ""
+    return breaker.name, str(breaker.state), rate, f"{calls:,}", tried, breaker.why
+
+
+def _json(key: BreakerKey, breaker: Breaker, now: float) -> dict[str, Any]:
+    return {
+        **asdict(breaker),
+        "server": key.server,
+        "tool": key.tool,
+        "failure_rate": breaker.failure_rate,
+        "wait": breaker.wait(now),
+    }

@@ -1,0 +1,36 @@
+"""What events of circuit breakers, retries and fallbacks change."""
+
+from dataclasses import replace
+
+from inspector.domain.breaker import BreakerState, BreakerStatus
+from inspector.domain.events import BreakerChanged, CallRetried, ToolSubstituted
+from inspector.domain.fold.step import step
+from inspector.domain.session import SessionState
+
+
+@step.register
+def _breaker_changed(event: BreakerChanged, state: SessionState) -> SessionState:
+    known = state.breakers.get(event.name)
+    opens = event.after is BreakerState.OPEN
+    status = BreakerStatus(
+        server=event.server,
+        tool=event.tool,
+        state=event.after,
+        since=state.at,
+        until=state.at + event.cool_down if opens else 0.0,
+        why=event.why,
+        failure_rate=event.failure_rate,
+        calls=event.calls,
+        opened=(known.opened if known is not None else 0) + opens,
+    )
+    return replace(state, breakers={**state.breakers, event.name: status})
+
+
+@step.register
+def _call_retried(_event: CallRetried, state: SessionState) -> SessionState:
+    return replace(state, retries=state.retries + 1, turn_retries=state.turn_retries + 1)
+
+
+@step.register
+def _tool_substituted(_event: ToolSubstituted, state: SessionState) -> SessionState:
+    return replace(state, substitutions=state.substitutions + 1)

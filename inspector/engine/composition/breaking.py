@@ -1,0 +1,204 @@
+"""The circuit breakers of a session's servers and tools, on a store that every session shares."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from inspector.domain.breaker import (
+    Breaker,
+    BreakerKey,
+    BreakerState,
+    Permit,
+    admitted,
+    answered,
+    failed,
+    released,
+    reset,
+)
+from inspector.domain.closest import closest
+from inspector.domain.error import CircuitOpen, ConfigError
+from inspector.domain.events import BreakerChanged
+from inspector.domain.failure import FailureKind
+from inspector.domain.number import duration
+from inspector.domain.server import ServerSpec
+from inspector.domain.settings import BreakerSettings
+from inspector.domain.tool import Tool
+from inspector.engine.live import Live
+from inspector.engine.ports import Clock
+from inspector.engine.reliability_ports import BreakerStore
+from inspector.engine.session import Session
+
+# An error of the protocol is an answer: it speaks against the tool, and not against its server.
+_AGAINST_SERVER = frozenset({FailureKind.TRANSPORT, FailureKind.TIMEOUT, FailureKind.RATE_LIMIT})
+_AGAINST_TOOL = _AGAINST_SERVER | {FailureKind.PROTOCOL}
+# Seconds beyond a server's own limits after which a probe that nobody reported counts as lost.
+_GRACE = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whose breaker it is: a server, or the tool of it with that id."""
+
+    spec: ServerSpec
+    tool: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.tool or self.spec.name
+
+    @property
+    def key(self) -> BreakerKey:
+        return BreakerKey(self.spec.fingerprint(), self.tool.removeprefix(f"{self.spec.name}:"))
+
+    @property
+    def patience(self) -> float:
+        """How many seconds a probe may take."""
+        return max(self.spec.call_timeout, self.spec.connect_timeout) + _GRACE
+
+    def counts(self, failure: FailureKind | None) -> bool:
+        """Whether a failure speaks against it."""
+        return failure in (_AGAINST_TOOL if self.tool else _AGAINST_SERVER)
+
+
+Permits = tuple[tuple[Subject, Permit], ...]
+"""What allows a call: the breakers that are to be told how it ended."""
+
+
+class Breakers:
+    """Asked before a call and told after it; a state that the session did not know of becomes an event.
+
+    The settings are read at every call. Switched off, every call is allowed and nothing is counted.
+    """
+
+    def __init__(self, session: Session, store: BreakerStore, clock: Clock, live: Live) -> None:
+        self._session = session
+        self._store = store
+        self._clock = clock
+        self._live = live
+
+    @property
+    def is_on(self) -> bool:
+        return self._rules.enabled
+
+    def admit(self, tool: Tool) -> Permits:
+        """Allow a call. Raises CircuitOpen."""
+        return self._admit(*self._subjects(tool.server, tool.id))
+
+    def admit_server(self, server: str) -> Permits:
+        """Allow an attempt to connect a server. Raises CircuitOpen."""
+        return self._admit(*self._subjects(server))
+
+    def note(
+        self, permits: Permits, failure: FailureKind | None, retry_after: float | None = None
+    ) -> tuple[Subject, ...]:
+        """Take down how a call ended: None if it succeeded. What it was about is to be told later."""
+        now, rules = self._clock.now(), self._rules
+        for subject, permit in permits:
+            self._update(subject, _ended(subject, permit, now, rules, failure, retry_after))
+        return tuple(subject for subject, _ in permits)
+
+    def tell(self, subjects: tuple[Subject, ...]) -> None:
+        """Emit the states that the session does not know of, be they our doing or another session's."""
+        for subject in subjects:
+            self._tell(subject, self._store.get(subject.key))
+
+    def is_healthy(self, tool: Tool) -> bool:
+        """Whether both breakers of a tool are closed."""
+        subjects = self._subjects(tool.server, tool.id)
+        return all(self._store.get(one.key).state is BreakerState.CLOSED for one in subjects)
+
+    def reset(self, name: str) -> None:
+        """Close the breaker of a server or tool by hand. Raises ConfigError for any other name."""
+        subject, now = self._named(name), self._clock.now()
+        self._update(subject, lambda one: reset(one, now))
+        self.tell((subject,))
+
+    @property
+    def _rules(self) -> BreakerSettings:
+        return self._live.settings.breaker
+
+    def _spec(self, server: str) -> ServerSpec | None:
+        return next((spec for spec in self._live.configuration.servers if spec.name == server), None)
+
+    def _subjects(self, server: str, tool: str = "") -> tuple[Subject, ...]:
+        """The breakers that are asked, the server's first; none while they are switched off."""
+        spec = self._spec(server)
+        if spec is None or not self.is_on:
+            return ()
+        return (Subject(spec), Subject(spec, tool)) if tool else (Subject(spec),)
+
+    def _named(self, name: str) -> Subject:
+        state = self._session.state
+        tool = state.known(name)
+        spec = self._spec(tool.server if tool is not None else name)
+        if spec is not None:
+            return Subject(spec, name if tool is not None else "")
+        known = [*(one.name for one in self._live.configuration.servers), *state.tools, *state.held]
+        near = ", ".join(closest(name, known)) or ", ".join(known[:5])
+        raise ConfigError(f"there is no server or tool '{name}'", hint=f"Known: {near}.")
+
+    def _admit(self, *subjects: Subject) -> Permits:
+        permits: Permits = ()
+        for subject in subjects:
+            permit = self._permit(subject)
+            if permit is None:
+                self.tell(self.note(permits, FailureKind.CANCELLED))
+                raise self._refusal(subject)
+            permits = (*permits, (subject, permit))
+        return permits
+
+    def _permit(self, subject: Subject) -> Permit | None:
+        breaker = self._store.get(subject.key)
+        if breaker.state is BreakerState.CLOSED:
+            # Nothing is written: most breakers are closed at most calls.
+            self._tell(subject, breaker)
+            return Permit(breaker.opened)
+        now, rules, patience = self._clock.now(), self._rules, subject.patience
+        before, after = self._update(subject, lambda one: admitted(one, now, rules, patience)[0])
+        self._tell(subject, after)
+        return admitted(before, now, rules, patience)[1]
+
+    def _update(self, subject: Subject, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
+        return self._store.update(subject.key, lambda one: change(replace(one, name=subject.name)))
+
+    def _tell(self, subject: Subject, breaker: Breaker) -> None:
+        known, now = self._session.state.breakers.get(subject.name), self._clock.now()
+        before, wait = known.state if known is not None else BreakerState.CLOSED, breaker.wait(now)
+        opened_again = wait > 0 and known is not None and known.until <= now
+        if breaker.state is before and not opened_again:
+            return
+        self._session.emit(
+            BreakerChanged(
+                subject="tool" if subject.tool else "server",
+                server=subject.spec.name,
+                tool=subject.tool,
+                before=before,
+                after=breaker.state,
+                why=breaker.why,
+                failure_rate=breaker.failure_rate,
+                calls=len(breaker.calls),
+                cool_down=wait,
+            )
+        )
+
+    def _refusal(self, subject: Subject) -> CircuitOpen:
+        breaker = self._store.get(subject.key)
+        wait = breaker.wait(self._clock.now())
+        when = f"It may be called again in {duration(wait)}." if wait else "Another call is trying it now."
+        what = f"the circuit breaker of {subject.name} is {breaker.state}: {breaker.why}"
+        return CircuitOpen(what, hint=when, wait=wait)
+
+
+def _ended(
+    subject: Subject,
+    permit: Permit,
+    now: float,
+    rules: BreakerSettings,
+    failure: FailureKind | None,
+    retry_after: float | None,
+) -> Callable[[Breaker], Breaker]:
+    """How the end of a call changes a breaker."""
+    if failure is FailureKind.CANCELLED:
+        return lambda one: released(one, permit)
+    if failure is None or not subject.counts(failure):
+        return lambda one: answered(one, permit, now, rules)
+    return lambda one: failed(one, permit, now, rules, failure, retry_after)

@@ -1,0 +1,110 @@
+"""Finds what can answer in place of a tool that is not available."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from inspector.domain.approval import is_known_to_read
+from inspector.domain.argument_mapping import argument_mapping, mapped
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.tool import Tool
+from inspector.engine.composition.breaking import Breakers
+from inspector.engine.composition.similarity import similar_tools
+from inspector.engine.live import Live
+from inspector.engine.loop.binding.binder import Binder
+from inspector.engine.reliability_ports import SchemaCheck
+from inspector.engine.session import Session
+
+if TYPE_CHECKING:
+    from inspector.engine.discovery.index import ToolIndex
+
+# How many similar tools a refusal names.
+_NAMED = 3
+# More than can be tried for a call.
+_CONSIDERED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Substitute:
+    """A tool that can be called in place of another: with these arguments, each from the one it maps from."""
+
+    tool: Tool
+    arguments: JsonObject
+    mapping: Mapping[str, str]
+    similarity: float
+
+
+class Fallbacks:
+    """The substitutes for a session's tools: similar, healthy, permitted, and only such as are known to read.
+
+    Similarity alone proves nothing (lock and unlock are close), so neither the tool that failed nor the one
+    in its place may change anything.
+    """
+
+    def __init__(
+        self, session: Session, live: Live, *, binder: Binder, breakers: Breakers, schemas: SchemaCheck
+    ) -> None:
+        self._session = session
+        self._live = live
+        self._binder = binder
+        self._breakers = breakers
+        self._schemas = schemas
+        self._index: ToolIndex | None = None
+
+    @property
+    def is_on(self) -> bool:
+        return self._live.settings.fallback.enabled
+
+    @property
+    def most(self) -> int:
+        """How many substitutes are tried for one call."""
+        return self._live.settings.fallback.most
+
+    def remember(self) -> None:
+        """Keep the index as it is: a tool whose server goes away is in no later one."""
+        if self.is_on:
+            self._index = self._live.retrieval.index
+
+    async def named(self, tool: Tool) -> tuple[str, ...]:
+        """The ids of the most similar healthy tools, for a model or person to choose from."""
+        return tuple(other.id for other, _ in islice(self._healthy(await self._similar(tool)), _NAMED))
+
+    async def find(self, tool: Tool, arguments: JsonObject) -> Sequence[Substitute]:
+        """The substitutes for a call, the most similar first; none unless they are switched on."""
+        if not self.is_on or not is_known_to_read(tool, self._session.state):
+            return ()
+        healthy = self._healthy(await self._similar(tool))
+        fitting = (self._fitted(tool, arguments, other, similarity) for other, similarity in healthy)
+        return tuple(islice((one for one in fitting if one is not None), _CONSIDERED))
+
+    def _fitted(self, tool: Tool, arguments: JsonObject, other: Tool, similarity: float) -> Substitute | None:
+        """The substitute, if it may be one and takes the arguments."""
+        if not is_known_to_read(other, self._session.state) or self._binder.unmet_of(other.id):
+            return None
+        mapping = argument_mapping(arguments, tool.input_schema, other.input_schema)
+        given = mapped(arguments, mapping) if mapping is not None else {}
+        if mapping is None or self._schemas.problem(other.input_schema, given):
+            return None
+        return Substitute(other, given, mapping, similarity)
+
+    async def _similar(self, tool: Tool) -> Sequence[tuple[str, float]]:
+        """Asked in a thread: among 10,000 tools without vectors it takes most of a second."""
+        index = self._index_with(tool)
+        if index is None:
+            return ()
+        least = self._live.settings.fallback.min_similarity
+        return await asyncio.to_thread(similar_tools, index, tool.id, least=least)
+
+    def _healthy(self, similar: Sequence[tuple[str, float]]) -> Iterator[tuple[Tool, float]]:
+        """Those that are in the catalog and may be called now."""
+        for tool_id, similarity in similar:
+            other = self._binder.catalog.get(tool_id)
+            if other is not None and self._breakers.is_healthy(other):
+                yield other, similarity
+
+    def _index_with(self, tool: Tool) -> "ToolIndex | None":
+        """The index that has the tool: today's, or the one that is remembered."""
+        now = self._live.retrieval.index
+        return now if tool.id in now.position else self._index

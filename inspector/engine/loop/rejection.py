@@ -1,0 +1,98 @@
+"""Rejects a model's calls that reach no server, and tells it why and what it can do instead."""
+
+from collections.abc import Sequence
+
+from inspector.domain.closest import closest
+from inspector.domain.events import CallRejected
+from inspector.domain.jsonvalue import compact
+from inspector.domain.message import ToolCall
+from inspector.domain.session import Binding
+from inspector.domain.tool import Tool
+from inspector.engine.live import LiveSettings
+from inspector.engine.loop.binding.binder import Binder
+from inspector.engine.loop.dispatched import Dispatched
+from inspector.engine.loop.guards.iteration import Outcome
+from inspector.engine.loop.guards.watch import LoopWatch
+from inspector.engine.session import Session
+
+# How many available tools a rejection lists.
+_AVAILABLE = 20
+
+
+class Rejections:
+    """Every rejection is an event, and counts for the iteration guard."""
+
+    def __init__(self, session: Session, binder: Binder, watch: LoopWatch, live: LiveSettings) -> None:
+        self._session = session
+        self._binder = binder
+        self._watch = watch
+        self._live = live
+
+    def reject(self, call: ToolCall, reason: str, text: str, near: tuple[str, ...] = ()) -> Dispatched:
+        """Reject a call with a text for the model; `near` are the ids of tools that it may have meant."""
+        self._session.emit(
+            CallRejected(
+                call_id=call.id,
+                name=call.name,
+                reason=reason,
+                text=text,
+                arguments=call.arguments,
+                closest=near,
+            )
+        )
+        named = self._binder.catalog.named(call.name)
+        name = named[0].id if len(named) == 1 else call.name
+        can_search = self._session.state.has_search
+        outcome = Outcome(reason, "rejection", evictable=False, can_search=can_search)
+        loop = self._watch.note(name, call.arguments, outcome)
+        said = text if text.startswith("{") else f"Error: {text}"
+        return Dispatched(f"{said}\n\n{loop.guidance}" if loop else said, loop is not None, failed=True)
+
+    def missing(self, call: ToolCall) -> Dispatched:
+        """The answer to a call of a tool that is not in the catalog: unknown, or its server is away."""
+        away = self._binder.away
+        tool = away.named(call.name, self._binder.catalog)
+        if tool is None:
+            return self._unknown(call)
+        told = (
+            self._not_available((), reason=away.absence(tool.server))
+            if self._is_gated
+            else away.refusal(tool)
+        )
+        return self.reject(call, "server away", told, (tool.id,))
+
+    def unbound(self, call: ToolCall, tool: Tool, binding: Binding) -> Dispatched:
+        """The answer to a call of a tool that the model was not offered."""
+        if self._is_gated:
+            near = closest(tool.id, self._session.state.bound_ids)
+            return self.reject(call, str(binding), self._not_available(near), near)
+        state = "was unloaded" if binding is Binding.EVICTED else "is not loaded"
+        advice = " Use search_tools to load it before you call it." if self._session.state.has_search else ""
+        text = f"The tool {tool.id} {state}.{advice}"
+        return self.reject(call, str(binding), text, (tool.id,))
+
+    def _unknown(self, call: ToolCall) -> Dispatched:
+        near = self._binder.catalog.names.closest(call.name)
+        if self._is_gated:
+            return self.reject(call, "unknown tool", self._not_available(near), near)
+        hint = f" Closest matches: {', '.join(near)}." if near else ""
+        advice = " Use search_tools to find and load one." if self._session.state.has_search else ""
+        text = f"There is no tool '{call.name}'.{hint}{advice}"
+        return self.reject(call, "unknown tool", text, near)
+
+    @property
+    def _is_gated(self) -> bool:
+        return self._live.settings.binding.policy == "gate"
+
+    def _not_available(self, near: tuple[str, ...], *, reason: str = "") -> str:
+        """The structured error of Tool Attention, section 5.5, with a `reason` that no search can mend."""
+        available = self._names(self._session.state.bound_ids[:_AVAILABLE])
+        told = {"reason": reason} if reason else {}
+        return compact(
+            {"error": "tool_not_available", **told, "available": available, "closest": self._names(near)}
+        )
+
+    def _names(self, tool_ids: Sequence[str]) -> list[str]:
+        """The tools' wire names."""
+        tools = (self._binder.catalog.get(tool_id) for tool_id in tool_ids)
+        return [tool.wire_name for tool in tools if tool is not None]
