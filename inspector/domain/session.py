@@ -125,6 +125,7 @@ class CallCost:
     breakpoints: Breakpoints | None = None
 
 
+# Long because what is known of a session is one value.
 @dataclass(frozen=True, slots=True)
 class SessionState:
     """Everything screens show about a session and its policies decide by.

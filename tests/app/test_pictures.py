@@ -57,8 +57,18 @@ from inspector.app.pages.trace.timeline.screen import TimelineScreen
 from inspector.app.reproduction import Reproduction
 from inspector.app.scenario_job import Choice
 from inspector.demo.planner import DemoPlanner
+from inspector.domain.breaker import BreakerState
 from inspector.domain.consent import Handed, ServerConsent
 from inspector.domain.elicitation import FormRequest, LinkRequest
+from inspector.domain.events import (
+    BreakerChanged,
+    CallFinished,
+    CallStarted,
+    Event,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.domain.failure import FailureKind
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.server import Program
 from tests.app.test_confusable_page import offices
@@ -66,6 +76,7 @@ from tests.app.test_find_edit import BETTER, PAY, QUERY as REFUND, keys, shop
 from tests.app.test_page_keys import one_fails
 from tests.app.test_race_page import race_lab
 from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
+from tests.domain.test_event import records as event_records
 from tests.support import firm
 from tests.support.canned_flow import CannedFlows
 from tests.support.canned_report import CATALOG_SIZE
@@ -182,6 +193,30 @@ def _talk_beside_a_story() -> Shown:
     call = calls(("weather__get_forecast", {"city": "Oslo"}))
     steps: tuple[Step, ...] = (searches(query="forecast for a city"), call, says("Sunny in Oslo."))
     return Shown(*steps, recorded=records_of(story_store()))
+
+
+def _breakers() -> Shown:
+    """A recorded session in which a tool fails, another one is tried again, and one answers again."""
+    why = "5 of 6 calls failed, the last: timed out; it may have run"
+    closed, opened, half = BreakerState.CLOSED, BreakerState.OPEN, BreakerState.HALF_OPEN
+    calls_of = [
+        event
+        for number, ok in enumerate((False, True, False, False))
+        for event in (
+            CallStarted(f"c{number}", "shop:list_orders", {}),
+            CallFinished(
+                f"c{number}", "shop:list_orders", ok, "", 900.0, failure=None if ok else FailureKind.TIMEOUT
+            ),
+        )
+    ]
+    stream: list[Event] = [
+        *(UserSaid("Which orders are late?"), *calls_of),
+        BreakerChanged("tool", "shop", "shop:list_orders", closed, opened, why, 0.83, 6, 30.0),
+        BreakerChanged("server", "mail", "", opened, half, "a call tries it after 3 of 3 calls failed"),
+        BreakerChanged("tool", "chat", "chat:post", half, closed, "it answers again"),
+        TurnEnded("answered", ""),
+    ]
+    return Shown(recorded=event_records(stream, "board"))
 
 
 def _wired() -> Shown:
@@ -306,6 +341,11 @@ PAGES: Mapping[str, Picture] = {
         _acts(
             Asked("forecast"), Goes("telemetry"), "a", Shows("2 sessions"), Shows("hybrid", "#numbers-text")
         ),
+    ),
+    "breakers": Picture(
+        TelemetryScreen,
+        _breakers,
+        _acts(Goes("telemetry"), "a", "t", "t", "t", Shows("tried again", "#numbers-text")),
     ),
     "profile": Picture(
         SettingsDialog,

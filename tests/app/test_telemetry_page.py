@@ -7,6 +7,7 @@ from textual.content import Content
 
 from inspector.app.app import ToolsightApp
 from inspector.app.pages.trace.telemetry import content
+from inspector.domain.breaker import BreakerState
 from inspector.engine.agents.backlog import backlog
 from inspector.engine.agents.miss import Miss, MissCause
 from inspector.engine.telemetry.gathering import Telemetry, telemetry
@@ -21,8 +22,8 @@ STEPS = (
     calls(("weather__get_forecast", {"city": "Oslo"})),
     says("Sunny."),
 )
-OPEN = BreakerStanding("s", "shop", "open", 3600.0, 3660.0, "5 of 6 calls failed", 0.83, 6, 2)
-CLOSED = BreakerStanding("s", "chat:post", "closed", 60.0)
+OPEN = BreakerStanding("s", "shop", BreakerState.OPEN, 3600.0, 3660.0, "5 of 6 calls failed", 0.83, 6, 2)
+CLOSED = BreakerStanding("s", "chat:post", BreakerState.CLOSED, 60.0)
 
 
 def drawn(shown: content.Shown, group: str, width: int = 76) -> str:
@@ -103,7 +104,8 @@ def test_no_line_is_wider_than_the_page(width: int) -> None:
 @with_hostile_text
 def test_hostile_names_do_not_reach_the_terminal(text: str) -> None:
     shown = shown_with(
-        BreakerStanding("s", text, "open", 1.0, 2.0, text, 0.5, 2), missed=(Miss("s", 1, text, (text,)),)
+        BreakerStanding("s", text, BreakerState.OPEN, 1.0, 2.0, text, 0.5, 2),
+        missed=(Miss("s", 1, text, (text,)),),
     )
     told = drawn(shown, "failures") + drawn(shown, "backlog")
     assert not set(told) & {"\x1b", "\x07", "\x00", "\u202e", "\r"}

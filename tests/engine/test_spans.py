@@ -1,7 +1,6 @@
 """A session as spans: what is whose child, how long it took, and that content is there only if asked for."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -10,12 +9,12 @@ from inspector.domain.budget import TokenParts
 from inspector.domain.events import (
     CallFinished,
     CallRejected,
+    CallRetried,
     CallStarted,
     Event,
     Failed,
     ModelRequested,
     ModelResponded,
-    Record,
     SearchPerformed,
     ServerConnecting,
     ServerFailed,
@@ -25,9 +24,9 @@ from inspector.domain.events import (
     TurnEnded,
     UserSaid,
 )
+from inspector.domain.failure import FailureKind
 from inspector.domain.message import ToolCall, Usage
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
-from inspector.engine.telemetry import attribute
 from inspector.engine.telemetry.span import Span
 from inspector.engine.telemetry.trace import spans
 from tests.domain.test_event import records
@@ -117,22 +116,9 @@ def test_what_happens_to_tools_within_a_turn_is_an_event_of_it() -> None:
 
 
 def test_each_attempt_at_a_call_is_a_request_of_its_own() -> None:
-    retry = SimpleNamespace(
-        kind="retry",
-        call_id="c1",
-        tool="shop:late",
-        attempt=1,
-        of=3,
-        wait=2.0,
-        failure="timeout",
-        milliseconds=500.0,
-    )
-    stream = records([UserSaid("late?"), CallStarted("c1", "shop:late", {})])
-    stream.append(Record("s", 3, 3.0, retry))  # type: ignore[arg-type]
-    done = CallFinished("c1", "shop:late", True, "none", 250.0)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attribute, "attempts_of", lambda _: 2)
-        found = list(spans([*stream, Record("s", 4, 6.0, done)]))
+    retry = CallRetried("c1", "shop:late", 1, 3, 2.0, FailureKind.TIMEOUT, milliseconds=500.0)
+    done = CallFinished("c1", "shop:late", True, "none", 250.0, attempts=2)
+    found = list(spans(records([UserSaid("late?"), CallStarted("c1", "shop:late", {}), retry, done])))
     first, second, call, _turn = found
     assert (first.name, first.parent, first.attributes["error.type"]) == (
         "tools/call late",

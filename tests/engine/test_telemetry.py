@@ -1,29 +1,37 @@
 """Statistics over sessions: what counts as a use, whose calls failed, and how sets of sessions add up."""
 
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, strategies as st
 
+from inspector.domain.breaker import BreakerState
 from inspector.domain.budget import TokenParts
 from inspector.domain.events import (
+    BreakerChanged,
     CallFinished,
+    CallRetried,
     CallStarted,
     CatalogBuilt,
+    CatalogEntry,
     Event,
     GateApplied,
     GateScore,
+    Guess,
     ModelRequested,
+    NextPredicted,
     Record,
     SearchPerformed,
     SessionStarted,
     ToolEvicted,
     ToolLoaded,
+    ToolSubstituted,
     TurnEnded,
     UserSaid,
 )
+from inspector.domain.failure import FailureKind
+from inspector.domain.fold import fold
 from inspector.domain.origin import Origin
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.engine.agents.miss import MissCause
@@ -140,23 +148,16 @@ def test_definitions_loads_and_evictions_are_counted_by_cause() -> None:
     assert bound.definitions.mean == (110 + 210 + 310) / 3
 
 
-def _breaker(at: float, after: str, **more: Any) -> Record:
-    told = {
-        "kind": "breaker",
-        "server": "shop",
-        "tool": "",
-        "after": after,
-        "why": "5 of 6 calls failed",
-        **more,
-    }
-    return Record("s", int(at), at, SimpleNamespace(**told))  # type: ignore[arg-type]
+def _breaker(at: float, after: BreakerState, **more: Any) -> Record:
+    told = BreakerChanged("server", "shop", "", BreakerState.CLOSED, after, "5 of 6 calls failed", **more)
+    return Record("s", int(at), at, told)
 
 
 def test_a_breaker_stands_as_its_newest_change_left_it() -> None:
     changes = [
-        _breaker(1.0, "open", failure_rate=0.8, calls=6, cool_down=30.0),
-        _breaker(31.0, "half-open"),
-        _breaker(32.0, "open", failure_rate=1.0, calls=1, cool_down=60.0),
+        _breaker(1.0, BreakerState.OPEN, failure_rate=0.8, calls=6, cool_down=30.0),
+        _breaker(31.0, BreakerState.HALF_OPEN),
+        _breaker(32.0, BreakerState.OPEN, failure_rate=1.0, calls=1, cool_down=60.0),
     ]
     found = telemetry(changes).reliability
     [one] = found.breakers.values()
@@ -193,11 +194,9 @@ def test_a_routing_decision_has_the_published_fields_for_a_search_and_for_the_ga
     assert (last.turn_id, last.phase1_tokens) == (None, None)
 
 
-def _prediction(after: str, *tools: str) -> Event:
-    guesses = [SimpleNamespace(tool=tool) for tool in tools]
-    return SimpleNamespace(  # type: ignore[return-value]
-        kind="predict", after=after, predicted=guesses, most_used=(POST,), same_server=(ALL, POST, LATE)
-    )
+def _prediction(after: str, *tools: str) -> NextPredicted:
+    guesses = tuple(Guess(tool, 0.5) for tool in tools)
+    return NextPredicted(after, guesses, 0.3, most_used=(POST,), same_server=(ALL, POST, LATE))
 
 
 def test_predictions_are_scored_on_the_first_use_of_a_tool_beside_plainer_rules() -> None:
@@ -213,18 +212,52 @@ def test_predictions_are_scored_on_the_first_use_of_a_tool_beside_plainer_rules(
     assert [found.three[rule].held for rule in found.three] == [1, 0, 1]
 
 
+_THREE = (LATE, ALL, POST)
+_three = st.sampled_from(_THREE)
+_some = st.lists(_three, max_size=3).map(tuple)
+_predicting = st.one_of(
+    st.builds(
+        NextPredicted,
+        after=_three,
+        predicted=st.lists(st.builds(Guess, tool=_three, probability=st.just(0.5)), max_size=3).map(tuple),
+        threshold=st.just(0.3),
+        most_used=_some,
+        same_server=_some,
+    ),
+    st.builds(CallStarted, st.just("c"), _three, st.just({})),
+    st.builds(CallFinished, st.just("c"), _three, st.booleans(), st.just("")),
+    st.just(UserSaid("hi")),
+)
+
+
+@given(st.lists(_predicting, max_size=30))
+def test_predictions_are_scored_as_the_session_itself_scores_them(stream: list[Event]) -> None:
+    catalog = CatalogBuilt("", tuple(CatalogEntry(tool, 1, True) for tool in _THREE), "", 1, 1)
+    whole = records([catalog, *stream])
+    hits, found = fold(whole).inertia.hits, telemetry(whole).inertia
+    assert found.first["order_1"].count == hits.first_uses
+    for rule, (first, three) in (
+        ("order_1", hits.order_1),
+        ("most_used", hits.most_used),
+        ("same_server", hits.same_server),
+    ):
+        assert (found.first[rule].held, found.three[rule].held) == (first, three)
+
+
 def test_a_prediction_of_the_message_before_says_nothing_of_the_next() -> None:
     found = counted([*turn(call(ALL), _prediction(ALL, LATE)), *turn(call(LATE))]).inertia
     assert found.first["order_1"].count == 0
 
 
 def test_retries_and_substitutes_are_counted_by_tool_and_by_what_they_were_for() -> None:
-    retry = SimpleNamespace(kind="retry", call_id="c", tool=LATE, failure="timeout")
-    other = SimpleNamespace(kind="substitute", call_id="c", instead_of=LATE, tool=ALL)
-    stream = [Record("s", n, 1.0, each) for n, each in enumerate((retry, retry, other), 1)]  # type: ignore[arg-type]
-    found = telemetry(stream).reliability
-    assert (found.retries, found.retried_for) == ({LATE: 2}, {"timeout": 2})
-    assert found.fallbacks == {(LATE, ALL): 1}
+    retry = CallRetried("c", LATE, 1, 3, 2.0, FailureKind.TIMEOUT)
+    saved = CallFinished("c", LATE, True, "", 5.0, attempts=3)
+    lost = CallFinished("c", LATE, False, "", 5.0, failure=FailureKind.RATE_LIMIT, attempts=2)
+    found = counted([retry, retry, saved, retry, lost, ToolSubstituted("c", LATE, ALL)])
+    assert (found.reliability.retries, found.reliability.retried_for) == ({LATE: 3}, {"timeout": 3})
+    assert (found.reliability.saved.held, found.reliability.saved.count) == (1, 2)
+    assert found.reliability.fallbacks == {(LATE, ALL): 1}
+    assert found.calls.tools[LATE].kinds == {"rate_limit": 1}
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,9 @@ class Chat:
             retrier=reliability.retrier,
             clock=clock,
         )
+        fallbacks = Fallbacks(
+            session, live, binder=binder, breakers=self.breakers, schemas=reliability.schemas
+        )
         self.dispatcher = Dispatcher(
             session,
             binder=binder,
@@ -80,19 +83,11 @@ class Chat:
             watch=watch,
             search=search,
             rejections=Rejections(session, binder, watch, live),
-            fallbacks=Fallbacks(
-                session, live, binder=binder, breakers=self.breakers, schemas=reliability.schemas
-            ),
+            fallbacks=fallbacks,
         )
+        guards = (self.iteration, self.redundancy)
         self.loop = DiscoveryLoop(
-            session,
-            binder,
-            self.dispatcher,
-            clock,
-            live,
-            guards=(self.iteration, self.redundancy),
-            servers=servers,
-            inertia=inertia,
+            session, binder, self.dispatcher, clock, live, guards=guards, servers=servers, inertia=inertia
         )
 
     def _is_healthy(self, tool: Tool | None) -> bool:

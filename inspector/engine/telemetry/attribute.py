@@ -15,6 +15,7 @@ from inspector.domain.events import (
     ModelResponded,
     SearchPerformed,
 )
+from inspector.domain.failure import FailureKind
 from inspector.domain.jsonvalue import compact
 from inspector.domain.message import ToolCall, Usage
 from inspector.domain.ranking import SearchRequest
@@ -161,19 +162,13 @@ def called(event: CallStarted, *, is_mcp: bool, content: bool) -> dict[str, Valu
     )
 
 
-def attempts_of(event: CallFinished) -> int:
-    """How often a call was tried."""
-    return int(getattr(event, "attempts", 1))
-
-
 def returned(event: CallFinished, *, content: bool) -> dict[str, Value]:
     """How a tool call ended; its result only with its content."""
-    kind = "" if event.ok else str(getattr(event, "failure", None) or UNKNOWN_ERROR)
-    attempts = attempts_of(event)
+    kind = "" if event.ok else event.failure or UNKNOWN_ERROR
     return known(
         {
             "gen_ai.tool.call.result": event.text if content else None,
-            "error.type": TOOL_ERROR if kind == "tool" else kind,
-            "toolsight.attempts": attempts if attempts > 1 else None,
+            "error.type": TOOL_ERROR if kind is FailureKind.TOOL else str(kind),
+            "toolsight.attempts": event.attempts if event.attempts > 1 else None,
         }
     )

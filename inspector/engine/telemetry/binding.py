@@ -57,8 +57,7 @@ class BindingCount:
 
 def _cause_of(event: ToolLoaded) -> str:
     """Why a tool was bound: as the event says, or by what older records have."""
-    told = str(getattr(event, "cause", ""))
-    return told or ("search" if event.place else "by hand")
+    return event.cause or ("search" if event.place else "by hand")
 
 
 class GateCount:

@@ -72,4 +72,4 @@ def server_of(tool: str) -> str:
 
 
 def _kind(event: CallFinished) -> str:
-    return str(getattr(event, "failure", "") or UNTOLD)
+    return event.failure or UNTOLD

@@ -87,7 +87,7 @@ class DiscoveryCount:
         self._newest: dict[str, _Result] = {}
         self._key, self._is_counted = (OWN, ""), False
         self._turn: str | None = None
-        self._searched = False
+        self._searched = self._may_be_redundant = False
 
     @property
     def most_kept(self) -> int:
@@ -102,6 +102,7 @@ class DiscoveryCount:
     def settle(self) -> None:
         """Count what the session so far leaves open: its last turn, and the results that nobody called."""
         self._end_turn()
+        self._may_be_redundant = False
         self._note(self._watch.end())
         for result in self._results:
             one = result.selection
@@ -121,8 +122,9 @@ class DiscoveryCount:
                 self.by_hand += 1
             case CallStarted(tool=tool, by="model"):
                 self._call(tool)
-            case RedundantSearch():
+            case RedundantSearch() if self._may_be_redundant:
                 self.redundant.add(record.session, 1, 0)
+                self._may_be_redundant = False
             case UserSaid():
                 self._end_turn()
                 self._turn = record.session
@@ -152,6 +154,7 @@ class DiscoveryCount:
         self._searched = True
         self.errors += bool(report.error)
         self.redundant.add(record.session, 0, 1)
+        self._may_be_redundant = True
         self.returned.add(len(results))
         if not report.unscored:
             self.candidates.add(report.scored)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from inspector.domain.events import (
     CallFinished,
     CallStarted,
-    Event,
+    NextPredicted,
     Record,
     ToolEvicted,
     ToolLoaded,
@@ -19,11 +19,8 @@ from inspector.domain.report import Table
 from inspector.engine.telemetry.cell import Row, facts, number_row, share_row
 from inspector.engine.telemetry.sample import Cases
 
-PREDICTED = "predict"
-KINDS = (
-    PREDICTED,
-    *(each.kind for each in (UserSaid, CallStarted, CallFinished, ToolLoaded, ToolRefreshed, ToolEvicted)),
-)
+_READ = (NextPredicted, UserSaid, CallStarted, CallFinished, ToolLoaded, ToolRefreshed, ToolEvicted)
+KINDS = tuple(each.kind for each in _READ)
 """The kinds of events that are counted here."""
 RULES = {
     "order_1": "what follows the last call",
@@ -31,7 +28,6 @@ RULES = {
     "same_server": "most used of the same server",
 }
 _TOP = 3
-_AHEAD = "inertia"
 
 
 class InertiaCount:
@@ -43,7 +39,7 @@ class InertiaCount:
         self.three = {rule: Cases() for rule in RULES}
         self.ahead = Cases()
         self._called = ""
-        self._said: Event | None = None
+        self._said: NextPredicted | None = None
         self._used: set[str] = set()
         self._waiting: set[str] = set()
 
@@ -63,19 +59,19 @@ class InertiaCount:
                 self._call(record.session, tool)
             case CallFinished(tool=tool):
                 self._used.add(tool)
-            case ToolLoaded(tool=tool) if getattr(event, "cause", "") == _AHEAD:
+            case ToolLoaded(tool=tool, cause="inertia"):
                 self.ahead.add(record.session, 0)
                 self._waiting.add(tool)
             case ToolEvicted(tool=tool) | ToolRefreshed(tool=tool):
                 # What is searched for after all was not of use for being ahead.
                 self._waiting.discard(tool)
-            case _ if record.kind == PREDICTED:
+            case NextPredicted():
                 self.predictions += 1
                 self._said = event
 
     def _call(self, session: str, tool: str) -> None:
         said = self._said
-        if said is not None and tool not in self._used and getattr(said, "after", "") == self._called:
+        if said is not None and tool not in self._used and said.after == self._called:
             for rule in RULES:
                 named = _named(said, rule)
                 self.first[rule].add(session, tool in named[:1])
@@ -86,11 +82,11 @@ class InertiaCount:
         self._called = tool
 
 
-def _named(said: Event, rule: str) -> tuple[str, ...]:
+def _named(said: NextPredicted, rule: str) -> tuple[str, ...]:
     """The tools that a rule would have said, most likely first."""
     if rule == "order_1":
-        return tuple(str(one.tool) for one in getattr(said, "predicted", ()))
-    return tuple(getattr(said, rule, ()))
+        return tuple(one.tool for one in said.predicted)
+    return said.most_used if rule == "most_used" else said.same_server
 
 
 def inertia_tables(found: InertiaCount) -> Iterator[Table]:

@@ -3,22 +3,18 @@
 from collections.abc import Mapping
 
 from inspector.domain.events import (
+    BreakerChanged,
     CallRejected,
+    CallRetried,
     Event,
     GateApplied,
     LoopDetected,
     RedundantSearch,
     ToolEvicted,
     ToolLoaded,
+    ToolSubstituted,
 )
 from inspector.engine.telemetry.span import Value
-
-# By kind of event, its fields that are told.
-_FIELDS = {
-    "breaker": ("server", "tool", "before", "after", "failure_rate", "calls"),
-    "retry": ("attempt", "of", "wait", "failure"),
-    "substitute": ("instead_of", "tool", "similarity"),
-}
 
 
 def told_within(event: Event) -> Mapping[str, Value | None] | None:
@@ -44,11 +40,23 @@ def told_within(event: Event) -> Mapping[str, Value | None] | None:
                 "toolsight.gate.phase2_tokens": event.tokens,
                 "toolsight.gate.milliseconds": event.milliseconds,
             }
-    names = _FIELDS.get(event.kind)
-    if names is None:
-        return None
-    return {f"toolsight.{event.kind}.{name}": _plain(getattr(event, name, None)) for name in names}
-
-
-def _plain(value: object) -> Value | None:
-    return value if isinstance(value, int | float) else None if value is None else str(value)
+        case BreakerChanged():
+            return {
+                "toolsight.breaker": event.name,
+                "toolsight.breaker.before": str(event.before),
+                "toolsight.breaker.after": str(event.after),
+                "toolsight.breaker.failure_rate": event.failure_rate,
+            }
+        case CallRetried():
+            return {
+                "toolsight.retry.attempt": event.attempt,
+                "toolsight.retry.wait": event.wait,
+                "toolsight.retry.failure": str(event.failure),
+            }
+        case ToolSubstituted():
+            return {
+                "toolsight.tool": event.tool,
+                "toolsight.substitute.instead_of": event.instead_of,
+                "toolsight.substitute.similarity": event.similarity,
+            }
+    return None

@@ -4,17 +4,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inspector.domain.events import CallFinished, Event, Record
+from inspector.domain.breaker import BreakerState
+from inspector.domain.events import BreakerChanged, CallFinished, CallRetried, Record, ToolSubstituted
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import percent
 from inspector.domain.report import Table
 from inspector.engine.telemetry.cell import NOTHING, Row, number_row, share_row, words
 from inspector.engine.telemetry.sample import Cases
 
-BREAKER, RETRY, SUBSTITUTE = "breaker", "retry", "substitute"
-KINDS = (BREAKER, RETRY, SUBSTITUTE, CallFinished.kind)
+KINDS = tuple(each.kind for each in (BreakerChanged, CallRetried, ToolSubstituted, CallFinished))
 """The kinds of the events that are counted here."""
-OPEN = "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class BreakerStanding:
 
     session: str
     name: str
-    state: str
+    state: BreakerState
     since: float
     until: float = 0.0
     why: str = ""
@@ -49,38 +48,31 @@ class ReliabilityCount:
 
     def after(self, record: Record) -> None:
         """Count one record."""
-        event = record.event
-        match record.kind:
-            case "breaker":
+        match record.event:
+            case BreakerChanged() as event:
                 self._breaker(record, event)
-            case "retry":
-                self.retries[_told(event, "tool")] += 1
-                self.retried_for[_told(event, "failure")] += 1
-            case "substitute":
-                self.fallbacks[(_told(event, "instead_of"), _told(event, "tool"))] += 1
-            case _ if isinstance(event, CallFinished) and getattr(event, "attempts", 1) > 1:
-                self.saved.add(record.session, event.ok)
+            case CallRetried(tool=tool, failure=failure):
+                self.retries[tool] += 1
+                self.retried_for[failure] += 1
+            case ToolSubstituted(instead_of=missing, tool=tool):
+                self.fallbacks[(missing, tool)] += 1
+            case CallFinished(attempts=attempts, ok=ok) if attempts > 1:
+                self.saved.add(record.session, ok)
 
-    def _breaker(self, record: Record, event: Event) -> None:
-        name, state = _told(event, "tool") or _told(event, "server"), _told(event, "after")
-        known = self.breakers.get(name)
-        pause = float(getattr(event, "cool_down", 0.0))
-        self.changes[state] += 1
-        self.breakers[name] = BreakerStanding(
+    def _breaker(self, record: Record, event: BreakerChanged) -> None:
+        known, opens = self.breakers.get(event.name), event.after is BreakerState.OPEN
+        self.changes[event.after] += 1
+        self.breakers[event.name] = BreakerStanding(
             session=record.session,
-            name=name,
-            state=state,
+            name=event.name,
+            state=event.after,
             since=record.at,
-            until=record.at + pause if state == OPEN else 0.0,
-            why=_told(event, "why"),
-            failure_rate=float(getattr(event, "failure_rate", 0.0)),
-            calls=int(getattr(event, "calls", 0)),
-            opened=(known.opened if known is not None else 0) + (state == OPEN),
+            until=record.at + event.cool_down if opens else 0.0,
+            why=event.why,
+            failure_rate=event.failure_rate,
+            calls=event.calls,
+            opened=(known.opened if known is not None else 0) + opens,
         )
-
-
-def _told(event: Event, name: str) -> str:
-    return str(getattr(event, name, ""))
 
 
 def reliability_rows(found: ReliabilityCount) -> Iterator[Row]:
@@ -105,6 +97,8 @@ def breaker_tables(found: ReliabilityCount) -> Iterator[Table]:
             percent(one.failure_rate) if one.calls else NOTHING,
             *(f"{one.calls:,}", f"{one.opened:,}", one.why),
         )
-        for one in sorted(found.breakers.values(), key=lambda each: (each.state != OPEN, each.name))
+        for one in sorted(
+            found.breakers.values(), key=lambda each: (each.state is not BreakerState.OPEN, each.name)
+        )
     )
     yield Table("Breakers, as their newest changes left them", headers, rows, frozenset({4, 5, 6}))

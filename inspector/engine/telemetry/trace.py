@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from inspector.domain.events import (
     CallFinished,
+    CallRetried,
     CallStarted,
     Event,
     Failed,
@@ -214,9 +215,8 @@ class SpanMaker:
         if told is None or within is None:
             return
         within.mark(record, f"toolsight.{record.kind}", told)
-        if record.kind == "retry" and call is not None and "mcp.method.name" in call.attributes:
-            failure, took = str(getattr(event, "failure", "")), float(getattr(event, "milliseconds", 0.0))
-            yield attempt(record, call, took, failure or attribute.UNKNOWN_ERROR)
+        if isinstance(event, CallRetried) and call is not None and "mcp.method.name" in call.attributes:
+            yield attempt(record, call, event.milliseconds, event.failure)
 
 
 def spans(records: Iterable[Record], *, content: bool = False) -> Iterator[Span]:

@@ -8,6 +8,7 @@ from textual.content import Content
 from inspector.app.draw.fact import fact
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.table import table_lines
+from inspector.domain.breaker import BreakerState
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import bar, count, percent
 from inspector.domain.report import Section, Table
@@ -32,9 +33,9 @@ NO_BREAKER = "No breaker has changed its state. The profile stack guards tools a
 _LONGEST, _BAR, _LABELS, _TOOLS = 200, 10, 16, 4
 _TIME, _DAY_AND_TIME = "%H:%M:%S", "%Y-%m-%d %H:%M:%S"
 _SIGNS = {
-    "closed": ("✓ closed", "$text-success"),
-    "half-open": ("◐ half-open", "$text-warning"),
-    "open": ("✕ open", "$text-error"),
+    BreakerState.CLOSED: ("✓ closed", "$text-success"),
+    BreakerState.HALF_OPEN: ("◐ half-open", "$text-warning"),
+    BreakerState.OPEN: ("✕ open", "$text-error"),
 }
 
 
