@@ -7,6 +7,7 @@ import pytest
 
 from inspector.adapters.memory.fakes import ManualClock, MemoryServer, MemoryStore
 from inspector.domain.events import CallFinished, CallStarted, Event, Record, UserSaid
+from inspector.domain.failure import FailureKind
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms
 from inspector.domain.tool import Annotations, Tool
 from inspector.engine.composition.preload_cost import Moment, ahead_cost, pays, search_cost
@@ -160,9 +161,11 @@ async def test_a_tool_whose_precondition_does_not_hold_is_not_bound_ahead() -> N
     assert not ahead(await asked(SEARCH, ORDERS, says("done"), values=closed))
 
 
-async def test_a_tool_that_would_be_refused_now_is_not_bound_ahead() -> None:
-    async with connected(SEARCH, says("done"), values=ON, store=recorded(*HABIT)) as rig:
-        rig.bench._inertia.is_callable = lambda tool_id: tool_id != FORECAST
+async def test_a_tool_whose_breaker_is_open_is_not_bound_ahead() -> None:
+    values = {**ON, "breaker.enabled": True, "breaker.min_calls": 1}
+    async with connected(SEARCH, says("done"), values=values, store=recorded(*HABIT)) as rig:
+        breakers = rig.bench._chat.breakers
+        breakers.note(breakers.admit(rig.bench.catalog.require(FORECAST)), FailureKind.TIMEOUT)
         await rig.bench.chat("go")
         assert not ahead(rig)
 
