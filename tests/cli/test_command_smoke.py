@@ -74,7 +74,8 @@ def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> Iterator[
     server = {"command": sys.executable, "args": [light_server.__file__], "trust_annotations": True}
     server["defer_loading"] = True
     discovery = {"enabled": True, "embedding_model": "none"}
-    config = {"tool_discovery": discovery, "mcpServers": {"weather": server}}
+    settings = {"discovery.auto": "always"}
+    config = {"tool_discovery": discovery, "settings": settings, "mcpServers": {"weather": server}}
     (folder / "toolsight.json").write_text(json.dumps(config))
     (folder / "tools.jsonl").write_text(json.dumps({"id": "s:list", "server": "s", "name": "list_orders"}))
     (folder / "queries.jsonl").write_text(json.dumps({"id": "1", "query": "orders", "relevant": ["s:list"]}))

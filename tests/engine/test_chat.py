@@ -341,3 +341,13 @@ async def test_the_stored_stream_folds_into_the_state_that_was_shown() -> None:
     bench = Bench(searches(query="orders"), again, again, again, searches(query="orders"), says("done"))
     await bench.say()
     assert fold(bench.store.read("s")) == bench.session.state
+
+
+async def test_a_search_where_everything_is_bound_is_told_why_there_is_none() -> None:
+    bench = Bench(searches(query="orders"), says("ok"))
+    bench.live.settings = with_values(bench.live.settings, {"discovery.auto": "tokens"})
+    bench.binder.rebuild(TOOLS, {})
+    await bench.say("go")
+    (rejected,) = bench.events("reject")
+    assert rejected.text.startswith("There is no search: discovery is off:")
+    assert rejected.text.endswith("discovery starts at 2,300.")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from inspector.domain.closest import closest
 from inspector.domain.events import CallRejected
 from inspector.domain.jsonvalue import compact
+from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.message import ToolCall
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
@@ -78,6 +79,8 @@ class Rejections:
         hint = f" Closest matches: {', '.join(near)}." if near else ""
         advice = " Use search_tools to find and load one." if self._session.state.has_search else ""
         text = f"There is no tool '{call.name}'.{hint}{advice}"
+        if call.name == SEARCH_TOOLS and self._session.state.decision:
+            text = f"There is no search: discovery is {self._session.state.decision}."
         return self.reject(call, "unknown tool", text, near)
 
     @property
