@@ -191,6 +191,7 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _step(path: str, name: str) -> str:
+    name = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
     return f"{path}{'.' if path else ''}{name if _PLAIN.fullmatch(name) else compact(name)}"
 
 

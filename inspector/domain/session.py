@@ -8,7 +8,7 @@ from typing import Any
 from inspector.domain.breakpoint import Breakpoints
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.conversation import Conversation
-from inspector.domain.events import ApprovalDecided, CallCounted, GateApplied
+from inspector.domain.events import ApprovalDecided, CallCounted, DefinitionChanged, GateApplied
 from inspector.domain.index_state import IndexState
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 from inspector.domain.search_offer import SearchOffer
@@ -131,7 +131,8 @@ class SessionState:
     claim that they only read. `definitions` holds every
     definition listed so far by its hash, and `listed` the hash of each tool as it was listed last. `problems`
     are what is wrong with the settings, worst first. `uncounted` tools count as 0 tokens because their
-    definitions are not in an agent's transcript.
+    definitions are not in an agent's transcript. `changes` holds the last change of each tool's definition,
+    and `untold` the breaking ones that the model has to be told of.
     """
 
     config: str = ""
@@ -188,6 +189,8 @@ class SessionState:
     definitions: Mapping[str, Tool] = field(default_factory=dict)
     listed: Mapping[str, str] = field(default_factory=dict)
     uncounted: int = 0
+    changes: Mapping[str, DefinitionChanged] = field(default_factory=dict)
+    untold: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def with_binding(self, *bindings: Binding) -> tuple[ToolState, ...]:
         """The tools with any of the given bindings, in catalog order."""

@@ -19,6 +19,7 @@ SentDelivery = Literal["rewrite", "append", "call_tool", "text", "tool_reference
 """A delivery as used in a request: `native` is the deferral of the model's provider, or append."""
 CacheTtl = Literal["off", "5m", "1h"]
 GateQuery = Literal["user", "rolling", "observation"]
+OnBreaking = Literal["rebind", "evict"]
 
 
 def knob(
@@ -266,6 +267,19 @@ class ChatSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionSettings:
+    """What happens when a server changes a tool that the model has read of."""
+
+    on_breaking: OnBreaking = knob(
+        "rebind",
+        "a loaded tool whose change breaks calls as they were. rebind: it stays, and the next request has "
+        "its new definition; evict: it is unloaded, to be found again. With delivery call_tool or text every "
+        "changed tool is unloaded, since the model reads a definition only once",
+    )
+    tell: bool = knob(True, "tell the model of such a change, and in what its calls have to differ")
+
+
+@dataclass(frozen=True, slots=True)
 class RecordSettings:
     """How long recorded sessions are kept (semantic tool discovery, section 6.4)."""
 
@@ -310,5 +324,6 @@ class Settings:
     redundancy: RedundancySettings = field(default_factory=RedundancySettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
+    versions: VersionSettings = field(default_factory=VersionSettings)
     record: RecordSettings = field(default_factory=RecordSettings)
     client: ClientCapabilities = field(default_factory=ClientCapabilities)

@@ -7,7 +7,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from inspector.domain.events import Record
-from inspector.domain.fold import call as call, server as server, session as session, tool as tool
+from inspector.domain.fold import (
+    call as call,
+    server as server,
+    session as session,
+    tool as tool,
+    version as version,
+)
 from inspector.domain.fold.step import step
 from inspector.domain.session import SessionState
 
