@@ -77,8 +77,8 @@ class Tap:
         if isinstance(item, Exception):
             self._recorder.stray(str(item).encode("utf-8", "replace"))
             return
-        raw = item.raw if isinstance(item, RawMessage) else None
-        self._recorder.message(item.message, raw, sent=False)
+        raw, size = (item.raw, item.size) if isinstance(item, RawMessage) else (None, 0)
+        self._recorder.message(item.message, raw, sent=False, size=size)
         if not isinstance(item.message, JSONRPCResponse | JSONRPCError):
             return
         method = self._asked.pop(str(item.message.id), "")
