@@ -85,6 +85,8 @@ async def test_the_page_of_a_tool_shows_what_its_server_changed() -> None:
         await until(pilot, lambda: "+ Ten days." in seen(pilot))
         hash_ = rig.bench.state.tools[FORECAST.id].definition[:12]
         assert f"description; now {hash_}, 2 definitions in this session" in said(pilot, "#changed")
+        assert "words only" in said(pilot, "#changed")
+        assert "its description" in said(pilot, "#changed")
 
 
 async def test_a_replay_shows_the_definitions_of_then_without_their_server() -> None:

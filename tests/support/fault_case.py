@@ -22,7 +22,7 @@ from inspector.domain.server import ServerSpec
 from inspector.engine.ports import Ports
 from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
-from tests.support.mcp_case import SERVERS, is_alive
+from tests.support.mcp_case import PATIENCE, SERVERS, is_alive
 from tests.support.told_model import ToldModel, says
 
 SESSION = "faults"
@@ -52,7 +52,7 @@ class FaultCase:
         news = asyncio.Event()
         stop = self.bench.subscribe(lambda _record: news.set())
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE):
                 while not condition():
                     news.clear()
                     await news.wait()
@@ -63,7 +63,7 @@ class FaultCase:
         return self.bench.records((kind,))
 
 
-def spec(folder: Path, name: str, fault: str = "", *, connect_timeout: float = 20.0) -> ServerSpec:
+def spec(folder: Path, name: str, fault: str = "", **seconds: float) -> ServerSpec:
     """A server whose command line names the folder, by which its process is found."""
     script = folder / "faulty.py"
     if not script.exists():
@@ -73,19 +73,20 @@ def spec(folder: Path, name: str, fault: str = "", *, connect_timeout: float = 2
         command=sys.executable,
         args=(str(script),),
         env={"FAULT": fault, "FAULT_FILE": str(folder / f"{name}.fault")},
-        connect_timeout=connect_timeout,
-        call_timeout=1.0,
         defer_loading=True,
         trust_annotations=True,
+        connect_timeout=seconds.get("connect_timeout", PATIENCE),
+        call_timeout=seconds.get("call_timeout", PATIENCE),
     )
 
 
 @asynccontextmanager
-async def session(
-    folder: Path, fault: str = "", *, patience: float = 20.0
-) -> AsyncGenerator[FaultCase, None]:
-    """A session that is connected, in which something was said and a tool of each server was loaded."""
-    specs = (spec(folder, "healthy"), spec(folder, "faulty", fault, connect_timeout=patience))
+async def session(folder: Path, fault: str = "", **seconds: float) -> AsyncGenerator[FaultCase, None]:
+    """A session that is connected, in which something was said and a tool of the healthy server was loaded.
+
+    `seconds` are the time limits of the faulty one.
+    """
+    specs = (spec(folder, "healthy"), spec(folder, "faulty", fault, **seconds))
     with SqliteStore(folder / "t.db") as store:
         memory = SqliteServerMemory(folder / "t.db")
         connector = McpConnector(folder / "logs", registry=NoRegistry())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 LONGEST_LINE = 20_000_000
 """Bytes of a message that is read. Reading one takes some seven times as much memory for a moment."""
-HEAD, TAIL = 900_000, 4_000
+HEAD, TAIL = 190_000, 4_000
 
 
 @dataclass(frozen=True, slots=True)

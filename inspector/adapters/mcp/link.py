@@ -13,10 +13,11 @@ from inspector.adapters.mcp.declaration import server_info, translated
 from inspector.adapters.mcp.host import Channel, Host, cause_text
 from inspector.adapters.mcp.http import HttpChannel
 from inspector.adapters.mcp.log import StderrFile
+from inspector.adapters.mcp.page import SKIPPED
 from inspector.adapters.mcp.process import StdioChannel
 from inspector.adapters.mcp.recorder import Recorder
 from inspector.adapters.mcp.server_request import ServerRequests
-from inspector.adapters.mcp.tap import RAW, SKIPPED
+from inspector.adapters.mcp.tap import RAW
 from inspector.adapters.mcp.translate import tool_result
 from inspector.adapters.process.registration import Registry
 from inspector.domain.error import CallTimeout, ClientRefusal, ConnectError, ProtocolError, ServerExited

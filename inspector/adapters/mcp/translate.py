@@ -7,7 +7,9 @@ from typing import Any
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.message import ToolResult
 
-MAX_TEXT = 1_000_000
+# Some 50,000 tokens: more is no use to a model, and counting it would keep the keys waiting.
+MAX_TEXT = 200_000
+MAX_STRUCTURED = 1_000_000
 MAX_SUMMARY = 160
 # Against a flood of text only: instructions are kept whole.
 MAX_INSTRUCTIONS = 100_000
@@ -94,12 +96,12 @@ def size_text(count: float) -> str:
 def _limited(text: str) -> str:
     if len(text) <= MAX_TEXT:
         return text
-    return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT} more characters left out]"
+    return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT:,} more characters left out; ask for less at a time]"
 
 
 def _kept(structured: object) -> JsonObject | None:
     """The structured content to keep: an object that is not too large to copy."""
-    if not isinstance(structured, Mapping) or len(compact(structured)) > MAX_TEXT:
+    if not isinstance(structured, Mapping) or len(compact(structured)) > MAX_STRUCTURED:
         return None
     return dict(structured)
 
