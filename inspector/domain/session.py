@@ -76,7 +76,11 @@ class ToolState:
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """One server's connection in the session. `declared` is what it was told that its client can do."""
+    """One server's connection in the session. `declared` is what it was told that its client can do.
+
+    `added` and `removed` are the tools by which its list differed from the one before as it connected, which
+    was made at `since` if that was in an earlier session.
+    """
 
     name: str
     phase: ServerPhase = ServerPhase.STOPPED
@@ -90,6 +94,9 @@ class ServerState:
     stderr_tail: str = ""
     milliseconds: float = 0.0
     declared: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    since: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

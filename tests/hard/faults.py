@@ -3,7 +3,7 @@
 The app runs in a pseudo-terminal with a healthy server and one that has the fault. Letters are typed into
 the prompt while the fault goes on, each from the press until it reaches the terminal. A fault of calls begins
 with a message, which a scripted model answers by calling the faulty server; one of the start with the app.
-The first row has no fault. The exit code is 1 if the 95th percentile of a row is above `LIMIT`.
+The first row of each kind has no fault. The exit code is 1 if the 95th percentile of a row is above `LIMIT`.
 """
 
 import json
@@ -42,6 +42,7 @@ OF_CALLS = (
     "removed",
 )
 OF_STARTS = (
+    "",
     "hang_on_start",
     "crash_on_start",
     "noise",
@@ -141,11 +142,19 @@ def main() -> int:
     rows: list[Row] = []
     say("| fault | keys | p50 | p95 | slowest | memory |")
     say("|---|--:|--:|--:|--:|---|")
-    for fault in chosen or (*OF_CALLS, *OF_STARTS):
-        row = during(fault, at_start=fault in OF_STARTS)
+    runs = [(fault, False) for fault in OF_CALLS] + [(fault, True) for fault in OF_STARTS]
+    for fault, at_start in runs:
+        if chosen and fault not in chosen:
+            continue
+        row = during(fault, at_start=at_start)
         rows.append(row)
         milliseconds = [round(one * 1000) for one in (statistics.median(row.keys), row.p95, max(row.keys))]
-        cells = (fault or "none", len(row.keys), *(f"{one} ms" for one in milliseconds), row.memory)
+        cells = (
+            fault or ("none, at the start" if at_start else "none"),
+            len(row.keys),
+            *(f"{one} ms" for one in milliseconds),
+            row.memory,
+        )
         say(f"| {' | '.join(map(str, cells))} |")
     return 1 if max(row.p95 for row in rows) > LIMIT else 0
 

@@ -24,7 +24,7 @@ def say_changes(bench: Workbench, *, as_json: bool) -> None:
     if not news:
         say(f"Nothing changed since last time, or there was none: {count(len(ready), 'server')}.")
     for server in news:
-        since = f" since {shown_moment(server.since, '%Y-%m-%d %H:%M')} UTC" if server.since else ""
+        since = f" since {shown_moment(server.since)} UTC" if server.since else ""
         say(f"{server.server}{since}")
         for sign, names in (("+", server.added), ("-", server.removed)):
             for name in names:

@@ -97,7 +97,7 @@ def changed(
     changes = definition_changes(*versions[-2:])
     parts = ", ".join(change.part for change in changes) or "only what is kept out of the record"
     known = f"now {state.definition[:_DIGITS]}, {count(len(versions), 'definition')}"
-    since = f"since {shown_moment(change.since, '%Y-%m-%d %H:%M')}" if change and change.since else ""
+    since = f"since {shown_moment(change.since)} UTC" if change and change.since else ""
     text = f"{parts}; {known} {since or 'in this session'}"
     return Content("\n").join([_fact("changed", text), *_verdict(change), *change_lines(changes)])
 
