@@ -100,6 +100,7 @@ class McpLink:
         self._host = host
         self._client = client
         self._channel = channel
+        self._results: dict[str, JsonObject | None] = {}
 
     async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
         tools: dict[str, Tool] = {}
@@ -116,6 +117,7 @@ class McpLink:
                     tools[tool.name] = translated(self._server, tool)
             cursor = page.next_cursor
             if cursor is None:
+                self._results = {name: tool.output_schema for name, tool in tools.items()}
                 return ToolListing(tuple(tools.values()), tuple(skipped))
             if cursor in seen:
                 raise _endless(f"The server repeats the page cursor {cursor!r}", len(tools))
@@ -132,7 +134,7 @@ class McpLink:
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
         try:
             async with self._requests.call(timeout) as deadline:
-                return tool_result(await self._answered(tool, arguments))
+                return tool_result(await self._answered(tool, arguments), self._results.get(tool))
         except ClientRefusal as refusal:
             text = f"[{tool} needs more input and does not get it: {refusal.message}]"
             return ToolResult(text, is_error=True, kinds=("unsupported",))
