@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from inspector.adapters.mcp.connector import McpConnector
 from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.error import ToolsightError
+from inspector.domain.error import ProtocolError, ToolsightError
 from inspector.domain.events import (
     CallFinished,
     DefinitionChanged,
@@ -26,8 +27,11 @@ from inspector.domain.events import (
     ToolsChanged,
 )
 from inspector.domain.fold import fold
+from inspector.domain.server import ServerSpec
 from inspector.domain.session import Binding
+from tests.fixtures.test_faulty_server import served
 from tests.support.fault_case import SESSION, FaultCase, running, session
+from tests.support.mcp_case import PATIENCE
 
 pytestmark = pytest.mark.slow
 # Seconds in which the healthy server answers whatever the other one does; it takes a few milliseconds alone.
@@ -182,3 +186,13 @@ def test_a_giant_result_takes_a_bounded_memory(tmp_path: Path, fault: str) -> No
     megabytes, characters = map(int, done.stdout.split())
     assert megabytes < 100
     assert 180_000 < characters < 200_000
+
+
+async def test_a_giant_answer_over_http_is_an_error_and_the_connection_stays(tmp_path: Path) -> None:
+    with served("giant_result:30") as url:
+        spec = ServerSpec("giant", url=url)
+        connector = McpConnector(tmp_path)
+        async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:
+            with pytest.raises(ProtocolError, match="The answer is too large: 20 MB are read at most"):
+                await link.call("echo", {}, timeout=PATIENCE)
+            assert len((await link.list_tools()).tools) == 3

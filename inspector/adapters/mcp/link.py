@@ -201,7 +201,7 @@ class McpLink:
 
 
 def _hint(error: MCPError) -> str:
-    return ASK_FOR_LESS if error.message.startswith(TOO_LARGE) else "The server rejected the request."
+    return ASK_FOR_LESS if TOO_LARGE in error.message else "The server rejected the request."
 
 
 def is_gone(error: Exception) -> bool:
