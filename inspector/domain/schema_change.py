@@ -177,5 +177,7 @@ def _words(before: Tool, after: Tool) -> Iterator[str]:
         yield "its title"
     if before.description != after.description:
         yield "its description"
+    if before.tags != after.tags:
+        yield "its tags"
     if (before.input_schema, before.output_schema) != (after.input_schema, after.output_schema):
         yield "the words or the order in its schema"

@@ -104,7 +104,10 @@ async def session(folder: Path, fault: str = "", **seconds: float) -> AsyncGener
             wire=connector,
         )
         configuration = Configuration("faults.json", specs)
-        async with Workbench(configuration, ports, model="told", session_id=SESSION) as bench:
+        settings = {"discovery.auto": "always"}
+        async with Workbench(
+            configuration, ports, model="told", session_id=SESSION, values=settings
+        ) as bench:
             case = FaultCase(bench, folder / "faulty.fault", folder)
             bench.connect()
             await bench.chat("Hello")
