@@ -67,6 +67,7 @@ bench-hard: $(STAMP) ## keys, time and memory with 107 servers and with 10,000 t
 	$(BIN)/python -m tests.hard.long_session
 	$(BIN)/python -m tests.hard.transcripts
 	$(BIN)/python -m tests.hard.telemetry $(or $(TMPDIR),/tmp)/toolsight-telemetry
+	$(BIN)/python -m tests.hard.faults
 	$(BIN)/python -m tests.hard.kills
 	$(BIN)/python -m tests.hard.orphans
 	$(BIN)/python -m tests.hard.reaper

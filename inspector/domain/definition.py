@@ -59,6 +59,7 @@ def definition_changes(before: Tool, after: Tool) -> tuple[DefinitionChange, ...
         ("parameters", _values(before.input_schema, after.input_schema)),
         ("result", _values(before.output_schema, after.output_schema)),
         ("annotations", _values(_annotations(before.annotations), _annotations(after.annotations))),
+        ("tags", _values({"tags": before.tags}, {"tags": after.tags})),
     )
     changes = (DefinitionChange(part, tuple(_cut(*pair) for pair in lines)) for part, lines in parts)
     return tuple(change for change in changes if change.lines)

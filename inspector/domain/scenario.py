@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.domain.expectation import Expectation
+from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.scenario_fault import Fault
 
 
@@ -40,12 +41,13 @@ class AddedTool:
 
 @dataclass(frozen=True, slots=True)
 class CatalogChange:
-    """A change to one server's tools: ids to `remove`, tools to `add`, new descriptions by id."""
+    """A change to one server's tools: ids to `remove`, tools to `add`, new descriptions, new parameters."""
 
     server: str
     remove: tuple[str, ...] = ()
     add: tuple[AddedTool, ...] = ()
     describe: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, JsonObject] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from inspector.domain.breaker import BreakerStatus
 from inspector.domain.breakpoint import Breakpoints
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.conversation import Conversation
-from inspector.domain.events import ApprovalDecided, CallCounted, GateApplied, LoadCause
+from inspector.domain.events import ApprovalDecided, CallCounted, DefinitionChanged, GateApplied, LoadCause
 from inspector.domain.index_state import IndexState
 from inspector.domain.inertia_state import InertiaState
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
@@ -85,7 +85,11 @@ class ToolState:
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """One server's connection in the session. `declared` is what it was told that its client can do."""
+    """One server's connection in the session. `declared` is what it was told that its client can do.
+
+    `added` and `removed` are the tools by which its list differed from the one before as it connected, which
+    was made at `since` if that was in an earlier session.
+    """
 
     name: str
     phase: ServerPhase = ServerPhase.STOPPED
@@ -99,6 +103,9 @@ class ServerState:
     stderr_tail: str = ""
     milliseconds: float = 0.0
     declared: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    since: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +148,9 @@ class SessionState:
     claim that they only read. `definitions` holds every
     definition listed so far by its hash, and `listed` the hash of each tool as it was listed last. `problems`
     are what is wrong with the settings, worst first. `uncounted` tools count as 0 tokens because their
-    definitions are not in an agent's transcript. `breakers` holds those that were ever open, by tool id or
-    server name. `turn_retries` counts the retries since the user's last message.
+    definitions are not in an agent's transcript. `changes` holds the last change of each tool's definition,
+    and `untold` the breaking ones that the model has to be told of. `breakers` holds those that were ever
+    open, by tool id or server name. `turn_retries` counts the retries since the user's last message.
     """
 
     config: str = ""
@@ -204,6 +212,8 @@ class SessionState:
     retries: int = 0
     turn_retries: int = 0
     substitutions: int = 0
+    changes: Mapping[str, DefinitionChanged] = field(default_factory=dict)
+    untold: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def with_binding(self, *bindings: Binding) -> tuple[ToolState, ...]:
         """The tools with any of the given bindings, in catalog order."""

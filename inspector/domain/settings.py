@@ -20,6 +20,7 @@ SentDelivery = Literal["rewrite", "append", "call_tool", "text", "tool_reference
 CacheTtl = Literal["off", "5m", "1h"]
 Preload = Literal["off", "with_search", "where_it_pays"]
 GateQuery = Literal["user", "rolling", "observation"]
+OnBreaking = Literal["rebind", "evict"]
 
 
 def knob(
@@ -304,6 +305,19 @@ class InertiaSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionSettings:
+    """What happens when a server changes a tool that the model has read of."""
+
+    on_breaking: OnBreaking = knob(
+        "rebind",
+        "a loaded tool whose change breaks calls as they were. rebind: it stays, and the next request has "
+        "its new definition; evict: it is unloaded, to be found again. With delivery call_tool or text every "
+        "changed tool is unloaded, since the model reads a definition only once",
+    )
+    tell: bool = knob(True, "tell the model of such a change, and in what its calls have to differ")
+
+
+@dataclass(frozen=True, slots=True)
 class RecordSettings:
     """How long recorded sessions are kept (semantic tool discovery, section 6.4)."""
 
@@ -430,5 +444,6 @@ class Settings:
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
     inertia: InertiaSettings = field(default_factory=InertiaSettings)
+    versions: VersionSettings = field(default_factory=VersionSettings)
     record: RecordSettings = field(default_factory=RecordSettings)
     client: ClientCapabilities = field(default_factory=ClientCapabilities)

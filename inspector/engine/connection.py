@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from inspector.domain.client_capabilities import in_words
-from inspector.domain.definition import ToolDefinition, definition_hash
 from inspector.domain.error import ConnectError, ServerExited, StoreError, ToolsightError
 from inspector.domain.events import (
     Event,
@@ -20,7 +19,15 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.server import Era, ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.listing import DefinitionRecord, list_tools, remember_tools
+from inspector.engine.change_pace import ChangePace
+from inspector.engine.listing import (
+    DefinitionRecord,
+    Difference,
+    Listed,
+    difference,
+    list_tools,
+    read_listing,
+)
 from inspector.engine.ports import (
     ClientSide,
     Clock,
@@ -33,8 +40,6 @@ from inspector.engine.ports import (
 from inspector.engine.start_pace import StartPace
 from inspector.engine.target import target
 
-# Seconds in which a burst of change notifications counts as one.
-DEBOUNCE = 0.05
 # So many more tools of a long list are an event.
 _TOLD_EVERY = 1_000
 
@@ -62,8 +67,7 @@ class Connection:
         self.summary = ""
         self.instructions = ""
         self._last: tuple[Tool, ...] = ()
-        self._definitions = DefinitionRecord(redact or (lambda tool: tool))
-        self._redacts = redact is not None
+        self._definitions = DefinitionRecord(redact)
         self._spec = spec
         self._connector = connector
         self._memory = memory
@@ -73,6 +77,7 @@ class Connection:
         self._slots = slots
         self._pace = pace
         self._client_for = client_for
+        self._change_pace = ChangePace(clock.monotonic)
         self._client: ClientSide | None = None
         self._on_tools = on_tools
         self._link: ServerLink | None = None
@@ -191,7 +196,7 @@ class Connection:
     async def _emit_ready(
         self, link: ServerLink, listing: ToolListing, milliseconds: float, era: Era | None
     ) -> None:
-        tokens, definitions = await self._read(listing.tools, link.info.summary, era)
+        tokens, listed = await self._read(listing.tools, link.info.summary, era)
         self._use(link, listing.tools)
         self._emit(
             ServerReady(
@@ -201,10 +206,13 @@ class Connection:
                 info=link.info,
                 skipped=listing.skipped,
                 milliseconds=milliseconds,
-                definitions=definitions,
+                definitions=listed.definitions,
+                added=listed.difference.added,
+                removed=listed.difference.removed,
+                since=listed.since,
             )
         )
-        self._definitions.note(definitions)
+        self._note(listed)
         self._settled.set()
         self._on_tools()
 
@@ -219,36 +227,43 @@ class Connection:
                 finally:
                     changed.cancel()
                 if self._changed.is_set() and not closed.done():
-                    await self._list_again(link)
+                    await self._list_again(link, closed)
         finally:
             closed.cancel()
             with suppress(asyncio.CancelledError):
                 await asyncio.wait({closed})
         raise closed.result()
 
-    async def _list_again(self, link: ServerLink) -> None:
-        await asyncio.sleep(DEBOUNCE)
+    async def _list_again(self, link: ServerLink, closed: asyncio.Task[ServerExited]) -> None:
+        await asyncio.wait({closed}, timeout=self._change_pace.pause())
+        if closed.done():
+            return
         # Clear the flag before listing, so that a change during the listing triggers another one.
         self._changed.clear()
         listing = await list_tools(link, self._spec.call_timeout)
-        added, removed, changed = _difference(self.tools, listing.tools)
-        if added or removed or changed:
-            tokens, definitions = await self._read(listing.tools, self.summary)
+        if await asyncio.to_thread(difference, self.tools, listing.tools) != Difference():
+            tokens, listed = await self._read(listing.tools, self.summary)
             self._use(link, listing.tools)
             self._emit(
                 ToolsChanged(
                     server=self._spec.name,
-                    added=added,
-                    removed=removed,
-                    changed=changed,
+                    added=listed.difference.added,
+                    removed=listed.difference.removed,
+                    changed=listed.difference.changed,
                     tools=len(listing.tools),
                     tokens=tokens,
                     skipped=listing.skipped,
-                    definitions=definitions,
+                    definitions=listed.definitions,
                 )
             )
-            self._definitions.note(definitions)
+            self._note(listed)
             self._on_tools()
+
+    def _note(self, listed: Listed) -> None:
+        """Note what the stream has now, and tell what became of each tool that is another one."""
+        self._definitions.note(listed.definitions)
+        for change in listed.changes:
+            self._emit(change)
 
     def _use(self, link: ServerLink, tools: tuple[Tool, ...]) -> None:
         """Offer these tools.
@@ -262,20 +277,17 @@ class Connection:
 
     async def _read(
         self, tools: tuple[Tool, ...], summary: str, era: Era | None = None
-    ) -> tuple[int, tuple[ToolDefinition, ...]]:
-        """Count the tools' tokens, find the definitions that are new, and remember both tools and era.
+    ) -> tuple[int, Listed]:
+        """Count the tools' tokens, find what is new and what changed, and remember both tools and era.
 
         All of it is done in threads, which are awaited even if the connection ends meanwhile.
         """
-        snapshot = Snapshot(tools, self._clock.now(), summary)
+        snapshot, before = Snapshot(tools, self._clock.now(), summary), self._last
 
-        def read() -> tuple[ToolDefinition, ...]:
+        def read() -> Listed:
             if era is not None:
                 self._memory.remember_era(self._spec.fingerprint(), era)
-            new = self._definitions.new(tools)
-            redacted = {one.name: one.tool for one in new if one.tool} if self._redacts else {}
-            remember_tools(self._memory, self._spec, snapshot, redacted=redacted)
-            return new
+            return read_listing(self._memory, self._spec, snapshot, before, self._definitions)
 
         async with self._slots:
             # Two threads, as counting leaves a processor's time to Python.
@@ -302,17 +314,3 @@ def _startable(spec: ServerSpec) -> ServerSpec:
 def _failure(server: str, error: ToolsightError) -> ServerFailed:
     tail = error.stderr_tail if isinstance(error, ConnectError) else ""
     return ServerFailed(server, error.message, error.hint, tail)
-
-
-def _difference(old: Sequence[Tool], new: Sequence[Tool]) -> tuple[tuple[str, ...], ...]:
-    """The names of added, removed and changed tools."""
-    before = {tool.name: tool for tool in old}
-    after = {tool.name: tool for tool in new}
-    added = tuple(name for name in after if name not in before)
-    removed = tuple(name for name in before if name not in after)
-    changed = tuple(
-        name
-        for name, tool in after.items()
-        if name in before and definition_hash(before[name]) != definition_hash(tool)
-    )
-    return added, removed, changed

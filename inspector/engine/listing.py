@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from inspector.domain.definition import ToolDefinition, definition_hash
 from inspector.domain.error import ConnectError
+from inspector.domain.events import DefinitionChanged
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
+from inspector.engine.composition.version import changes
 from inspector.engine.ports import ServerLink, ServerMemory, Snapshot, ToolListing, ignored
 
 _NONE: Mapping[str, Tool] = {}
@@ -50,14 +52,14 @@ def remember_tools(
     snapshot: Snapshot,
     *,
     redacted: Mapping[str, Tool] = _NONE,
-) -> None:
+) -> Snapshot | None:
     """Store a server's tools without the values in its spec, which it may repeat. Thread-safe.
 
-    `redacted` are those that have been redacted already, by name.
+    `redacted` are those that have been redacted already, by name. Returns what was stored before, if other.
     """
     own = Redactor({**spec.env, **spec.headers})
     tools = tuple(redacted.get(tool.name) or own.value(tool) for tool in snapshot.tools)
-    memory.remember_tools(
+    return memory.remember_tools(
         spec.fingerprint(), replace(snapshot, tools=tools, summary=own.value(snapshot.summary))
     )
 
@@ -65,9 +67,10 @@ def remember_tools(
 class DefinitionRecord:
     """Which definitions of one server a session has recorded, so that each is recorded once."""
 
-    def __init__(self, redact: Callable[[Tool], Tool]) -> None:
+    def __init__(self, redact: Callable[[Tool], Tool] | None) -> None:
         """`redact` takes the secrets out of what is recorded; hashes are those of what the server lists."""
-        self._redact = redact
+        self.redact = redact or _as_it_is
+        self.redacts = redact is not None
         self._listed: dict[str, str] = {}
         self._recorded: set[str] = set()
 
@@ -78,7 +81,7 @@ class DefinitionRecord:
         """
         hashed = ((tool, definition_hash(tool)) for tool in tools)
         return tuple(
-            ToolDefinition(tool.name, digest, None if digest in self._recorded else self._redact(tool))
+            ToolDefinition(tool.name, digest, None if digest in self._recorded else self.redact(tool))
             for tool, digest in hashed
             if self._listed.get(tool.name) != digest
         )
@@ -87,3 +90,68 @@ class DefinitionRecord:
         """Note that these are in the stream now."""
         self._listed.update((one.name, one.hash) for one in definitions)
         self._recorded.update(one.hash for one in definitions)
+
+
+def _as_it_is(tool: Tool) -> Tool:
+    return tool
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The names of the tools by which two listings differ."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+def difference(before: Sequence[Tool], after: Sequence[Tool]) -> Difference:
+    """What differs between two listings. Takes long for large ones: it belongs in a thread."""
+    old, new = {tool.name: tool for tool in before}, {tool.name: tool for tool in after}
+    return Difference(
+        tuple(name for name in new if name not in old),
+        tuple(name for name in old if name not in new),
+        tuple(
+            name
+            for name, tool in new.items()
+            if name in old and old[name] != tool and definition_hash(old[name]) != definition_hash(tool)
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A listing beside the one before it, which was made at `since` if that was in an earlier session."""
+
+    definitions: tuple[ToolDefinition, ...] = ()
+    difference: Difference = Difference()
+    changes: tuple[DefinitionChanged, ...] = ()
+    since: float = 0.0
+
+
+def read_listing(
+    memory: ServerMemory,
+    spec: ServerSpec,
+    snapshot: Snapshot,
+    before: Sequence[Tool],
+    record: DefinitionRecord,
+) -> Listed:
+    """Remember what a server lists, and find what is new beside `before`, which it listed last.
+
+    If it listed nothing yet in this session, it is compared with what is remembered. Runs in a thread.
+    """
+    new = record.new(snapshot.tools)
+    redacted = {one.name: one.tool for one in new if one.tool} if record.redacts else {}
+    earlier = remember_tools(memory, spec, snapshot, redacted=redacted)
+    if before:
+        return Listed(new, difference(before, snapshot.tools), changes(before, snapshot.tools))
+    if earlier is None:
+        return Listed(new)
+    # What is remembered has no secrets, so what is listed now is compared without them too.
+    old, now = (tuple(map(record.redact, tools)) for tools in (earlier.tools, snapshot.tools))
+    hashes = {one.name: one.hash for one in new}
+    found = (
+        replace(one, after=hashes.get(one.tool.removeprefix(f"{spec.name}:"), one.after))
+        for one in changes(old, now, earlier.at)
+    )
+    return Listed(new, difference(old, now), tuple(found), earlier.at)

@@ -297,7 +297,8 @@ class ServerMemory(Protocol):
     def snapshot(self, fingerprint: str) -> Snapshot | None:
         """The last known tools of the server with that fingerprint, or None."""
 
-    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> None: ...
+    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> Snapshot | None:
+        """Keep the tools, in place of any earlier ones; return the earlier ones if they are others."""
 
 
 class Leftovers(Protocol):

@@ -110,7 +110,10 @@ async def test_all_pages_are_listed(tmp_path: Path) -> None:
         ("image", "[image image/png, 12 KB]"),
         ("nothing", ""),
         ("future_block", '[hologram: {"type":"hologram","depth":3}]'),
-        ("breaks_its_schema", "5 degrees"),
+        (
+            "breaks_its_schema",
+            '5 degrees\n[not what the tool\'s output schema says: degrees is "five", not number]',
+        ),
         ("task", "[the tool started a background task, which Toolsight does not follow]"),
     ],
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from inspector.adapters.mcp.tap import SKIPPED, with_valid_tools
+from inspector.adapters.mcp.page import MAX_DEFINITION, SKIPPED, with_valid_tools
 
 OBJECT = {"type": "object"}
 REST = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "nextCursor": "2"}
@@ -58,3 +58,13 @@ def test_a_tool_is_judged_as_if_it_were_alone_on_its_page(tools: list[Any], prot
 @given(st.lists(GOOD, max_size=5), PROTOCOLS)
 def test_a_page_of_good_tools_stays_as_it_was(tools: list[Any], protocol: str) -> None:
     assert kept_and_skipped(tools, protocol) == (tools, [])
+
+
+def test_a_tool_that_no_model_could_read_is_left_out_and_named() -> None:
+    giant = {"name": "giant", "inputSchema": {"type": "object", "title": "x" * MAX_DEFINITION}}
+    small = {"name": "small", "inputSchema": {"type": "object"}}
+    bad = {"name": "bad"}
+    page = with_valid_tools({"tools": [giant, small, bad], "_meta": {SKIPPED: [["mine", "?"]]}}, "2025-06-18")
+    assert [tool["name"] for tool in page["tools"]] == ["small"]
+    assert [name for name, _ in page["_meta"][SKIPPED]] == ["bad", "giant"]
+    assert "1 MB are read at most" in page["_meta"][SKIPPED][1][1]

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from inspector.adapters.mcp.page import SKIPPED, with_valid_tools
 from inspector.adapters.mcp.process import exit_text
-from inspector.adapters.mcp.tap import SKIPPED, with_valid_tools
-from inspector.adapters.mcp.translate import MAX_TEXT, size_text, summary, tool_result
+from inspector.adapters.mcp.translate import MAX_STRUCTURED, MAX_TEXT, size_text, summary, tool_result
 
 OBJECT = {"type": "object"}
 
@@ -51,7 +51,7 @@ def test_structured_content_is_kept_beside_the_text() -> None:
     assert (result.text, result.structured) == ("5 C", {"c": 5})
 
 
-@pytest.mark.parametrize("structured", [[1, 2], "text", 3, {"large": "x" * MAX_TEXT}])
+@pytest.mark.parametrize("structured", [[1, 2], "text", 3, {"large": "x" * MAX_STRUCTURED}])
 def test_structured_content_that_is_no_small_object_is_left_out(structured: object) -> None:
     assert tool_result({"content": [], "structuredContent": structured}).structured is None
 
@@ -70,7 +70,7 @@ def test_results_that_only_begin_something_say_so(raw: Mapping[str, Any]) -> Non
 
 def test_a_text_that_is_too_long_says_how_much_is_missing() -> None:
     text = tool_result({"content": [block("text", text="x" * (MAX_TEXT + 5))]}).text
-    assert text.endswith("\n[5 more characters left out]")
+    assert text.endswith("\n[5 more characters left out; ask for less at a time]")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 from inspector.app.dialogs.approval_text import approval_body
 from inspector.app.draw.definition_change import change_lines
+from inspector.app.pages.tools.catalog.server_text import server_facts
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
 from inspector.app.replay import Replay
 from inspector.cli.consent import TerminalApprover
@@ -85,6 +86,8 @@ async def test_the_page_of_a_tool_shows_what_its_server_changed() -> None:
         await until(pilot, lambda: "+ Ten days." in seen(pilot))
         hash_ = rig.bench.state.tools[FORECAST.id].definition[:12]
         assert f"description; now {hash_}, 2 definitions in this session" in said(pilot, "#changed")
+        assert "words only" in said(pilot, "#changed")
+        assert "its description" in said(pilot, "#changed")
 
 
 async def test_a_replay_shows_the_definitions_of_then_without_their_server() -> None:
@@ -120,3 +123,15 @@ async def test_a_replay_shows_the_definition_of_then_and_not_that_of_today() -> 
         replay.show(stream, 2, replay.moment(stream, 2))
         assert replay.session.catalog.get(FORECAST.id) == FORECAST
         assert FORECAST.description in str(replay.session.next_request().tools)
+
+
+async def test_a_breaking_change_is_told_on_the_page_of_its_tool_and_of_its_server() -> None:
+    async with app_rig() as (pilot, rig):
+        await opened(pilot, FORECAST.id)
+        schema = {**FORECAST.input_schema, "required": ["city", "days"]}
+        rig.servers["weather"].change([replace(FORECAST, input_schema=schema)])
+        await until(pilot, lambda: "parameter days is now required" in seen(pilot))
+        assert "breaking" in said(pilot, "#changed")
+        state = rig.bench.state
+        facts = server_facts(state.servers["weather"], (), tuple(state.changes.values()))
+        assert "1 definition breaking" in facts.plain

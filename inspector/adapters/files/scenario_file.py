@@ -110,18 +110,20 @@ class _ChangeModel(NullAsAbsent):
     remove: list[_Text] = Field(default_factory=list)
     add: list[_AddedModel] = Field(default_factory=list)
     describe: dict[str, _Text] = Field(default_factory=dict)
+    parameters: dict[str, _Arguments] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _is_of_one_server(self) -> "_ChangeModel":
         prefix = f"{self.server}:"
-        for tool_id in (*self.remove, *(tool.id for tool in self.add), *self.describe):
+        named = (*self.remove, *(tool.id for tool in self.add), *self.describe, *self.parameters)
+        for tool_id in named:
             if not tool_id.startswith(prefix) or tool_id == prefix:
                 raise refusal(f"names {tool_id}, not a tool of {self.server}", f"Write {prefix}NAME.")
         return self
 
     def change(self) -> CatalogChange:
         added = tuple(AddedTool(tool.id, tool.description, tool.answer) for tool in self.add)
-        return CatalogChange(self.server, tuple(self.remove), added, self.describe)
+        return CatalogChange(self.server, tuple(self.remove), added, self.describe, self.parameters)
 
 
 class _FaultModel(NullAsAbsent):

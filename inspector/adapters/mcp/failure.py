@@ -4,6 +4,7 @@ from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS
 from pydantic import ValidationError
 
+from inspector.adapters.mcp.cut_frame import ASK_FOR_LESS, TOO_LARGE
 from inspector.adapters.mcp.host import cause_text
 from inspector.domain.error import ArgumentsRejected, ProtocolError
 
@@ -24,4 +25,5 @@ def protocol_error(error: Exception, what: str) -> ProtocolError:
     if not isinstance(error, MCPError):
         return ProtocolError(f"{what}: {cause_text(error)}")
     kind = ArgumentsRejected if error.code == INVALID_PARAMS else ProtocolError
-    return kind(f"{what}: {cause_text(error)}", hint="The server rejected the request.")
+    hint = ASK_FOR_LESS if TOO_LARGE in error.message else "The server rejected the request."
+    return kind(f"{what}: {cause_text(error)}", hint=hint)

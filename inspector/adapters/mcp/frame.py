@@ -27,9 +27,10 @@ _SHOWN = 200
 
 @dataclass
 class RawMessage(SessionMessage):
-    """A message with the bytes that it was read from."""
+    """A message with the bytes that it was read from: all `size` of them, or the first of too many."""
 
     raw: bytes = b""
+    size: int = 0
 
 
 def read_frame(line: bytes) -> Frame | None:

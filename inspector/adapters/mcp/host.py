@@ -23,9 +23,10 @@ from pydantic import ValidationError
 
 from inspector.adapters.mcp.frame import stray_hint
 from inspector.adapters.mcp.log import LOG
+from inspector.adapters.mcp.page import flaw_text
 from inspector.adapters.mcp.recorder import Recorder
 from inspector.adapters.mcp.server_request import ServerRequests
-from inspector.adapters.mcp.tap import Streams, Tap, flaw_text
+from inspector.adapters.mcp.tap import Streams, Tap
 from inspector.domain.error import ConnectError, ConnectTimeout, ServerExited
 
 # Seconds that a modern server gets to confirm the subscription to changes before it counts as ready.

@@ -1,7 +1,7 @@
 """MCP over streamable HTTP: keeps the HTTP status, which the SDK hides behind one vague error."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,9 +10,12 @@ import httpx2
 from mcp import MCPError
 from mcp.client.streamable_http import streamable_http_client
 
+from inspector.adapters.mcp.cut_frame import TOO_LARGE
+from inspector.adapters.mcp.line import LONGEST_LINE
 from inspector.adapters.mcp.log import LOG
 from inspector.adapters.mcp.retry_after import retry_after
 from inspector.adapters.mcp.tap import Streams
+from inspector.adapters.mcp.translate import size_text
 from inspector.domain.error import AuthRequired, ConnectError, RateLimited
 from inspector.domain.number import duration
 from inspector.domain.server import ServerSpec
@@ -49,7 +52,9 @@ class HttpChannel:
         timeout = httpx2.Timeout(_HTTP_TIMEOUT, read=None)
         async with (
             _WatchedClient(self, headers=dict(self._spec.headers), timeout=timeout) as client,
-            streamable_http_client(self._spec.url, http_client=client) as streams,
+            streamable_http_client(
+                self._spec.url, http_client=client, max_sse_event_size=LONGEST_LINE
+            ) as streams,
         ):
             yield streams
 
@@ -136,7 +141,28 @@ class _WatchedClient(httpx2.AsyncClient):
             self._channel.unreachable(error)
             raise
         self._channel.answered(request, response)
+        is_stream = "text/event-stream" in response.headers.get("content-type", "")
+        if not is_stream and isinstance(response.stream, httpx2.AsyncByteStream):
+            response.stream = _Bounded(response.stream)
         return response
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """An answer that ends with an error once it is larger than Toolsight reads."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._inner:
+            size += len(chunk)
+            if size > LONGEST_LINE:
+                raise httpx2.StreamError(f"{TOO_LARGE}: {size_text(LONGEST_LINE)} are read at most")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
 
 
 def _origin(url: str) -> str:

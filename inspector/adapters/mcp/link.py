@@ -12,10 +12,11 @@ from inspector.adapters.mcp.failure import SERVER_BUG, is_gone, protocol_error
 from inspector.adapters.mcp.host import Channel, Host
 from inspector.adapters.mcp.http import HttpChannel
 from inspector.adapters.mcp.log import StderrFile
+from inspector.adapters.mcp.page import SKIPPED
 from inspector.adapters.mcp.process import StdioChannel
 from inspector.adapters.mcp.recorder import Recorder
 from inspector.adapters.mcp.server_request import ServerRequests
-from inspector.adapters.mcp.tap import RAW, SKIPPED
+from inspector.adapters.mcp.tap import RAW
 from inspector.adapters.mcp.translate import tool_result
 from inspector.adapters.process.registration import Registry
 from inspector.domain.error import (
@@ -101,6 +102,7 @@ class McpLink:
         self._host = host
         self._client = client
         self._channel = channel
+        self._results: dict[str, JsonObject | None] = {}
 
     async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
         tools: dict[str, Tool] = {}
@@ -117,6 +119,7 @@ class McpLink:
                     tools[tool.name] = translated(self._server, tool)
             cursor = page.next_cursor
             if cursor is None:
+                self._results = {name: tool.output_schema for name, tool in tools.items()}
                 return ToolListing(tuple(tools.values()), tuple(skipped))
             if cursor in seen:
                 raise _endless(f"The server repeats the page cursor {cursor!r}", len(tools))
@@ -133,7 +136,7 @@ class McpLink:
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
         try:
             async with self._requests.call(timeout) as deadline:
-                return tool_result(await self._answered(tool, arguments))
+                return tool_result(await self._answered(tool, arguments), self._results.get(tool))
         except ClientRefusal as refusal:
             text = f"[{tool} needs more input and does not get it: {refusal.message}]"
             return ToolResult(text, is_error=True, kinds=("unsupported",))

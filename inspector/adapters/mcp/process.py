@@ -18,7 +18,9 @@ import anyio
 from anyio.streams.memory import MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
+from inspector.adapters.mcp.cut_frame import cut_frame
 from inspector.adapters.mcp.frame import RawMessage, read_frame, stray_hint
+from inspector.adapters.mcp.line import CutLine, Lines
 from inspector.adapters.mcp.log import LOG, StderrFile
 from inspector.adapters.mcp.tap import Streams
 from inspector.adapters.process.registration import Registration, Registry
@@ -171,7 +173,7 @@ class _Child(asyncio.SubprocessProtocol):
         self._to_session = to_session
         self._on_stray = on_stray
         self._transport: asyncio.SubprocessTransport | None = None
-        self._parts: list[bytes] = []
+        self._lines = Lines()
         # The first line that is no protocol message.
         self.stray = ""
 
@@ -185,19 +187,16 @@ class _Child(asyncio.SubprocessProtocol):
         self.pid = transport.get_pid()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        if fd != _STDOUT:
-            return
-        head, *others = data.split(b"\n")
-        self._parts.append(head)
-        for part in others:
-            self._deliver(b"".join(self._parts))
-            self._parts = [part]
+        if fd == _STDOUT:
+            for line in self._lines.feed(data):
+                self._deliver(line)
 
-    def _deliver(self, line: bytes) -> None:
-        frame = read_frame(line)
+    def _deliver(self, whole: bytes | CutLine) -> None:
+        line, size = (whole.head, whole.size) if isinstance(whole, CutLine) else (whole, len(whole))
+        frame = cut_frame(whole) if isinstance(whole, CutLine) else read_frame(whole)
         if frame is not None:
             with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-                self._to_session.send_nowait(RawMessage(frame, raw=line))
+                self._to_session.send_nowait(RawMessage(frame, raw=line, size=size))
         elif line.strip():
             self._on_stray(line)
             self.stray = self.stray or line.strip()[:_SHOWN].decode("utf-8", "replace")

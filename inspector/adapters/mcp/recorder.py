@@ -18,8 +18,13 @@ class Recorder:
         self._clock = clock
         self._pending: dict[tuple[bool, str], tuple[str, float]] = {}
 
-    def message(self, message: JSONRPCMessage, raw: bytes | None = None, *, sent: bool) -> None:
-        """Record a message, from the bytes as they came, or else as compact JSON."""
+    def message(
+        self, message: JSONRPCMessage, raw: bytes | None = None, *, sent: bool, size: int = 0
+    ) -> None:
+        """Record a message, from the bytes as they came, or else as compact JSON.
+
+        It had `size` bytes if these are only the first of them.
+        """
         data = message.model_dump_json(by_alias=True, exclude_unset=True).encode() if raw is None else raw
         if isinstance(message, JSONRPCNotification):
             self._append(data, sent, FrameKind.NOTIFICATION, message.method)
@@ -31,7 +36,7 @@ class Recorder:
             return
         method, began = self._pending.pop((not sent, request_id), ("", None))
         took = None if began is None else (self._clock.monotonic() - began) * 1000
-        self._append(data, sent, _reply_kind(message), method, request_id, took)
+        self._append(data, sent, _reply_kind(message), method, request_id, took, size)
 
     def stray(self, data: bytes) -> None:
         """Record what a server sent that is no message."""
@@ -50,6 +55,7 @@ class Recorder:
         method: str,
         request_id: str = "",
         milliseconds: float | None = None,
+        size: int = 0,
     ) -> None:
         text = data[: LONGEST_TEXT + 1].decode("utf-8", "replace").rstrip("\r\n")
         frame = Frame(
@@ -59,7 +65,7 @@ class Recorder:
             kind,
             method,
             request_id,
-            len(data.rstrip(b"\r\n")),
+            max(size, len(data.rstrip(b"\r\n"))),
             beginning(text) if len(data) > LONGEST_TEXT else text,
             milliseconds,
         )

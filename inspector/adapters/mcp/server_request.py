@@ -11,8 +11,8 @@ from mcp.client.session import ClientRequestContext
 from pydantic import FileUrl, TypeAdapter, ValidationError
 
 from inspector.adapters.mcp.call_questions import CallQuestions
+from inspector.adapters.mcp.page import flaw_text
 from inspector.adapters.mcp.patience import Patience
-from inspector.adapters.mcp.tap import flaw_text
 from inspector.domain.client_capabilities import protocol_form
 from inspector.domain.elicitation import (
     Action,

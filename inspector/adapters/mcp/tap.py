@@ -6,7 +6,7 @@ removed tools and the raw result in `_meta`, where the link reads them. Every fr
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -19,23 +19,17 @@ from mcp_types import (
     JSONRPCError,
     JSONRPCRequest,
     JSONRPCResponse,
-    ListToolsResult,
-    Tool,
 )
-from mcp_types.methods import validate_server_result
-from pydantic import BaseModel, ValidationError
 
 from inspector.adapters.mcp.frame import RawMessage
+from inspector.adapters.mcp.page import LIST, MAX_DEFINITION, with_valid_tools
 from inspector.adapters.mcp.recorder import Recorder
 
 Streams = tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]]
 
-SKIPPED = "toolsight/skipped"
 RAW = "toolsight/raw"
-LIST = "tools/list"
 CALL = "tools/call"
 INITIALIZE = "initialize"
-_SHOWN_ERRORS = 2
 
 
 class Tap:
@@ -77,14 +71,15 @@ class Tap:
         if isinstance(item, Exception):
             self._recorder.stray(str(item).encode("utf-8", "replace"))
             return
-        raw = item.raw if isinstance(item, RawMessage) else None
-        self._recorder.message(item.message, raw, sent=False)
+        raw, size = (item.raw, item.size) if isinstance(item, RawMessage) else (None, 0)
+        self._recorder.message(item.message, raw, sent=False, size=size)
         if not isinstance(item.message, JSONRPCResponse | JSONRPCError):
             return
         method = self._asked.pop(str(item.message.id), "")
         if isinstance(item.message, JSONRPCResponse):
             if method == LIST:
-                item.message.result = with_valid_tools(item.message.result, self.protocol)
+                is_large = raw is None or size > MAX_DEFINITION
+                item.message.result = with_valid_tools(item.message.result, self.protocol, is_large=is_large)
             elif method == CALL:
                 item.message.result = {
                     "content": [],
@@ -157,64 +152,3 @@ class _Outgoing:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
-
-
-def with_valid_tools(page: Mapping[str, Any], protocol: str) -> dict[str, Any]:
-    """A page without the tools that the SDK would reject; `_meta` names those, with the reasons.
-
-    A page that is invalid apart from its tools stays unchanged, so that the SDK reports it.
-    """
-    whole = dict(page)
-    tools = page.get("tools")
-    if not isinstance(tools, list) or _flaw({**whole, "tools": []}, protocol):
-        return whole
-    good, skipped = tools, list[list[str]]()
-    if _flaw(whole, protocol) or _model_flaw(ListToolsResult, whole):
-        good, skipped = _sorted_out(whole, tools, protocol)
-    meta = page.get("_meta")
-    return {**whole, "tools": good, "_meta": {**(meta if isinstance(meta, dict) else {}), SKIPPED: skipped}}
-
-
-def _sorted_out(
-    page: Mapping[str, Any], tools: Sequence[Any], protocol: str
-) -> tuple[list[Any], list[list[str]]]:
-    """The valid tools of a page, and the names of the others with what is wrong."""
-    good: list[Any] = []
-    skipped: list[list[str]] = []
-    for number, tool in enumerate(tools, start=1):
-        flaw = _flaw({**page, "tools": [tool]}, protocol) or _model_flaw(Tool, tool)
-        if flaw:
-            name = tool.get("name") if isinstance(tool, dict) else None
-            skipped.append([name if isinstance(name, str) and name else f"tool {number}", flaw])
-        else:
-            good.append(tool)
-    return good, skipped
-
-
-def _flaw(page: Mapping[str, Any], protocol: str) -> str:
-    try:
-        validate_server_result(LIST, protocol, page)
-    except ValidationError as error:
-        return flaw_text(error)
-    except (KeyError, ValueError):
-        return ""
-    return ""
-
-
-def _model_flaw(model: type[BaseModel], value: object) -> str:
-    try:
-        model.model_validate(value, by_name=False)
-    except ValidationError as error:
-        return flaw_text(error)
-    return ""
-
-
-def flaw_text(error: ValidationError) -> str:
-    """What pydantic found wrong and where, in one short line."""
-    flaws = error.errors(include_url=False, include_context=False, include_input=False)
-    texts = []
-    for flaw in flaws[:_SHOWN_ERRORS]:
-        where = ".".join(str(step) for step in flaw["loc"]).removeprefix("tools.0").lstrip(".")
-        texts.append(f"{where}: {flaw['msg']}" if where else flaw["msg"])
-    more = len(flaws) - len(texts)
-    return "; ".join(texts) + (f"; and {more} more" if more > 0 else "")

@@ -6,8 +6,11 @@ from typing import Any
 
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.message import ToolResult
+from inspector.domain.result_flaw import result_flaw
 
-MAX_TEXT = 1_000_000
+# Some 50,000 tokens: more is no use to a model, and counting it would keep the keys waiting.
+MAX_TEXT = 200_000
+MAX_STRUCTURED = 1_000_000
 MAX_SUMMARY = 160
 # Against a flood of text only: instructions are kept whole.
 MAX_INSTRUCTIONS = 100_000
@@ -15,8 +18,11 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _UNITS = ("B", "KB", "MB", "GB")
 
 
-def tool_result(raw: Mapping[str, Any]) -> ToolResult:
-    """Convert a `tools/call` result to text for a model. Anything but text is described in brackets."""
+def tool_result(raw: Mapping[str, Any], schema: JsonObject | None = None) -> ToolResult:
+    """Convert a `tools/call` result to text for a model. Anything but text is described in brackets.
+
+    So is structured content that is not what `schema`, the tool's own, says.
+    """
     unfinished = _unfinished(raw)
     if unfinished:
         return ToolResult(unfinished, is_error=True, kinds=("unsupported",))
@@ -27,8 +33,12 @@ def tool_result(raw: Mapping[str, Any]) -> ToolResult:
     structured = raw.get("structuredContent")
     if structured is not None and not text.strip():
         text, kinds = compact(structured), (*kinds, "structured")
+    text = _limited(text)
+    flaw = result_flaw(schema, structured) if structured is not None else ""
+    if flaw and raw.get("isError") is not True:
+        text = f"{text}\n[not what the tool's output schema says: {flaw}]"
     return ToolResult(
-        _limited(text),
+        text,
         is_error=raw.get("isError") is True,
         structured=_kept(structured),
         kinds=kinds or ("empty",),
@@ -94,12 +104,12 @@ def size_text(count: float) -> str:
 def _limited(text: str) -> str:
     if len(text) <= MAX_TEXT:
         return text
-    return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT} more characters left out]"
+    return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT:,} more characters left out; ask for less at a time]"
 
 
 def _kept(structured: object) -> JsonObject | None:
     """The structured content to keep: an object that is not too large to copy."""
-    if not isinstance(structured, Mapping) or len(compact(structured)) > MAX_TEXT:
+    if not isinstance(structured, Mapping) or len(compact(structured)) > MAX_STRUCTURED:
         return None
     return dict(structured)
 

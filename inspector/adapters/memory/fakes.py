@@ -208,8 +208,10 @@ class MemoryServerMemory:
     def snapshot(self, fingerprint: str) -> Snapshot | None:
         return self.snapshots.get(fingerprint)
 
-    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> None:
+    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> Snapshot | None:
+        before = self.snapshots.get(fingerprint)
         self.snapshots[fingerprint] = snapshot
+        return before if before is not None and before.tools != snapshot.tools else None
 
 
 class MemoryLeftovers:

@@ -59,22 +59,28 @@ class SqliteServerMemory:
         rows = self._database.rows(_SNAPSHOT, (fingerprint,))
         if not rows:
             return None
-        tools, at, summary = rows[0]
-        try:
-            return Snapshot(_tools().validate_python(decode_value(tools)), at, str(decode_value(summary)))
-        except (ValueError, RecursionError):
-            return None
+        return _snapshot(*rows[0])
 
-    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> None:
-        """Keep the tools, in place of any earlier ones."""
+    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> Snapshot | None:
+        """Keep the tools, in place of any earlier ones; return the earlier ones if they are others."""
         tools = encode_value(_tools().dump_python(snapshot.tools, warnings=False))
         row = (fingerprint, snapshot.at, encode_value(snapshot.summary), tools)
+        before = self._database.rows(_SNAPSHOT, (fingerprint,))
         with self._database.transaction() as connection:
             connection.execute(_REMEMBER_TOOLS, row)
+        # Mostly they are the same to the letter, and need not be read to know it.
+        return _snapshot(*before[0]) if before and before[0][0] != tools else None
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""
         self._database.close()
+
+
+def _snapshot(tools: str, at: float, summary: str) -> Snapshot | None:
+    try:
+        return Snapshot(_tools().validate_python(decode_value(tools)), at, str(decode_value(summary)))
+    except (ValueError, RecursionError):
+        return None
 
 
 @cache

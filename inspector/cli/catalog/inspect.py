@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from inspector.cli.catalog.change import say_changes
 from inspector.cli.catalog.wire import named, say_wire
 from inspector.cli.client.option import as_client, options_as
 from inspector.cli.client.view import say_catalog_as
@@ -73,18 +74,28 @@ def _say_failure(server: ServerState) -> None:
 
 @click.command()
 @click.argument("tool_id", default="", metavar="[TOOL]")
+@click.option(
+    "--changes",
+    is_flag=True,
+    help="What changed since each server was connected last: new, gone, and what other definitions break.",
+)
 @as_client
 @shared
 @as_json
-def tools(tool_id: str, client: Client | None, as_json: bool, **values: Any) -> None:
+def tools(tool_id: str, changes: bool, client: Client | None, as_json: bool, **values: Any) -> None:
     """List the permitted tools with their tokens, and what contradicts the claims of their servers.
 
     With --as, they are listed as that client gets them, and TOOL, by its id, is shown whole.
     """
+    if changes and (tool_id or client is not None):
+        raise click.UsageError("--changes is of every server: leave out TOOL and --as.")
     if tool_id and client is None:
         raise click.UsageError("TOOL needs --as: `toolsight call TOOL` calls it.")
 
     async def work(bench: Workbench) -> None:
+        if changes:
+            say_changes(bench, as_json=as_json)
+            return
         if client is not None:
             say_catalog_as(bench, client, tool_id, as_json=as_json)
             return

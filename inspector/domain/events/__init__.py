@@ -24,6 +24,7 @@ from inspector.domain.events.model import *
 from inspector.domain.events.reliability import *
 from inspector.domain.events.server import *
 from inspector.domain.events.session import *
+from inspector.domain.events.version import *
 
 # By kind. `slots` creates every class twice; the second one, which is in use, overwrites the first.
 EVENT_TYPES: Mapping[str, type[Event]] = {cls.kind: cls for cls in Event.__subclasses__()}

@@ -57,7 +57,8 @@ class ServerReady(Event):
 
     `milliseconds` runs from start to tool list, and is 0 if nobody measured it.
 
-    `definitions` holds those that differ from what the server listed before in this session.
+    `definitions` holds those that differ from what the server listed before in this session. `added` and
+    `removed` are names of tools, beside what it listed last: at `since` if that was in an earlier session.
     """
 
     kind: ClassVar[str] = "ready"
@@ -69,12 +70,21 @@ class ServerReady(Event):
     skipped: tuple[SkippedTool, ...] = ()
     milliseconds: float = 0.0
     definitions: tuple[ToolDefinition, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    since: float = 0.0
 
     def summary(self) -> str:
         skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
         took = f", {milliseconds(self.milliseconds)}" if self.milliseconds else ""
         size = f", {count(self.tokens, 'token')}" if self.tokens or not self.tools else ""
-        return f"{self.server}  {count(self.tools, 'tool')}{skipped}{size}{took}"
+        news = f"; since last time {self._news}" if self._news else ""
+        return f"{self.server}  {count(self.tools, 'tool')}{skipped}{size}{took}{news}"
+
+    @property
+    def _news(self) -> str:
+        both = ((len(self.added), "new"), (len(self.removed), "gone"))
+        return ", ".join(f"{number:,} {what}" for number, what in both if number)
 
 
 @dataclass(frozen=True, slots=True)

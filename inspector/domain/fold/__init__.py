@@ -14,6 +14,7 @@ from inspector.domain.fold import (
     server as server,
     session as session,
     tool as tool,
+    version as version,
 )
 from inspector.domain.fold.step import step
 from inspector.domain.session import SessionState

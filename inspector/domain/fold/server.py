@@ -49,6 +49,9 @@ def _server_ready(event: ServerReady, state: SessionState) -> SessionState:
         info=event.info,
         skipped=event.skipped,
         milliseconds=event.milliseconds,
+        added=event.added,
+        removed=event.removed,
+        since=event.since,
     )
     return _with_definitions(_with_server(state, server), event.server, event.definitions)
 

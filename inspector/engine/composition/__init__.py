@@ -1,1 +1,1 @@
-"""What a session does beyond discovery to compose its tools: it predicts, it goes around what fails."""
+"""What a session does beyond discovery: it predicts, goes around what fails, and tells what changed."""

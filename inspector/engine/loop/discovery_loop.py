@@ -30,6 +30,7 @@ from inspector.domain.message import (
 from inspector.domain.setting_problem import refusal
 from inspector.domain.written_call import written_calls
 from inspector.engine.composition.inertia import Inertia
+from inspector.engine.composition.version import VersionNotes
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.connecting import Connecting
@@ -76,6 +77,7 @@ class DiscoveryLoop:
         self._session = session
         self._binder = binder
         self._headroom = Headroom(session, binder, live)
+        self._versions = VersionNotes(session, live)
         self._dispatcher = dispatcher
         self._clock = clock
         self._live = live
@@ -119,6 +121,7 @@ class DiscoveryLoop:
             # At each step: a server may have changed its tools, so that a restriction matches none any more.
             if refused := refusal(self._session.state.problems):
                 return TurnEnded("refused", refused)
+            self.messages = (*self.messages, *self._versions.notes())
             if is_loop and self._live.settings.guard.think:
                 await self._think()
                 is_loop = False

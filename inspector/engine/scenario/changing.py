@@ -146,6 +146,9 @@ def changed(tools: Iterable[Tool], change: CatalogChange) -> tuple[Tool, ...]:
     for tool_id, description in change.describe.items():
         if tool_id in kept:
             kept[tool_id] = replace(kept[tool_id], description=description)
+    for tool_id, schema in change.parameters.items():
+        if tool_id in kept:
+            kept[tool_id] = replace(kept[tool_id], input_schema=schema)
     for added in change.add:
         name = added.id.removeprefix(f"{change.server}:")
         kept[added.id] = Tool(change.server, name, added.description)
@@ -160,7 +163,7 @@ def _after(tools: tuple[Tool, ...], change: CatalogChange) -> tuple[Tool, ...]:
 
 def _require(tools: Iterable[Tool], change: CatalogChange) -> None:
     known = [tool.id for tool in tools]
-    for tool_id in (*change.remove, *change.describe):
+    for tool_id in (*change.remove, *change.describe, *change.parameters):
         if tool_id not in known:
             near = ", ".join(closest(tool_id, known) or known) or "none"
             raise ConfigError(f"there is no tool '{tool_id}' to change", hint=f"Tools: {near}.")

@@ -98,7 +98,14 @@ class Binder:
         self.static_tokens = built.event.static_tokens
         hidden = {tool.id for tool in (*connected, *away)}.difference(built.catalog.by_id, held)
         told_once = has_proxy(self.delivery) and not offers_before_message(live.settings.binding)
-        for evicted in departures(state, built.catalog, held=held, hidden=hidden, told_once=told_once):
+        for evicted in departures(
+            state,
+            built.catalog,
+            held=held,
+            hidden=hidden,
+            told_once=told_once,
+            evict_breaking=live.settings.versions.on_breaking == "evict",
+        ):
             self._session.emit(evicted)
         gate = live.settings.gate.ranker if live.settings.binding.policy == "gate" else ""
         live.retrieval.update(self.catalog.tools, summaries, instructions, gate_ranker=gate)

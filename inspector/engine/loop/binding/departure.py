@@ -17,12 +17,19 @@ def held_ids(state: SessionState, away: Catalog) -> tuple[str, ...]:
 
 
 def departures(
-    state: SessionState, catalog: Catalog, *, held: Collection[str], hidden: Collection[str], told_once: bool
+    state: SessionState,
+    catalog: Catalog,
+    *,
+    held: Collection[str],
+    hidden: Collection[str],
+    told_once: bool,
+    evict_breaking: bool = False,
 ) -> Iterator[ToolEvicted]:
     """The evictions of loaded tools that a new catalog causes, each with its cause.
 
     `hidden` are the tools that the toolset does not permit. With `told_once` the model reads
     a definition only in a search result, not in each request: a tool that changed has to be found again.
+    With `evict_breaking` so has any tool whose change breaks the calls that the model would make.
     """
     for tool_id in state.places:
         tool = state.known(tool_id)
@@ -32,6 +39,8 @@ def departures(
             yield _evicted(tool, "toolset" if tool_id in hidden else "gone")
         elif told_once and has_changed(state, tool):
             yield _evicted(tool, "changed")
+        elif evict_breaking and has_changed(state, tool) and (why := state.untold.get(tool_id)):
+            yield ToolEvicted(tool_id, f"{tool.server} changed it: {'; '.join(why)}", "changed")
 
 
 def has_changed(state: SessionState, tool: ToolState) -> bool:

@@ -15,6 +15,7 @@ from inspector.domain.events import (
     CallStarted,
     CatalogBuilt,
     ContextReduced,
+    DefinitionChanged,
     Event,
     GateApplied,
     IndexChanged,
@@ -33,6 +34,7 @@ from inspector.domain.events import (
     ToolLoaded,
     ToolsChanged,
     UserSaid,
+    VersionTold,
 )
 from inspector.domain.expectation import Finding
 from inspector.domain.fold import apply
@@ -50,6 +52,8 @@ _BEFORE_A_MODEL_CALL = (
     GateApplied,
     MilestoneReached,
     ToolsChanged,
+    DefinitionChanged,
+    VersionTold,
     CatalogBuilt,
     SettingsChanged,
     SettingsChecked,

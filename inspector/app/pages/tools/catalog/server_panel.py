@@ -75,7 +75,10 @@ class ServerPanel(InContext, Vertical):
         else:
             held = sum(tool.server == server.name for tool in state.held.values())
             trusted = server.name in state.trusted_servers
-            facts = server_facts(server, state.problems, held=held, trusted=trusted, width=self._width)
+            changes = [one for id_, one in state.changes.items() if id_.partition(":")[0] == server.name]
+            facts = server_facts(
+                server, state.problems, changes, held=held, trusted=trusted, width=self._width
+            )
             self.query_one("#server-facts", Static).update(facts)
             self._show_told(server)
 

@@ -1,5 +1,6 @@
 """What is known about a server, in words."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from textual.content import Content
@@ -7,6 +8,8 @@ from textual.content import Content
 from inspector.app.draw.fact import fact
 from inspector.app.draw.problem import problem_line
 from inspector.app.draw.style import MUTED
+from inspector.domain.events import DefinitionChanged
+from inspector.domain.moment import shown_moment
 from inspector.domain.number import count, milliseconds, tokens
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState
@@ -20,7 +23,7 @@ STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
     ServerPhase.STOPPED: ("■ stopped", MUTED, "muted"),
 }
 NO_SERVER = "The configuration has no servers. Add one to its file and restart."
-_LABELS = 14
+_LABELS, _NAMES = 14, 4
 _TRUSTED = "trusted: what it says only reads is called without asking (t asks again)"
 _NOT_TRUSTED = "not trusted: you are asked, also about what it says only reads (t trusts)"
 
@@ -42,6 +45,7 @@ def server_title(server: ServerState, width: int) -> Content:
 def server_facts(
     server: ServerState,
     problems: Sequence[SettingProblem] = (),
+    changes: Sequence[DefinitionChanged] = (),
     *,
     held: int = 0,
     trusted: bool = False,
@@ -49,8 +53,8 @@ def server_facts(
 ) -> Content:
     """Return the facts about a server in lines of `width`, with the problems of the settings about it.
 
-    `held` counts its tools that are kept as they were while it is away; `trusted` says whether what it claims
-    about its tools is believed.
+    `changes` are the last ones of its tools' definitions. `held` counts its tools that are kept as they were
+    while it is away; `trusted` says whether what it claims about its tools is believed.
     """
     failed, info = server.phase is ServerPhase.FAILED, server.info
     trust = _TRUSTED if trusted else _NOT_TRUSTED
@@ -64,6 +68,7 @@ def server_facts(
         ("capabilities", ", ".join(info.capabilities)),
         ("was told", _told(server)),
         ("its claims", trust if server.phase is ServerPhase.READY else ""),
+        ("changed", _changes(server, changes) if server.phase is ServerPhase.READY else ""),
     )
     lines = [fact(label, plain(value, limit=2000), _LABELS, width) for label, value in facts if value]
     skipped = Content.styled("⚠ skipped", "$text-warning")
@@ -73,6 +78,17 @@ def server_facts(
     ]
     lines += [problem_line(problem) for problem in problems if problem.server == server.name]
     return Content("\n").join(lines)
+
+
+def _changes(server: ServerState, changes: Sequence[DefinitionChanged]) -> str:
+    """By what its list differs from the one before; tells when that was made, if in an earlier session."""
+    verdicts = Counter("words only" if one.verdict == "words" else one.verdict for one in changes)
+    parts = [f"+{name}" for name in server.added[:_NAMES]] + [f"-{name}" for name in server.removed[:_NAMES]]
+    left = sum(max(len(names) - _NAMES, 0) for names in (server.added, server.removed))
+    parts += [f"{left:,} more"] if left else []
+    parts += [f"{count(number, 'definition')} {verdict}" for verdict, number in verdicts.items()]
+    since = f" since {shown_moment(server.since)} UTC" if server.since else ""
+    return f"{', '.join(parts)}{since}" if parts else ""
 
 
 def _told(server: ServerState) -> str:

@@ -130,9 +130,11 @@ class ToolPanel(InContext, Vertical):
     def draw_about(self, tool: Tool) -> None:
         """Draw the facts and what changed."""
         why = why_ask(tool, self.session.state)
-        tags = self.session.retrieval.rules.tags.of(tool)
+        state, tags = self.session.state, self.session.retrieval.rules.tags.of(tool)
         self.query_one("#facts", Static).update(tool_text.facts(tool, self._state, why, self._width, tags))
-        changed = tool_text.changed(self._state, self.session.state.versions(self._tool_id))
+        changed = tool_text.changed(
+            self._state, state.versions(self._tool_id), state.changes.get(self._tool_id)
+        )
         self.query_one("#changed", Static).update(changed)
         self.query_one("#changed-parts").display = bool(changed.plain)
         if self._is_new("about", tool.description):

@@ -1,7 +1,7 @@
 """What is known about a tool, in words: the title, what its server claims, and the outcome of a call."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from textual.content import Content
 
@@ -12,8 +12,10 @@ from inspector.app.draw.tool_row import ICONS
 from inspector.domain.contradiction import contradiction
 from inspector.domain.definition import definition_changes
 from inspector.domain.error import ToolsightError
+from inspector.domain.events import DefinitionChanged
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
+from inspector.domain.moment import shown_moment
 from inspector.domain.number import count, milliseconds, tokens
 from inspector.domain.session import Binding, ToolState
 from inspector.domain.tool import Annotations, Tool, definition
@@ -82,17 +84,34 @@ def facts(
     return Content("\n").join(_fact(label, value, width) for label, value in lines)
 
 
-def changed(state: ToolState | None, versions: Sequence[Tool]) -> Content:
+def changed(
+    state: ToolState | None, versions: Sequence[Tool], change: DefinitionChanged | None = None
+) -> Content:
     """Return how a tool's definition differs from the one before; empty if it never changed.
 
-    `versions` are its definitions in the session, the current one last.
+    `versions` are its definitions in the session, the current one last, and `change` is what the last change
+    means for a caller.
     """
     if state is None or len(versions) < 2:
         return Content("")
     changes = definition_changes(*versions[-2:])
     parts = ", ".join(change.part for change in changes) or "only what is kept out of the record"
-    text = f"{parts}; now {state.definition[:_DIGITS]}, {count(len(versions), 'definition')} in this session"
-    return Content("\n").join([_fact("changed", text), *change_lines(changes)])
+    known = f"now {state.definition[:_DIGITS]}, {count(len(versions), 'definition')}"
+    since = f"since {shown_moment(change.since)} UTC" if change and change.since else ""
+    text = f"{parts}; {known} {since or 'in this session'}"
+    return Content("\n").join([_fact("changed", text), *_verdict(change), *change_lines(changes)])
+
+
+def _verdict(change: DefinitionChanged | None) -> Iterator[Content]:
+    """What a change means for a caller: the verdict, and what speaks for it, the worst first."""
+    if change is None or change.verdict == "same":
+        return
+    label = "words only" if change.verdict == "words" else change.verdict
+    color = "$text-error" if change.verdict == "breaking" else ""
+    yield fact("for a caller", Content.styled(label, color), _LABELS, 0)
+    for number, reason in enumerate(change.reasons):
+        color = "$text-error" if number < change.breaking else MUTED
+        yield plain(f"  {reason}", limit=300, newlines=False).stylize(color)
 
 
 def _fact(label: str, value: str, width: int = 0) -> Content:

@@ -1,0 +1,76 @@
+"""Versions of definitions: what changed between two listings, and what a model is told of it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from inspector.domain.definition import ToolDefinition, definition_hash
+from inspector.domain.events import DefinitionChanged, VersionTold
+from inspector.domain.message import NoteMessage
+from inspector.domain.schema_change import Verdict, schema_change
+from inspector.domain.session import SessionState
+from inspector.domain.tool import Tool
+from inspector.engine.live import LiveSettings
+from inspector.engine.session import Session
+
+MOST_TOLD = 50
+"""Of more tools than these no event of their own tells, when a server changes them all at once."""
+_ORDER: tuple[Verdict, ...] = ("breaking", "compatible", "words", "same")
+_REBOUND = "Its definition in this request is the new one: use that."
+_UNLOADED = "It was unloaded: find it again with search_tools before you call it."
+
+
+def changes(
+    before: Sequence[Tool], after: Sequence[Tool], since: float = 0.0
+) -> tuple[DefinitionChanged, ...]:
+    """What became of the tools that are in both listings, the worst first. May run in any thread.
+
+    `before` was listed in an earlier session at `since`, and is told because the stream does not have it;
+    or in this one if that is 0.
+    """
+    known = {tool.name: tool for tool in before}
+    found: list[DefinitionChanged] = []
+    for tool in after:
+        old = known.get(tool.name)
+        if old is None or old == tool or (hash_ := definition_hash(old)) == (now := definition_hash(tool)):
+            continue
+        change = schema_change(old, tool)
+        earlier = ToolDefinition(old.name, hash_, old) if since else None
+        told = DefinitionChanged(
+            tool=tool.id,
+            before=hash_,
+            after=now,
+            verdict=change.verdict,
+            reasons=change.reasons,
+            breaking=change.breaking,
+            since=since,
+            earlier=earlier,
+        )
+        found.append(told)
+    found.sort(key=lambda one: _ORDER.index(one.verdict))
+    told_of, others = found[:MOST_TOLD], len(found) - MOST_TOLD
+    if others > 0:
+        told_of[-1] = replace(told_of[-1], others=others)
+    return tuple(told_of)
+
+
+class VersionNotes:
+    """Tells the model of breaking changes of tools that it has read of, once each."""
+
+    def __init__(self, session: Session, live: LiveSettings) -> None:
+        self._session = session
+        self._live = live
+
+    def notes(self) -> tuple[NoteMessage, ...]:
+        """What the next model call has to say; () mostly. A tool whose server is away waits for it."""
+        state = self._session.state
+        told = {tool: why for tool, why in state.untold.items() if tool in state.tools}
+        if not told or not self._live.settings.versions.tell:
+            return ()
+        lines = (f"{tool}: {'; '.join(why)}. {_now(state, tool)}" for tool, why in told.items())
+        text = "\n".join(("[The definition of a tool that you know changed.", *lines))
+        self._session.emit(VersionTold(tuple(told), f"{text}]"))
+        return (NoteMessage(f"{text}]"),)
+
+
+def _now(state: SessionState, tool: str) -> str:
+    return _REBOUND if state.tools[tool].binding.is_bound else _UNLOADED
