@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _LIMIT_SECONDS = 30.0
+_REAPER = b"toolsight-reaper"
 _QUIET = 0.3
 
 
@@ -79,10 +80,12 @@ def terminal(argv: list[str], environment: dict[str, str], rows: int = 32) -> It
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
     """Kill the app and the servers it is starting, which would slow down what is measured next."""
-    started = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    servers = started.read_text().split() if started.exists() else []
+    of_threads = Path(f"/proc/{process.pid}/task").glob("*/children")
+    children = [pid for each in of_threads for pid in each.read_text().split()]
     process.kill()
     process.wait()
-    for server in servers:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(int(server), signal.SIGKILL)
+    for pid in children:
+        # The reaper ends what servers have started in their turn.
+        with contextlib.suppress(OSError):
+            if _REAPER not in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(int(pid), signal.SIGKILL)
