@@ -6,6 +6,8 @@ really counted. Times differ between runs, so the files do too.
 
 import asyncio
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -24,6 +26,7 @@ from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.reproduction import Reproduction
 from inspector.cli.agents.library import MachineLibrary
 from inspector.cli.composition import demo_configuration, fixtures_path, make_workbench, open_memory
+from inspector.cli.inertia.library import RecordedFlows
 from inspector.cli.options import Options
 from inspector.cli.research.sources import ShippedSource
 from inspector.cli.scenario.lab import ShippedLab
@@ -69,7 +72,8 @@ async def running(
             async def start() -> Opened:
                 lab, reproduction = ShippedLab(options), Reproduction(lambda: source)
                 agents = MachineLibrary(options)
-                return Opened(bench, memory, approver, lab, reproduction, agents=agents)
+                flows = RecordedFlows(options)
+                return Opened(bench, memory, approver, lab, reproduction, agents=agents, flows=flows)
 
             app = ToolsightApp(start)
             async with app.run_test(size=size) as pilot:
@@ -246,6 +250,34 @@ async def sessions(pilot: Pilot[None], bench: Workbench) -> None:
     await pilot.press("down")
     await pilot.pause(1.0)
     save(pilot, "sessions")
+    habits = {"persona": "shop reports", "seed": str(fixtures_path() / "inertia" / "shop_reports.yaml")}
+    for name, value in (*habits.items(), ("enabled", True)):
+        bench.change_setting(f"inertia.{name}", value)
+    await goes(pilot, "flow")
+    await pilot.pause(2.0)
+    await pilot.press("down", "down")
+    await pilot.pause(0.5)
+    save(pilot, "flow")
+    await goes(pilot, "telemetry")
+    await pilot.press("a")
+    await pilot.pause(3.0)
+    save(pilot, "telemetry")
+
+
+def failed(options: Options) -> None:
+    """Record the scenario in which a server fails."""
+    command = [sys.executable, "-m", "inspector", "scenario", "run", "breaker"]
+    environment = {**os.environ, "TOOLSIGHT_DB": str(options.database)}
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+
+
+async def breakers(pilot: Pilot[None], bench: Workbench) -> None:
+    """Take what the recorded breakers came to."""
+    bench.switch_model("demo/planner")
+    await goes(pilot, "telemetry")
+    await pilot.press("a", "t", "t", "t")
+    await pilot.pause(3.0)
+    save(pilot, "breakers")
 
 
 async def search(pilot: Pilot[None], query: str) -> None:
@@ -271,6 +303,8 @@ async def main() -> None:
         await clients(pilot)
     async with running((120, 32), prepared=transcripts) as (pilot, bench):
         await sessions(pilot, bench)
+    async with running((120, 32), prepared=failed) as (pilot, bench):
+        await breakers(pilot, bench)
     async with running((80, 24)) as (pilot, bench):
         await ask(pilot, bench, ORDERS)
         save(pilot, "session-80x24")

@@ -42,7 +42,7 @@ SMOKES = {
     "events": (("events", SESSION), 0, "search"),
     "timeline": (("timeline", SESSION), 0, "loads 1, evictions 1"),
     "agents": (("agents",), 0, "No session of an agent has been imported yet"),
-    "stats": (("stats",), 0, "1 session (1 of toolsight)"),
+    "stats": (("stats",), 0, " of toolsight)"),
     "backlog": (("backlog",), 0, "1 search without a use"),
     "inertia": (("inertia",), 0, ""),
     "scenario": (("scenario", "run", SCENARIO, "--check", WEATHER), 0, "1 of 1 went as expected"),
