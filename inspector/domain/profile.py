@@ -118,8 +118,7 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "stack",
             "Layers",
-            "Ranks a tool with its server, within tags; found tools stay bound while there is room. Below 20 "
-            "tools all are bound.",
+            "Ranks a tool with its server, within tags; each adaptive layer is on.",
             {
                 "discovery.auto": "tools",
                 "discovery.ranker": "two-stage",
