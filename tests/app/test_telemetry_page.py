@@ -7,11 +7,10 @@ from textual.content import Content
 
 from inspector.app.app import ToolsightApp
 from inspector.app.pages.trace.telemetry import content
-from inspector.domain.breaker import BreakerState
+from inspector.domain.breaker import BreakerState, BreakerStatus
 from inspector.engine.agents.backlog import backlog
 from inspector.engine.agents.miss import Miss, MissCause
 from inspector.engine.telemetry.gathering import Telemetry, telemetry
-from inspector.engine.telemetry.reliability import BreakerStanding
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.imported_story import records_of, story_store
@@ -22,15 +21,15 @@ STEPS = (
     calls(("weather__get_forecast", {"city": "Oslo"})),
     says("Sunny."),
 )
-OPEN = BreakerStanding("s", "shop", BreakerState.OPEN, 3600.0, 3660.0, "5 of 6 calls failed", 0.83, 6, 2)
-CLOSED = BreakerStanding("s", "chat:post", BreakerState.CLOSED, 60.0)
+OPEN = BreakerStatus("shop", "", BreakerState.OPEN, 3600.0, 3660.0, "5 of 6 calls failed", 0.83, 6, 2)
+CLOSED = BreakerStatus("chat", "chat:post", BreakerState.CLOSED, 60.0)
 
 
 def drawn(shown: content.Shown, group: str, width: int = 76) -> str:
     return content.page(shown, group, width).plain
 
 
-def shown_with(*breakers: BreakerStanding, missed: tuple[Miss, ...] = ()) -> content.Shown:
+def shown_with(*breakers: BreakerStatus, missed: tuple[Miss, ...] = ()) -> content.Shown:
     gathered = telemetry(records_of(story_store()))
     gathered.reliability.breakers = {one.name: one for one in breakers}
     shown = content.Shown.of(gathered, is_all=False)
@@ -104,7 +103,7 @@ def test_no_line_is_wider_than_the_page(width: int) -> None:
 @with_hostile_text
 def test_hostile_names_do_not_reach_the_terminal(text: str) -> None:
     shown = shown_with(
-        BreakerStanding("s", text, BreakerState.OPEN, 1.0, 2.0, text, 0.5, 2),
+        BreakerStatus(text, "", BreakerState.OPEN, 1.0, 2.0, text, 0.5, 2),
         missed=(Miss("s", 1, text, (text,)),),
     )
     told = drawn(shown, "failures") + drawn(shown, "backlog")

@@ -10,20 +10,24 @@ from inspector.domain.session import SessionState
 
 @step.register
 def _breaker_changed(event: BreakerChanged, state: SessionState) -> SessionState:
-    known = state.breakers.get(event.name)
+    status = breaker_status(event, state.at, state.breakers.get(event.name))
+    return replace(state, breakers={**state.breakers, event.name: status})
+
+
+def breaker_status(event: BreakerChanged, at: float, before: BreakerStatus | None) -> BreakerStatus:
+    """What is known of a breaker after its newest change, `at` seconds since 1970."""
     opens = event.after is BreakerState.OPEN
-    status = BreakerStatus(
+    return BreakerStatus(
         server=event.server,
         tool=event.tool,
         state=event.after,
-        since=state.at,
-        until=state.at + event.cool_down if opens else 0.0,
+        since=at,
+        until=at + event.cool_down if opens else 0.0,
         why=event.why,
         failure_rate=event.failure_rate,
         calls=event.calls,
-        opened=(known.opened if known is not None else 0) + opens,
+        opened=(before.opened if before is not None else 0) + opens,
     )
-    return replace(state, breakers={**state.breakers, event.name: status})
 
 
 @step.register

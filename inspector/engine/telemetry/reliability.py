@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from inspector.domain.breaker import BreakerState
+from inspector.domain.breaker import BreakerState, BreakerStatus
 from inspector.domain.events import BreakerChanged, CallFinished, CallRetried, Record, ToolSubstituted
+from inspector.domain.fold.reliability import breaker_status
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import percent
 from inspector.domain.report import Table
@@ -14,25 +14,6 @@ from inspector.engine.telemetry.sample import Cases
 
 KINDS = tuple(each.kind for each in (BreakerChanged, CallRetried, ToolSubstituted, CallFinished))
 """The kinds of the events that are counted here."""
-
-
-@dataclass(frozen=True, slots=True)
-class BreakerStanding:
-    """A breaker as its newest change left it. Times are in seconds since 1970, UTC.
-
-    `name` is a tool's id or a server's name; `until` is when a call may try an open one, 0 if one may now.
-    `opened` is how often it opened.
-    """
-
-    session: str
-    name: str
-    state: BreakerState
-    since: float
-    until: float = 0.0
-    why: str = ""
-    failure_rate: float = 0.0
-    calls: int = 0
-    opened: int = 0
 
 
 class ReliabilityCount:
@@ -44,7 +25,7 @@ class ReliabilityCount:
         self.saved = Cases()
         self.fallbacks: Counter[tuple[str, str]] = Counter()
         self.changes: Counter[str] = Counter()
-        self.breakers: dict[str, BreakerStanding] = {}
+        self.breakers: dict[str, BreakerStatus] = {}
 
     def after(self, record: Record) -> None:
         """Count one record."""
@@ -60,19 +41,9 @@ class ReliabilityCount:
                 self.saved.add(record.session, ok)
 
     def _breaker(self, record: Record, event: BreakerChanged) -> None:
-        known, opens = self.breakers.get(event.name), event.after is BreakerState.OPEN
         self.changes[event.after] += 1
-        self.breakers[event.name] = BreakerStanding(
-            session=record.session,
-            name=event.name,
-            state=event.after,
-            since=record.at,
-            until=record.at + event.cool_down if opens else 0.0,
-            why=event.why,
-            failure_rate=event.failure_rate,
-            calls=event.calls,
-            opened=(known.opened if known is not None else 0) + opens,
-        )
+        known = self.breakers.get(event.name)
+        self.breakers[event.name] = breaker_status(event, record.at, known)
 
 
 def reliability_rows(found: ReliabilityCount) -> Iterator[Row]:

@@ -8,13 +8,12 @@ from textual.content import Content
 from inspector.app.draw.fact import fact
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.table import table_lines
-from inspector.domain.breaker import BreakerState
+from inspector.domain.breaker import BreakerState, BreakerStatus
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import bar, count, percent
 from inspector.domain.report import Section, Table
 from inspector.engine.agents.backlog import Backlog
 from inspector.engine.telemetry.gathering import Telemetry
-from inspector.engine.telemetry.reliability import BreakerStanding
 from inspector.engine.telemetry.section import MOST, overview, sections
 from widgets import plain
 
@@ -45,7 +44,7 @@ class Shown:
 
     overview: str
     sections: tuple[Section, ...]
-    breakers: tuple[BreakerStanding, ...]
+    breakers: tuple[BreakerStatus, ...]
     backlog: tuple[Backlog, ...]
     is_all: bool
     is_empty: bool
@@ -110,7 +109,7 @@ def _table(table: Table, width: int) -> Iterator[Content]:
         yield from Content.styled(note, MUTED).wrap(max(width, 1))
 
 
-def _board(breakers: Sequence[BreakerStanding], width: int, form: str) -> Iterator[Content]:
+def _board(breakers: Sequence[BreakerStatus], width: int, form: str) -> Iterator[Content]:
     """The breakers: state, failure rate as a bar, since when, and when a call tries it again."""
     yield Content.styled("Breakers", "bold")
     if not breakers:
@@ -121,7 +120,7 @@ def _board(breakers: Sequence[BreakerStanding], width: int, form: str) -> Iterat
         yield from _breaker(one, names, width, form)
 
 
-def _breaker(one: BreakerStanding, names: int, width: int, form: str) -> Iterator[Content]:
+def _breaker(one: BreakerStatus, names: int, width: int, form: str) -> Iterator[Content]:
     sign, style = _SIGNS[one.state]
     rate = f"{percent(one.failure_rate)} of {count(one.calls, 'call')} failed" if one.calls else ""
     filled = bar(one.failure_rate, _BAR)
@@ -139,7 +138,7 @@ def _breaker(one: BreakerStanding, names: int, width: int, form: str) -> Iterato
         yield Content.assemble("  ", line.stylize(MUTED))
 
 
-def _times(one: BreakerStanding) -> str:
+def _times(one: BreakerStatus) -> str:
     return f"opened {count(one.opened, 'time')}" if one.opened > 1 else ""
 
 
