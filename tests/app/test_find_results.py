@@ -304,6 +304,7 @@ def test_every_signal_has_a_word_and_a_colour() -> None:
     [
         ((" late orders ", "", ""), SearchRequest("late orders")),
         (("", " shop", "a, b  c,"), SearchRequest("", "shop", ("a", "b", "c"))),
+        (("late", "#money shop #read-only", ""), SearchRequest("late", "shop", (), ("money", "read-only"))),
     ],
 )
 def test_what_was_typed_becomes_a_request(typed: tuple[str, str, str], request_: SearchRequest) -> None:

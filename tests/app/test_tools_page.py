@@ -8,6 +8,7 @@ from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.domain.catalog import Catalog
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding, ServerState, SessionState, ToolState
+from inspector.domain.tag import Tags
 from inspector.domain.tool import Tool
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.hostile import with_hostile_text
@@ -225,6 +226,15 @@ def test_rows_are_made_once_and_then_only_those_that_changed() -> None:
     assert made.update(changed, catalog)
     differ = [old.key for old, new in zip(before, made.shown(), strict=True) if old is not new]
     assert differ == [server_key("big"), "big:tool_7"]
+
+
+def test_a_filter_by_tag_finds_the_tools_that_have_it_also_after_the_tags_have_changed() -> None:
+    state, catalog = _large(3)
+    made = CatalogRows()
+    made.update(state, catalog, Tags(by_tool={"big:tool_1": ("money",)}))
+    assert [row.key for row in made.shown() if "#money" in row.search] == ["big:tool_1"]
+    assert made.update(state, catalog, Tags(by_tool={"big:tool_2": ("money",)}))
+    assert [row.key for row in made.shown() if "#money" in row.search] == ["big:tool_2"]
 
 
 @with_hostile_text
