@@ -28,8 +28,8 @@ from inspector.engine.reliability_ports import BreakerStore
 from inspector.engine.session import Session
 
 # An error of the protocol is an answer: it speaks against the tool, and not against its server.
-_AGAINST_SERVER = frozenset({FailureKind.TRANSPORT, FailureKind.TIMEOUT, FailureKind.RATE_LIMIT})
-_AGAINST_TOOL = _AGAINST_SERVER | {FailureKind.PROTOCOL}
+AGAINST_SERVER = frozenset({FailureKind.TRANSPORT, FailureKind.TIMEOUT, FailureKind.RATE_LIMIT})
+AGAINST_TOOL = AGAINST_SERVER | {FailureKind.PROTOCOL}
 # Seconds beyond a server's own limits after which a probe that nobody reported counts as lost.
 _GRACE = 5.0
 
@@ -56,7 +56,7 @@ class Subject:
 
     def counts(self, failure: FailureKind | None) -> bool:
         """Whether a failure speaks against it."""
-        return failure in (_AGAINST_TOOL if self.tool else _AGAINST_SERVER)
+        return failure in (AGAINST_TOOL if self.tool else AGAINST_SERVER)
 
 
 Permits = tuple[tuple[Subject, Permit], ...]
