@@ -48,6 +48,8 @@ def test_references_within_the_schema_are_followed() -> None:
         {"properties": 3},
         {"properties": {"a": {"$ref": "#/properties/a"}}},
         {"properties": {"a": {"multipleOf": 0}}},
+        {"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}] * 8}}},
+        {"properties": {"a": {"$ref": "#"}}},
         deep(3_000),
         doubling(40),
         {"allOf": [{"minLength": 1}] * 10_000},
@@ -57,3 +59,9 @@ def test_a_schema_that_cannot_be_checked_accepts_nothing_and_takes_no_time(schem
     began = time.process_time()
     assert JsonSchemaCheck().problem(schema, {"a": "a" * 40 + "!"})
     assert time.process_time() - began < 2
+
+
+def test_a_parameter_may_be_called_pattern() -> None:
+    schema = {"type": "object", "properties": {"pattern": {"type": "string"}}}
+    assert JsonSchemaCheck().problem(schema, {"pattern": "*.md"}) == ""
+    assert JsonSchemaCheck().problem({"properties": {"a": {"pattern": "x"}}}, {"a": "x"})

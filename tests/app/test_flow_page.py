@@ -16,7 +16,7 @@ from inspector.domain.session import SessionState
 from inspector.domain.settings import InertiaSettings
 from inspector.engine.composition.flow import Flow, FlowLibrary, flow
 from tests.support.app import RigApp, goes, ready, seen, until
-from tests.support.canned_flow import CannedFlows
+from tests.support.canned_flow import CannedFlows, task
 from tests.support.hostile import with_hostile_text
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig, opened
@@ -109,3 +109,9 @@ def test_hostile_names_stay_text(text: str) -> None:
     cells = [str(cell) for row in rows for cell in row.cells]
     assert not any("\x1b" in one or "\n" in one for one in (*cells, str(told)))
     assert "\x1b" not in str(content.detail(found.tools[0], tool, SessionState()))
+
+
+async def test_a_name_with_markup_is_shown_as_it_is() -> None:
+    name = "shop:a[/x][bold]b\x1b[31m"
+    async with page(CannedFlows(graphs_of([task("toolsight", (name, "shop:b"))] * 3))) as (pilot, _):
+        await until(pilot, lambda: "Then, after shop:a[/x][bold]b\\x1b[31m" in seen(pilot))

@@ -7,10 +7,12 @@ from inspector.domain.jsonvalue import JsonObject
 
 # A regular expression can take for ever, and a schema is untrusted: what has one is not checked.
 _EXPRESSIONS = frozenset({"pattern", "patternProperties"})
-# Nor is one with more parts than this.
-_MOST_PARTS = 5_000
-# Definitions that refer to one another twice each are looked at twice as often on every level.
-_MOST_REFERENCES = 20
+_DEFINITIONS = ("$defs", "definitions")
+# What stands below these are names that the schema's author chose, not keywords.
+_NAMED = frozenset({"properties", "dependentSchemas", *_DEFINITIONS})
+# Nor is one with more parts than this, or with more references.
+_MOST_PARTS = 1_000
+_MOST_REFERENCES = 10
 _SHOWN = 200
 
 
@@ -36,18 +38,32 @@ class JsonSchemaCheck:
 
 
 def _unfit(schema: JsonObject) -> str:
-    """Why a schema is not checked; without recursion, as it may be deep."""
-    waiting: list[object] = [schema]
+    """Why a schema is not checked; without recursion, as it may be deep.
+
+    A definition that refers to another one, or to itself, may be looked at more often on every level.
+    """
+    # Each part with whether its keys are names, and whether it is in a definition.
+    waiting: list[tuple[object, bool, bool]] = [(schema, False, False)]
     references = 0
     for _ in range(_MOST_PARTS):
         if not waiting:
-            return "" if references <= _MOST_REFERENCES else "its schema refers to too much to be checked"
-        part = waiting.pop()
+            return ""
+        part, are_names, is_definition = waiting.pop()
         if isinstance(part, Mapping):
-            if not _EXPRESSIONS.isdisjoint(part):
+            if not are_names and not _EXPRESSIONS.isdisjoint(part):
                 return "its schema has a regular expression, which is not run"
-            references += "$ref" in part or "$dynamicRef" in part
-            waiting += part.values()
+            if not are_names and ("$ref" in part or "$dynamicRef" in part):
+                references += 1
+                if is_definition or references > _MOST_REFERENCES or not _is_plain(part.get("$ref")):
+                    return "its schema refers to itself, or to too much"
+            for key, value in part.items():
+                named = not are_names and key in _NAMED
+                waiting.append((value, named, is_definition or (named and key in _DEFINITIONS)))
         elif isinstance(part, list | tuple):
-            waiting += part
+            waiting += [(value, False, is_definition) for value in part]
     return "its schema is too large to be checked"
+
+
+def _is_plain(reference: object) -> bool:
+    """Whether a reference is to a definition of the schema."""
+    return isinstance(reference, str) and reference.startswith(tuple(f"#/{name}/" for name in _DEFINITIONS))

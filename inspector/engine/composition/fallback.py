@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # How many similar tools a refusal names.
 _NAMED = 3
-# More than can be tried for a call.
+# How many healthy tools are looked at for a call, the most similar first.
 _CONSIDERED = 20
 
 
@@ -75,17 +75,22 @@ class Fallbacks:
         """The substitutes for a call, the most similar first; none unless they are switched on."""
         if not self.is_on or not is_known_to_read(tool, self._session.state):
             return ()
-        healthy = self._healthy(await self._similar(tool))
-        fitting = (self._fitted(tool, arguments, other, similarity) for other, similarity in healthy)
-        return tuple(islice((one for one in fitting if one is not None), _CONSIDERED))
+        # Nearly all that are similar may be of one server, or take other arguments: only so many are tried.
+        nearest = islice(self._healthy(await self._similar(tool)), _CONSIDERED)
+        fitting = [await self._fitted(tool, arguments, *each) for each in nearest]
+        return tuple(one for one in fitting if one is not None)
 
-    def _fitted(self, tool: Tool, arguments: JsonObject, other: Tool, similarity: float) -> Substitute | None:
-        """The substitute, if it may be one and takes the arguments."""
+    async def _fitted(
+        self, tool: Tool, arguments: JsonObject, other: Tool, similarity: float
+    ) -> Substitute | None:
+        """The substitute, if it may be one and takes the arguments; its schema is checked in a thread."""
         if not is_known_to_read(other, self._session.state) or self._binder.unmet_of(other.id):
             return None
         mapping = argument_mapping(arguments, tool.input_schema, other.input_schema)
-        given = mapped(arguments, mapping) if mapping is not None else {}
-        if mapping is None or self._schemas.problem(other.input_schema, given):
+        if mapping is None:
+            return None
+        given = mapped(arguments, mapping)
+        if await asyncio.to_thread(self._schemas.problem, other.input_schema, given):
             return None
         return Substitute(other, given, mapping, similarity)
 

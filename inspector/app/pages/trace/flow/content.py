@@ -11,7 +11,7 @@ from inspector.domain.number import bar, count, percent
 from inspector.domain.session import Binding, SessionState
 from inspector.domain.settings import InertiaSettings
 from inspector.engine.composition.flow import Flow, FlowTool, is_likely, warmth
-from widgets import Column, Record, visible
+from widgets import Column, Record, plain, visible
 
 TOOLS = (
     Column("mark", "", width=1),
@@ -53,6 +53,13 @@ def facts(shown: Flow | None, personas: int, place: int, settings: InertiaSettin
 def called(shown: Flow | None) -> str:
     """Return the title above the tools."""
     return f"Called: {count(shown.calls, 'time')}" if shown is not None else "Called"
+
+
+def then(tool: FlowTool | None) -> Content:
+    """Return the title above what follows a tool."""
+    if tool is None:
+        return Content("Then")
+    return Content.assemble("Then, after ", plain(tool.tool, limit=_LONGEST, newlines=False))
 
 
 def doing(state: SessionState, settings: InertiaSettings) -> Content:

@@ -131,9 +131,7 @@ class FlowScreen(BaseScreen):
     def _draw_next(self) -> None:
         tool, right = self._tool, self.query_one("#flow-next", RecordList)
         right.records = content.successors(tool, self._settings)
-        self.query_one("#flow-right").border_title = (
-            f"Then, after {tool.tool}" if tool is not None else "Then"
-        )
+        self.query_one("#flow-right").border_title = content.then(tool)
         self._draw_detail()
 
     @on(RecordList.Highlighted, "#flow-next")
