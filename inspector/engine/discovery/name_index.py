@@ -62,10 +62,11 @@ class NameIndex:
         return {tool.server: name_key(tool.server) for tool in self._tools}
 
     @cached_property
-    def _by_key(self) -> Mapping[str, list[int]]:
-        by_key: dict[str, list[int]] = {}
+    def _by_key(self) -> Mapping[str, tuple[int, ...]]:
+        by_key: dict[str, tuple[int, ...]] = {}
         for position, tool in enumerate(self._tools):
-            by_key.setdefault(name_key(tool.name), []).append(position)
+            key = name_key(tool.name)
+            by_key[key] = (*by_key.get(key, ()), position)
         by_key.pop("", None)
         return by_key
 

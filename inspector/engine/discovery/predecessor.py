@@ -26,9 +26,13 @@ class Predecessor:
 
     def rows(self, documents: Sequence[Document]) -> NDArray[np.intp]:
         """Where each document was in the index before, or ABSENT."""
-        positions = (self._position.get(document.tool.id, ABSENT) for document in documents)
-        same = (
-            position if position != ABSENT and self._documents[position] is document else ABSENT
-            for position, document in zip(positions, documents, strict=True)
-        )
-        return np.fromiter(same, np.intp, len(documents))
+        # Most documents keep their position; only the others are looked up by id.
+        pairs = enumerate(zip(documents, self._documents, strict=False))
+        kept = [at if new is old else ABSENT for at, (new, old) in pairs]
+        rows = np.full(len(documents), ABSENT)
+        rows[: len(kept)] = kept
+        for at in np.flatnonzero(rows == ABSENT).tolist():
+            before = self._position.get(documents[at].tool.id, ABSENT)
+            if before != ABSENT and self._documents[before] is documents[at]:
+                rows[at] = before
+        return rows
