@@ -7,6 +7,7 @@ from inspector.domain.error import (
     CallTimeout,
     ProtocolError,
     RateLimited,
+    StoreError,
     ToolsightError,
 )
 from inspector.domain.number import duration
@@ -56,6 +57,9 @@ def failure_of(error: ToolsightError) -> FailureKind:
             return FailureKind.SCHEMA
         case ProtocolError():
             return FailureKind.PROTOCOL
+        case StoreError():
+            # Our own trouble: it says nothing of the tool, and the call may have run.
+            return FailureKind.CANCELLED
         case _:
             return FailureKind.TRANSPORT
 

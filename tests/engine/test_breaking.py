@@ -1,20 +1,24 @@
 """Circuit breakers in a session: what keeps failing is left alone, and tried again later."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from inspector.adapters.memory.breakers import MemoryBreakers
 from inspector.adapters.memory.fakes import MemoryServer
+from inspector.domain.breaker import Breaker, BreakerKey
 from inspector.domain.error import (
     CallTimeout,
     ConfigError,
     ConnectError,
     ProtocolError,
     RateLimited,
+    StoreError,
     ToolsightError,
 )
+from inspector.domain.failure import FailureKind, failure_of
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.server import ServerPhase
@@ -45,6 +49,22 @@ def calc(*answers: ToolsightError | ToolResult) -> dict[str, MemoryServer]:
     tools = [Tool("calc", name, "Evaluate an expression.", annotations=READS) for name in ("evaluate", "sum")]
     servers["calc"] = MemoryServer(tools, answer=Moody(*answers))
     return servers
+
+
+class Locked(MemoryBreakers):
+    """Breakers in a database that another program locks, once `is_locked`."""
+
+    is_locked = False
+
+    def get(self, key: BreakerKey) -> Breaker:
+        if self.is_locked:
+            raise StoreError("toolsight.db cannot be read: database is locked")
+        return super().get(key)
+
+    def update(self, key: BreakerKey, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
+        if self.is_locked:
+            raise StoreError("toolsight.db cannot be written: database is locked")
+        return super().update(key, change)
 
 
 def states(rig: Rig) -> list[tuple[str, str]]:
@@ -192,3 +212,41 @@ async def gone(rig: Rig, server: str) -> None:
     """Wait until the session knows that a server failed."""
     if rig.bench.state.servers[server].phase is not ServerPhase.FAILED:
         await happens(rig.bench, "failed")
+
+
+async def test_a_store_that_fails_never_replaces_a_result_and_is_told_once() -> None:
+    store, servers = Locked(), calc(FINE)
+
+    async def done(_tool: str, _arguments: JsonObject) -> ToolResult:
+        store.is_locked = True
+        return ToolResult("refunded")
+
+    servers["calc"].answer = done
+    values = {**ON, "retry.enabled": True}
+    async with connected(*[calls(EVALUATE)] * 2, servers=servers, values=values, breakers=store) as rig:
+        await rig.bench.chat("go")
+        assert rig.results == ["refunded"] * 2
+        assert [result.ok for result in rig.events("result")] == [True, True]
+        assert len(servers["calc"].calls) == 2
+        assert [event.where for event in rig.events("error")] == ["circuit breakers"]
+    assert not failure_of(StoreError("locked")).is_transient
+
+
+async def test_a_store_that_fails_never_replaces_a_cancellation() -> None:
+    store, servers, began = Locked(), calc(FINE), asyncio.Event()
+
+    async def hangs(_tool: str, _arguments: JsonObject) -> ToolResult:
+        store.is_locked = True
+        began.set()
+        await asyncio.Event().wait()
+        return FINE
+
+    servers["calc"].answer = hangs
+    async with connected(calls(EVALUATE), servers=servers, values=ON, breakers=store) as rig:
+        turn = asyncio.create_task(rig.bench.chat("go"))
+        await began.wait()
+        turn.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+        assert [result.failure for result in rig.events("result")] == [FailureKind.CANCELLED]
+        assert rig.events("end")[0].outcome == "cancelled"

@@ -15,8 +15,8 @@ from inspector.domain.breaker import (
     reset,
 )
 from inspector.domain.closest import closest
-from inspector.domain.error import CircuitOpen, ConfigError
-from inspector.domain.events import BreakerChanged
+from inspector.domain.error import CircuitOpen, ConfigError, StoreError
+from inspector.domain.events import BreakerChanged, Failed
 from inspector.domain.failure import FailureKind
 from inspector.domain.number import duration
 from inspector.domain.server import ServerSpec
@@ -66,7 +66,8 @@ Permits = tuple[tuple[Subject, Permit], ...]
 class Breakers:
     """Asked before a call and told after it; a state that the session did not know of becomes an event.
 
-    The settings are read at every call. Switched off, every call is allowed and nothing is counted.
+    The settings are read at every call. Switched off, every call is allowed and nothing is counted. So it is
+    while the store fails, which is told once: no result of a call may be lost to bookkeeping.
     """
 
     def __init__(self, session: Session, store: BreakerStore, clock: Clock, live: Live) -> None:
@@ -74,6 +75,7 @@ class Breakers:
         self._store = store
         self._clock = clock
         self._live = live
+        self._has_told_failure = False
 
     @property
     def is_on(self) -> bool:
@@ -92,22 +94,32 @@ class Breakers:
     ) -> tuple[Subject, ...]:
         """Take down how a call ended: None if it succeeded. What it was about is to be told later."""
         now, rules = self._clock.now(), self._rules
-        for subject, permit in permits:
-            self._update(subject, _ended(subject, permit, now, rules, failure, retry_after))
+        try:
+            for subject, permit in permits:
+                self._update(subject, _ended(subject, permit, now, rules, failure, retry_after))
+        except StoreError as error:
+            self._tell_failure(error)
         return tuple(subject for subject, _ in permits)
 
     def tell(self, subjects: tuple[Subject, ...]) -> None:
         """Emit the states that the session does not know of, be they our doing or another session's."""
-        for subject in subjects:
-            self._tell(subject, self._store.get(subject.key))
+        try:
+            for subject in subjects:
+                self._tell(subject, self._store.get(subject.key))
+        except StoreError as error:
+            self._tell_failure(error)
 
     def is_healthy(self, tool: Tool) -> bool:
         """Whether both breakers of a tool are closed."""
         subjects = self._subjects(tool.server, tool.id)
-        return all(self._store.get(one.key).state is BreakerState.CLOSED for one in subjects)
+        try:
+            return all(self._store.get(one.key).state is BreakerState.CLOSED for one in subjects)
+        except StoreError as error:
+            self._tell_failure(error)
+            return True
 
     def reset(self, name: str) -> None:
-        """Close the breaker of a server or tool by hand. Raises ConfigError for any other name."""
+        """Close the breaker of a server or tool by hand. Raises ConfigError for any other name, StoreError."""
         subject, now = self._named(name), self._clock.now()
         self._update(subject, lambda one: reset(one, now))
         self.tell((subject,))
@@ -138,12 +150,15 @@ class Breakers:
 
     def _admit(self, *subjects: Subject) -> Permits:
         permits: Permits = ()
-        for subject in subjects:
-            permit = self._permit(subject)
-            if permit is None:
-                self.tell(self.note(permits, FailureKind.CANCELLED))
-                raise self._refusal(subject)
-            permits = (*permits, (subject, permit))
+        try:
+            for subject in subjects:
+                permit = self._permit(subject)
+                if permit is None:
+                    self.tell(self.note(permits, FailureKind.CANCELLED))
+                    raise self._refusal(subject)
+                permits = (*permits, (subject, permit))
+        except StoreError as error:
+            self._tell_failure(error)
         return permits
 
     def _permit(self, subject: Subject) -> Permit | None:
@@ -179,6 +194,12 @@ class Breakers:
                 cool_down=wait,
             )
         )
+
+    def _tell_failure(self, error: StoreError) -> None:
+        """Say once in the session that nothing is counted: a store that is locked may fail at every call."""
+        if not self._has_told_failure:
+            self._has_told_failure = True
+            self._session.emit(Failed("circuit breakers", error.message, error.hint))
 
     def _refusal(self, subject: Subject) -> CircuitOpen:
         breaker = self._store.get(subject.key)
