@@ -19,6 +19,7 @@ from inspector.domain.error import (
 from inspector.domain.failure import FailureKind
 from inspector.domain.message import ToolResult
 from inspector.domain.tool import Annotations, Tool
+from inspector.engine.telemetry.trace import spans
 from tests.engine.test_breaking import FINE, Moody
 from tests.support.told_model import calls
 from tests.support.workbench import READS, Rig, connected, happens, shop_and_weather
@@ -230,3 +231,70 @@ async def test_cancelling_the_turn_cancels_the_pause() -> None:
 def use_real_sleep(rig: Rig) -> None:
     """Pause as the program does."""
     rig.bench._chat.performer._retrier = TenacityRetrier()
+
+
+@pytest.mark.parametrize("what", ["switched off", "no longer trusted"])
+async def test_what_is_forbidden_in_the_pause_is_not_tried_again(what: str) -> None:
+    async with connected(calls(EVALUATE), servers=calc(SLOW), values=ON) as rig:
+
+        async def sleep(_seconds: float) -> None:
+            if what == "switched off":
+                rig.bench.change_setting("retry.enabled", False)
+            else:
+                rig.bench.trust("calc", trusted=False)
+
+        rig.bench._chat.performer._retrier = TenacityRetrier(sleep)
+        await rig.bench.chat("go")
+        assert len(rig.servers["calc"].calls) == 1
+        assert rig.events("result")[0].failure is FailureKind.TIMEOUT
+
+
+async def test_what_is_forbidden_during_an_attempt_is_not_announced() -> None:
+    servers = calc(SLOW)
+    async with connected(calls(EVALUATE), servers=servers, values=ON) as rig:
+
+        async def fails(_tool: str, _arguments: Mapping[str, Any]) -> ToolResult:
+            rig.bench.change_setting("retry.enabled", False)
+            raise SLOW
+
+        servers["calc"].answer = fails
+        await rig.bench.chat("go")
+        assert rig.events("retry") == []
+
+
+async def test_no_attempt_is_announced_on_a_server_that_stays_away() -> None:
+    servers = calc(FINE)
+
+    async def dies(_tool: str, _arguments: Mapping[str, Any]) -> ToolResult:
+        servers["calc"].die()
+        await asyncio.Event().wait()
+        return FINE
+
+    servers["calc"].answer = dies
+    async with connected(calls(EVALUATE), servers=servers, values=ON) as rig:
+        await rig.bench.chat("go")
+        assert rig.events("retry") == []
+        assert [span.name for span in spans(rig.bench.records())].count("tools/call evaluate") == 0
+
+
+async def test_a_call_that_is_cancelled_in_a_pause_took_as_long_as_its_last_attempt_and_has_no_other() -> (
+    None
+):
+    servers = calc(SLOW)
+    async with connected(calls(EVALUATE), servers=servers, values=ON) as rig:
+
+        async def fails(_tool: str, _arguments: Mapping[str, Any]) -> ToolResult:
+            rig.clock.advance(2)
+            raise SLOW
+
+        async def sleep(_seconds: float) -> None:
+            rig.clock.advance(12)
+            raise asyncio.CancelledError
+
+        servers["calc"].answer = fails
+        rig.bench._chat.performer._retrier = TenacityRetrier(sleep)
+        with pytest.raises(asyncio.CancelledError):
+            await rig.bench.chat("go")
+        (result,) = rig.events("result")
+        assert (result.failure, result.milliseconds) == (FailureKind.CANCELLED, 2000)
+        assert [span.name for span in spans(rig.bench.records())].count("tools/call evaluate") == 1

@@ -119,7 +119,10 @@ class Breakers:
             return True
 
     def reset(self, name: str) -> None:
-        """Close the breaker of a server or tool by hand. Raises ConfigError for any other name, StoreError."""
+        """Close the breaker of a server or tool by hand.
+
+        Raises ConfigError for any other name, and StoreError.
+        """
         subject, now = self._named(name), self._clock.now()
         self._update(subject, lambda one: reset(one, now))
         self.tell((subject,))

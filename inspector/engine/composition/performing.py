@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from inspector.domain.error import CircuitOpen, ToolsightError
+from inspector.domain.error import CircuitOpen, ServerExited, ToolsightError
 from inspector.domain.events import Actor, CallFinished, CallRetried, CallStarted
 from inspector.domain.failure import FailureKind, failure_of, retry_after_of
 from inspector.domain.jsonvalue import JsonObject
@@ -90,6 +90,7 @@ class _Call:
         self._tell: Callable[[], None] = lambda: None
         self._made = 0
         self._began = performer.clock.monotonic()
+        self._milliseconds = 0.0
         self._first_failure: float | None = None
         self._last: ToolsightError | None = None
         self._is_over = False
@@ -105,6 +106,8 @@ class _Call:
         except ToolsightError as error:
             self._note(failure_of(error), retry_after_of(error))
             self._last = error
+            if isinstance(error, ServerExited):
+                await self._its.restarts.noticed(self._tool)
             raise
         except BaseException:
             self._note(FailureKind.CANCELLED)
@@ -113,9 +116,14 @@ class _Call:
         return result
 
     async def _allow_again(self, last: ToolsightError) -> None:
-        """Raise the last error if there cannot be another attempt."""
+        """Raise the last error if there cannot be another attempt; much may have changed in the pause."""
+        may_retry = self._its.rules.may_retry
         try:
-            if await self._its.restarts.is_there(self._tool):
+            if (
+                may_retry(self._tool)
+                and await self._its.restarts.is_there(self._tool)
+                and may_retry(self._tool)
+            ):
                 self._permits = self._its.breakers.admit(self._tool)
                 return
         except CircuitOpen:
@@ -124,15 +132,14 @@ class _Call:
         raise last
 
     def _note(self, failure: FailureKind | None, retry_after: float | None = None) -> None:
-        """Take down for the breakers how an attempt ended; they tell of it after the attempt's own event."""
+        """Take down how an attempt ended and how long it took, without the pause after it.
+
+        The breakers tell of it after the attempt's own event.
+        """
+        self._milliseconds = (self._its.clock.monotonic() - self._began) * 1000
         subjects = self._its.breakers.note(self._permits, failure, retry_after)
         self._permits = ()
         self._tell = lambda: self._its.breakers.tell(subjects)
-
-    @property
-    def _milliseconds(self) -> float:
-        """How long the last attempt took; a call that is cancelled in a pause waited."""
-        return (self._its.clock.monotonic() - self._began) * 1000
 
     def finish(
         self,
@@ -167,11 +174,16 @@ class _Call:
         return self._its.rules.settings.pause_seconds
 
     def wants(self, error: ToolsightError) -> bool:
-        """See `RetryPlan`; a breaker that this failure opened ends the attempts."""
+        """See `RetryPlan`.
+
+        A breaker that this failure opened ends the attempts, and so does a server that stays away.
+        """
         if self._first_failure is None:
             self._first_failure = self._its.clock.monotonic()
         is_transient = failure_of(error).is_transient and not self._is_over
-        return is_transient and self._its.breakers.is_healthy(self._tool)
+        if not is_transient or not self._its.rules.may_retry(self._tool):
+            return False
+        return self._its.restarts.may_be_there(self._tool) and self._its.breakers.is_healthy(self._tool)
 
     def fits(self, pause: float) -> bool:
         """See `RetryPlan`."""

@@ -1,5 +1,6 @@
 """Starts a failed server again when one of its tools is called, as often as its breaker allows."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
@@ -9,6 +10,9 @@ from inspector.domain.server import ServerPhase
 from inspector.domain.tool import Tool
 from inspector.engine.composition.breaking import Breakers
 from inspector.engine.session import Session
+
+# Turns of the event loop after which a connection that closed is known to have.
+_TURNS = 20
 
 
 class Reconnecting(Protocol):
@@ -60,6 +64,18 @@ class Restarts:
             return False
         now = self._current(tool.id)
         return now is not None and definition_hash(now) == definition_hash(tool)
+
+    async def noticed(self, tool: Tool) -> None:
+        """Let the session notice that a server has gone: a call on it may end a moment earlier."""
+        for _ in range(_TURNS):
+            if self._phase(tool.server) is not ServerPhase.READY:
+                return
+            await asyncio.sleep(0)
+
+    def may_be_there(self, tool: Tool) -> bool:
+        """Whether the server of a tool is ready or may be brought back."""
+        phase = self._phase(tool.server)
+        return phase is ServerPhase.READY or (self._breakers.is_on and phase is ServerPhase.FAILED)
 
     def _phase(self, server: str) -> ServerPhase | None:
         state = self._session.state.servers.get(server)

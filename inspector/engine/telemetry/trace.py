@@ -191,9 +191,11 @@ class SpanMaker:
             return
         attributes = attribute.returned(event, content=self._has_content)
         opened.attributes.update(attributes)
-        if "mcp.method.name" in opened.attributes and attributes.get("toolsight.attempts"):
-            # Then each attempt was a request, and the call itself was none.
-            yield attempt(record, opened, event.milliseconds, str(attributes.get("error.type", "")))
+        retries = sum(each.name == f"toolsight.{CallRetried.kind}" for each in opened.events)
+        if "mcp.method.name" in opened.attributes and (retries or event.attempts > 1):
+            # Then each attempt was a request, and the call itself was none. A pause may have been the end.
+            if event.attempts > retries:
+                yield attempt(record, opened, event.milliseconds, str(attributes.get("error.type", "")))
             del opened.attributes["mcp.method.name"]
         message = event.text if self._has_content and not event.ok else ""
         yield opened.ended(record, failed=not event.ok, message=message)
