@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from inspector.adapters.memory.breakers import MemoryBreakers
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.fakes import FixedApprover, MemoryServer
 from inspector.domain.breaker import Breaker, BreakerKey
 from inspector.domain.error import (
     CallTimeout,
@@ -18,13 +18,14 @@ from inspector.domain.error import (
     StoreError,
     ToolsightError,
 )
+from inspector.domain.events import Decision
 from inspector.domain.failure import FailureKind, failure_of
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.server import ServerPhase
-from inspector.domain.tool import Tool
+from inspector.domain.tool import Annotations, Tool
 from tests.support.told_model import calls, searches
-from tests.support.workbench import READS, Rig, connected, happens, shop_and_weather
+from tests.support.workbench import READS, Rig, connected, happens, opened, shop_and_weather
 
 ON: Mapping[str, Any] = {"breaker.enabled": True, "breaker.min_calls": 2, "guard.enabled": False}
 EVALUATE = ("calc__evaluate", {"of": "1"})
@@ -212,6 +213,23 @@ async def gone(rig: Rig, server: str) -> None:
     """Wait until the session knows that a server failed."""
     if rig.bench.state.servers[server].phase is not ServerPhase.FAILED:
         await happens(rig.bench, "failed")
+
+
+async def test_nobody_is_asked_about_a_call_that_a_breaker_refuses() -> None:
+    approver, servers = FixedApprover(Decision.ONCE), calc(SLOW)
+    servers["calc"].tools = (Tool("calc", "evaluate", "E.", annotations=Annotations(read_only=False)),)
+    async with opened(servers=servers, approver=approver, values=ON) as rig:
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        rig.model.steps = [calls(EVALUATE)] * 3
+        await rig.bench.chat("go")
+        assert len(servers["calc"].calls) == len(approver.asked) == 2
+        assert [event.reason for event in rig.events("reject")] == ["circuit open"]
+        # Having asked the breaker, nobody has taken the place of the call that tries it.
+        rig.clock.advance(30)
+        rig.model.steps = [calls(EVALUATE)]
+        await rig.bench.chat("go on")
+        assert len(servers["calc"].calls) == 3
 
 
 async def test_a_store_that_fails_never_replaces_a_result_and_is_told_once() -> None:

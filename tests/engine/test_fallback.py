@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from inspector.adapters.memory.breakers import MemoryBreakers
-from inspector.adapters.memory.fakes import FixedApprover, MemoryServer
+from inspector.adapters.memory.fakes import FixedApprover, ManualClock, MemoryServer
 from inspector.domain.breaker import Breaker, BreakerKey, BreakerState
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import CallTimeout, ConnectError, ProtocolError, ToolsightError
@@ -161,12 +161,25 @@ async def test_a_tool_that_is_not_like_it_is_no_substitute() -> None:
 async def test_a_tool_that_fails_itself_is_no_substitute() -> None:
     shared = MemoryBreakers()
     spec = setup().servers[1]
-    opened = Breaker("two", BreakerState.OPEN, 1e9, 1e10, "down", opened=1)
+    since = ManualClock().now()
+    opened = Breaker("two", BreakerState.OPEN, since, since + 30, "down", opened=1)
     shared.update(BreakerKey(spec.fingerprint()), lambda _: opened)
     values = {**ON, "breaker.enabled": True}
     async with connected(OSLO, servers=two(), configuration=setup(), values=values, breakers=shared) as rig:
         await rig.bench.chat("go")
         assert substitutes(rig) == []
+
+
+async def test_a_tool_whose_cool_down_has_ended_is_a_substitute_again_and_its_call_tries_it() -> None:
+    shared, spec = MemoryBreakers(), setup().servers[1]
+    key, since = BreakerKey(spec.fingerprint(), "forecast"), ManualClock().now() - 86_400
+    opened = Breaker("two:forecast", BreakerState.OPEN, since, since + 30, "down", opened=1)
+    shared.update(key, lambda _: opened)
+    values = {**ON, "breaker.enabled": True}
+    async with connected(OSLO, servers=two(), configuration=setup(), values=values, breakers=shared) as rig:
+        await rig.bench.chat("go")
+        assert substitutes(rig) == ["two:forecast"]
+        assert shared.get(key).state is BreakerState.CLOSED
 
 
 @pytest.mark.parametrize("answer", [ToolResult("no such city", is_error=True), ProtocolError("-32603")])

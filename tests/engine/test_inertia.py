@@ -161,13 +161,17 @@ async def test_a_tool_whose_precondition_does_not_hold_is_not_bound_ahead() -> N
     assert not ahead(await asked(SEARCH, ORDERS, says("done"), values=closed))
 
 
-async def test_a_tool_whose_breaker_is_open_is_not_bound_ahead() -> None:
+@pytest.mark.parametrize(("seconds", "expected"), [(0, []), (30, [FORECAST])])
+async def test_a_tool_whose_breaker_is_open_is_not_bound_ahead_until_its_cool_down_has_ended(
+    seconds: float, expected: list[str]
+) -> None:
     values = {**ON, "breaker.enabled": True, "breaker.min_calls": 1}
     async with connected(SEARCH, says("done"), values=values, store=recorded(*HABIT)) as rig:
         breakers = rig.bench._chat.breakers
         breakers.note(breakers.admit(rig.bench.catalog.require(FORECAST)), FailureKind.TIMEOUT)
+        rig.clock.advance(seconds)
         await rig.bench.chat("go")
-        assert not ahead(rig)
+        assert ahead(rig) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,13 @@
 """The circuit breakers of a session's servers and tools, on a store that every session shares."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from inspector.domain.breaker import (
     Breaker,
-    BreakerKey,
     BreakerState,
     Permit,
     admitted,
-    answered,
-    failed,
-    released,
     reset,
 )
 from inspector.domain.closest import closest
@@ -22,42 +18,11 @@ from inspector.domain.number import duration
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import BreakerSettings
 from inspector.domain.tool import Tool
+from inspector.engine.composition.subject import Subject, ended
 from inspector.engine.live import Live
 from inspector.engine.ports import Clock
 from inspector.engine.reliability_ports import BreakerStore
 from inspector.engine.session import Session
-
-# An error of the protocol is an answer: it speaks against the tool, and not against its server.
-AGAINST_SERVER = frozenset({FailureKind.TRANSPORT, FailureKind.TIMEOUT, FailureKind.RATE_LIMIT})
-AGAINST_TOOL = AGAINST_SERVER | {FailureKind.PROTOCOL}
-# Seconds beyond a server's own limits after which a probe that nobody reported counts as lost.
-_GRACE = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """Whose breaker it is: a server, or the tool of it with that id."""
-
-    spec: ServerSpec
-    tool: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.tool or self.spec.name
-
-    @property
-    def key(self) -> BreakerKey:
-        return BreakerKey(self.spec.fingerprint(), self.tool.removeprefix(f"{self.spec.name}:"))
-
-    @property
-    def patience(self) -> float:
-        """How many seconds a probe may take."""
-        return max(self.spec.call_timeout, self.spec.connect_timeout) + _GRACE
-
-    def counts(self, failure: FailureKind | None) -> bool:
-        """Whether a failure speaks against it."""
-        return failure in (AGAINST_TOOL if self.tool else AGAINST_SERVER)
-
 
 Permits = tuple[tuple[Subject, Permit], ...]
 """What allows a call: the breakers that are to be told how it ended."""
@@ -96,7 +61,7 @@ class Breakers:
         now, rules = self._clock.now(), self._rules
         try:
             for subject, permit in permits:
-                self._update(subject, _ended(subject, permit, now, rules, failure, retry_after))
+                self._update(subject, ended(subject, permit, now, rules, failure, retry_after))
         except StoreError as error:
             self._tell_failure(error)
         return tuple(subject for subject, _ in permits)
@@ -117,6 +82,23 @@ class Breakers:
         except StoreError as error:
             self._tell_failure(error)
             return True
+
+    def is_callable(self, tool: Tool) -> bool:
+        """Whether a call would be admitted now, be it as the one that tries whether the tool works again."""
+        return self._refusing(tool) is None
+
+    def check(self, tool: Tool) -> None:
+        """Raise CircuitOpen if a call would be refused now; unlike `admit`, it takes no probe's place."""
+        subject = self._refusing(tool)
+        if subject is None:
+            return
+        try:
+            refusal = self._refusal(subject)
+        except StoreError as error:
+            self._tell_failure(error)
+            return
+        self.tell((subject,))
+        raise refusal
 
     def reset(self, name: str) -> None:
         """Close the breaker of a server or tool by hand.
@@ -164,6 +146,17 @@ class Breakers:
             self._tell_failure(error)
         return permits
 
+    def _refusing(self, tool: Tool) -> Subject | None:
+        """Whose breaker would refuse a call of the tool now, if any."""
+        now, rules = self._clock.now(), self._rules
+        try:
+            for subject in self._subjects(tool.server, tool.id):
+                if admitted(self._store.get(subject.key), now, rules, subject.patience)[1] is None:
+                    return subject
+        except StoreError as error:
+            self._tell_failure(error)
+        return None
+
     def _permit(self, subject: Subject) -> Permit | None:
         breaker = self._store.get(subject.key)
         if breaker.state is BreakerState.CLOSED:
@@ -210,19 +203,3 @@ class Breakers:
         when = f"It may be called again in {duration(wait)}." if wait else "Another call is trying it now."
         what = f"the circuit breaker of {subject.name} is {breaker.state}: {breaker.why}"
         return CircuitOpen(what, hint=when, wait=wait)
-
-
-def _ended(
-    subject: Subject,
-    permit: Permit,
-    now: float,
-    rules: BreakerSettings,
-    failure: FailureKind | None,
-    retry_after: float | None,
-) -> Callable[[Breaker], Breaker]:
-    """How the end of a call changes a breaker."""
-    if failure is FailureKind.CANCELLED:
-        return lambda one: released(one, permit)
-    if failure is None or not subject.counts(failure):
-        return lambda one: answered(one, permit, now, rules)
-    return lambda one: failed(one, permit, now, rules, failure, retry_after)

@@ -37,7 +37,7 @@ class Substitute:
 
 
 class Fallbacks:
-    """The substitutes for a session's tools: similar, healthy, permitted, and only such as are known to read.
+    """The substitutes for a session's tools: similar, callable, permitted, and known to only read.
 
     Similarity alone proves nothing (lock and unlock are close), so neither the tool that failed nor the one
     in its place may change anything.
@@ -68,15 +68,15 @@ class Fallbacks:
             self._index = self._live.retrieval.index
 
     async def named(self, tool: Tool) -> tuple[str, ...]:
-        """The ids of the most similar healthy tools, for a model or person to choose from."""
-        return tuple(other.id for other, _ in islice(self._healthy(await self._similar(tool)), _NAMED))
+        """The ids of the most similar tools that can be called now, for a model or person to choose from."""
+        return tuple(other.id for other, _ in islice(self._callable(await self._similar(tool)), _NAMED))
 
     async def find(self, tool: Tool, arguments: JsonObject) -> Sequence[Substitute]:
         """The substitutes for a call, the most similar first; none unless they are switched on."""
         if not self.is_on or not is_known_to_read(tool, self._session.state):
             return ()
         # Nearly all that are similar may be of one server, or take other arguments: only so many are tried.
-        nearest = islice(self._healthy(await self._similar(tool)), _CONSIDERED)
+        nearest = islice(self._callable(await self._similar(tool)), _CONSIDERED)
         fitting = [await self._fitted(tool, arguments, *each) for each in nearest]
         return tuple(one for one in fitting if one is not None)
 
@@ -102,11 +102,11 @@ class Fallbacks:
         least = self._live.settings.fallback.min_similarity
         return await asyncio.to_thread(similar_tools, index, tool.id, least=least)
 
-    def _healthy(self, similar: Sequence[tuple[str, float]]) -> Iterator[tuple[Tool, float]]:
+    def _callable(self, similar: Sequence[tuple[str, float]]) -> Iterator[tuple[Tool, float]]:
         """Those that are in the catalog and may be called now."""
         for tool_id, similarity in similar:
             other = self._binder.catalog.get(tool_id)
-            if other is not None and self._breakers.is_healthy(other):
+            if other is not None and self._breakers.is_callable(other):
                 yield other, similarity
 
     def _index_with(self, tool: Tool) -> "ToolIndex | None":

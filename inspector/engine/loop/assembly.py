@@ -59,7 +59,7 @@ class Chat:
             inertia=inertia,
         )
         self.breakers = Breakers(session, reliability.breakers, clock, live)
-        inertia.is_callable = lambda tool_id: self._is_healthy(binder.catalog.get(tool_id))
+        inertia.is_callable = lambda tool_id: self._is_callable(binder.catalog.get(tool_id))
         restarts = Restarts(session, servers, self.breakers, lambda tool_id: binder.catalog.get(tool_id))
         self.performer = Performer(
             session,
@@ -90,5 +90,5 @@ class Chat:
             session, binder, self.dispatcher, clock, live, guards=guards, servers=servers, inertia=inertia
         )
 
-    def _is_healthy(self, tool: Tool | None) -> bool:
-        return tool is not None and self.breakers.is_healthy(tool)
+    def _is_callable(self, tool: Tool | None) -> bool:
+        return tool is not None and self.breakers.is_callable(tool)

@@ -111,7 +111,14 @@ class Dispatcher:
         return await self._ask_and_call(call, tool)
 
     async def _ask_and_call(self, call: ToolCall, tool: Tool) -> Dispatched:
-        """Call the tool if the user allows it as it is when they have answered, which may take long."""
+        """Call the tool if the user allows it as it is when they have answered, which may take long.
+
+        Nobody is asked about a call that a circuit breaker would refuse.
+        """
+        try:
+            self._performer.breakers.check(tool)
+        except CircuitOpen as error:
+            return await self._refuse(call, tool, error)
         while await self._approvals.allows(tool, call.arguments):
             self._caller.catch_up()
             now = self._binder.catalog.get(tool.id)
