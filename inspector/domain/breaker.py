@@ -68,11 +68,13 @@ class Breaker:
         return sum(failed for _, failed in self.calls) / len(self.calls) if self.calls else 0.0
 
     def wait(self, now: float) -> float:
-        """The seconds until a call may try it, 0 if one may now."""
-        if self.state is BreakerState.OPEN:
-            left = self.until - now
-            # Longer than it can be: the clock was set back since.
-            return left if 0 < left <= LONGEST else 0.0
+        """The seconds until a call may try it, 0 if one may now; never more than its cool-down.
+
+        A clock that was set back since by less than the cool-down can only double that, by more ends it.
+        """
+        cool_down, left = min(self.until - self.since, LONGEST), self.until - now
+        if self.state is BreakerState.OPEN and 0 < left <= 2 * cool_down:
+            return min(left, cool_down)
         return 0.0
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import settings, strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from inspector.adapters.memory.breakers import MemoryBreakers
@@ -93,6 +93,14 @@ def test_a_probe_that_nobody_reports_does_not_keep_it_shut() -> None:
 def test_a_clock_that_was_set_back_does_not_keep_it_shut() -> None:
     breaker = after(False, False, False, at=1e9)
     assert admitted(breaker, 5.0, RULES, PATIENCE)[1] is not None
+
+
+@given(st.integers(-int(LONGEST), int(LONGEST)))
+def test_a_clock_that_was_set_back_never_lengthens_a_wait_and_at_most_doubles_a_cool_down(by: int) -> None:
+    breaker, cool_down = after(False, False, False, at=1e6), RULES.cool_down_seconds
+    wait = breaker.wait(1e6 + by)
+    assert 0 <= wait <= cool_down
+    assert (wait > 0) == (-cool_down <= by < cool_down)
 
 
 def test_a_reset_one_is_closed_and_forgets() -> None:
