@@ -35,9 +35,9 @@ class BreakerKey:
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """That a call may run: `opened` is how often the breaker had opened, `probe` is 0 for no probe."""
+    """That a call may run: in which `generation` of the breaker; `probe` is 0 for no probe."""
 
-    opened: int = 0
+    generation: int = 0
     probe: int = 0
 
 
@@ -48,7 +48,7 @@ class Breaker:
     `since` is when it got into its state and `until` the end of an open one's cool-down; `why` says what
     brought it there. `calls` are those within the window with whether they failed. `opened` counts how often
     it opened, `issued` the probes since, `probes` are those that run with the time until which they are
-    waited for, and `passed` counts those that succeeded.
+    waited for, and `passed` counts those that succeeded. `resets` counts how often it was reset by hand.
     """
 
     name: str = ""
@@ -61,6 +61,12 @@ class Breaker:
     issued: int = 0
     probes: tuple[tuple[int, float], ...] = ()
     passed: int = 0
+    resets: int = 0
+
+    @property
+    def generation(self) -> int:
+        """Calls that began in another one say nothing: it opened or was reset since."""
+        return self.opened + self.resets
 
     @property
     def failure_rate(self) -> float:
@@ -107,7 +113,7 @@ def admitted(
 ) -> tuple[Breaker, Permit | None]:
     """Let a call through, or not (None). A probe is waited for `patience` seconds, then another may go."""
     if breaker.state is BreakerState.CLOSED:
-        return breaker, Permit(breaker.opened)
+        return breaker, Permit(breaker.generation)
     if breaker.wait(now):
         return breaker, None
     if breaker.state is BreakerState.OPEN:
@@ -118,19 +124,19 @@ def admitted(
         return replace(breaker, probes=running), None
     number = breaker.issued + 1
     probes = (*running, (number, now + patience))
-    return replace(breaker, issued=number, probes=probes), Permit(breaker.opened, number)
+    return replace(breaker, issued=number, probes=probes), Permit(breaker.generation, number)
 
 
 def answered(breaker: Breaker, permit: Permit, now: float, rules: BreakerSettings) -> Breaker:
     """After a call that succeeded, as far as the breaker is concerned."""
-    if permit.opened != breaker.opened or breaker.state is BreakerState.OPEN:
+    if permit.generation != breaker.generation or breaker.state is BreakerState.OPEN:
         return breaker
     if breaker.state is BreakerState.CLOSED:
         return replace(breaker, calls=_counted(breaker, now, rules, failed=False))
     passed = breaker.passed + 1
     if passed < rules.probes:
         return replace(released(breaker, permit), passed=passed)
-    return Breaker(breaker.name, since=now, why="it answers again", opened=breaker.opened)
+    return _closed(breaker, now, "it answers again")
 
 
 def failed(
@@ -142,7 +148,7 @@ def failed(
     retry_after: float | None = None,
 ) -> Breaker:
     """After a call that failed; a server that said when to ask again is not asked before."""
-    if permit.opened != breaker.opened or breaker.state is BreakerState.OPEN:
+    if permit.generation != breaker.generation or breaker.state is BreakerState.OPEN:
         return breaker
     words = failure_words(kind, retry_after)
     pause = max(rules.cool_down_seconds, min(retry_after or 0.0, LONGEST))
@@ -162,7 +168,11 @@ def released(breaker: Breaker, permit: Permit) -> Breaker:
 
 def reset(breaker: Breaker, now: float) -> Breaker:
     """Closed, and with nothing counted; calls that still run count no more."""
-    return Breaker(breaker.name, since=now, why=BY_HAND, opened=breaker.opened + 1)
+    return replace(_closed(breaker, now, BY_HAND), resets=breaker.resets + 1)
+
+
+def _closed(breaker: Breaker, now: float, why: str) -> Breaker:
+    return Breaker(breaker.name, since=now, why=why, opened=breaker.opened, resets=breaker.resets)
 
 
 def _open(breaker: Breaker, now: float, pause: float, why: str) -> Breaker:

@@ -108,6 +108,23 @@ def test_a_reset_one_is_closed_and_forgets() -> None:
     assert (closed.state, closed.calls, closed.why) == (BreakerState.CLOSED, (), "reset by hand")
 
 
+def test_a_reset_is_no_opening_and_calls_from_before_it_say_nothing() -> None:
+    once = reset(after(False, False, False), 101.0)
+    assert (once.opened, once.resets) == (1, 1)
+    permit = admitted(once, 101.0, RULES, PATIENCE)[1]
+    assert permit is not None
+    again = reset(once, 102.0)
+    assert (again.opened, again.resets) == (1, 2)
+    assert failed(again, permit, 103.0, RULES, DOWN) == again
+    # Nor is one forgotten when the breaker closes by itself.
+    rules = BreakerSettings(enabled=True, min_calls=1, probes=1)
+    shut = failed(again, Permit(again.generation), 103.0, rules, DOWN)
+    half_open, probe = admitted(shut, 134.0, rules, PATIENCE)
+    assert probe is not None
+    closed = answered(half_open, probe, 134.0, rules)
+    assert (closed.state, closed.opened, closed.resets) == (BreakerState.CLOSED, 2, 2)
+
+
 @dataclass
 class Model:
     """The same by plain bookkeeping: every call that ever ended, and what the state must then be."""
@@ -118,6 +135,7 @@ class Model:
     running: dict[Permit, float] = field(default_factory=dict)
     passed: int = 0
     opened: int = 0
+    resets: int = 0
 
     def admit(self, now: float) -> bool:
         if self.state == "open" and now >= self.until:
@@ -128,7 +146,7 @@ class Model:
         return self.state == "closed"
 
     def end(self, permit: Permit, now: float, *, ok: bool) -> None:
-        if permit.opened != self.opened or self.state == "open":
+        if permit.generation != self.opened + self.resets or self.state == "open":
             return
         if self.state == "half-open":
             self.running.pop(permit, None)
@@ -199,13 +217,13 @@ class BreakerMachine(RuleBasedStateMachine):
     def reset(self) -> None:
         now = self.now
         self.store.update(KEY, lambda one: reset(one, now))
-        self.model = Model(opened=self.model.opened + 1)
+        self.model = Model(opened=self.model.opened, resets=self.model.resets + 1)
 
     @invariant()
     def agrees_with_the_model(self) -> None:
         breaker = self.store.get(KEY)
         assert breaker.state == self.model.state
-        assert breaker.opened == self.model.opened
+        assert (breaker.opened, breaker.resets) == (self.model.opened, self.model.resets)
         if breaker.state is BreakerState.OPEN:
             assert breaker.until == self.model.until
         if breaker.state is BreakerState.HALF_OPEN:

@@ -164,6 +164,23 @@ async def test_a_person_is_never_refused_and_can_reset_it() -> None:
             rig.bench.reset_breaker("calx")
 
 
+async def test_a_reset_by_hand_is_always_told_and_is_no_opening() -> None:
+    values = {**ON, "breaker.min_calls": 3}
+    async with connected(*[calls(EVALUATE)] * 2, servers=calc(SLOW), values=values) as rig:
+        await rig.bench.chat("go")
+        rig.bench.reset_breaker("calc")
+        (event,) = rig.events("breaker")
+        assert (event.name, event.before, event.after, event.why) == (
+            *("calc", "closed", "closed"),
+            "reset by hand",
+        )
+        # The next failure is the first that counts.
+        rig.model.steps = [calls(EVALUATE)] * 2
+        await rig.bench.chat("go on")
+        assert [name for name, state in states(rig) if state == "open"] == ["calc:evaluate"]
+        assert all(one.opened == (one.name == "calc:evaluate") for one in rig.breakers.every().values())
+
+
 async def test_switched_off_nothing_is_counted() -> None:
     shared = MemoryBreakers()
     async with connected(*[calls(EVALUATE)] * 6, servers=calc(SLOW), breakers=shared) as rig:

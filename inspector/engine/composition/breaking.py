@@ -103,11 +103,12 @@ class Breakers:
     def reset(self, name: str) -> None:
         """Close the breaker of a server or tool by hand.
 
-        Raises ConfigError for any other name, and StoreError.
+        It is told even of one that was closed: what it had counted is gone. Raises ConfigError for any other
+        name, and StoreError.
         """
         subject, now = self._named(name), self._clock.now()
-        self._update(subject, lambda one: reset(one, now))
-        self.tell((subject,))
+        before, after = self._update(subject, lambda one: reset(one, now))
+        self._emit(subject, before.state, after)
 
     @property
     def _rules(self) -> BreakerSettings:
@@ -162,7 +163,7 @@ class Breakers:
         if breaker.state is BreakerState.CLOSED:
             # Nothing is written: most breakers are closed at most calls.
             self._tell(subject, breaker)
-            return Permit(breaker.opened)
+            return Permit(breaker.generation)
         now, rules, patience = self._clock.now(), self._rules, subject.patience
         before, after = self._update(subject, lambda one: admitted(one, now, rules, patience)[0])
         self._tell(subject, after)
@@ -177,6 +178,9 @@ class Breakers:
         opened_again = wait > 0 and known is not None and known.until <= now
         if breaker.state is before and not opened_again:
             return
+        self._emit(subject, before, breaker)
+
+    def _emit(self, subject: Subject, before: BreakerState, breaker: Breaker) -> None:
         self._session.emit(
             BreakerChanged(
                 subject="tool" if subject.tool else "server",
@@ -187,7 +191,7 @@ class Breakers:
                 why=breaker.why,
                 failure_rate=breaker.failure_rate,
                 calls=len(breaker.calls),
-                cool_down=wait,
+                cool_down=breaker.wait(self._clock.now()),
             )
         )
 
