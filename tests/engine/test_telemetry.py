@@ -260,6 +260,22 @@ def test_retries_and_substitutes_are_counted_by_tool_and_by_what_they_were_for()
     assert found.calls.tools[LATE].kinds == {"rate_limit": 1}
 
 
+def test_a_substitute_answered_only_if_its_own_call_gave_an_answer() -> None:
+    lost = CallFinished("c", LATE, False, "", 5.0, failure=FailureKind.TIMEOUT)
+    instead = ToolSubstituted("c", LATE, ALL)
+    fine = CallFinished("c", ALL, True, "", 5.0)
+    said_no = CallFinished("c", ALL, False, "", 5.0, failure=FailureKind.TOOL)
+    failed = CallFinished("c", ALL, False, "", 5.0, failure=FailureKind.TIMEOUT)
+    stream = [lost, instead, fine, lost, instead, said_no, lost, instead, failed, lost, instead, fine, fine]
+    found = counted(stream).reliability
+    assert (found.fallbacks, found.answered) == ({(LATE, ALL): 4}, {(LATE, ALL): 3})
+
+
+def test_a_reset_of_a_closed_breaker_is_no_change() -> None:
+    reset = BreakerChanged("server", "shop", "", BreakerState.CLOSED, BreakerState.CLOSED, "reset by hand")
+    assert not counted([reset]).reliability.changes
+
+
 @dataclass(frozen=True)
 class Sums:
     """What adds up over sessions, whatever their order."""

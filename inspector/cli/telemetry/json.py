@@ -124,7 +124,12 @@ def _reliability(found: ReliabilityCount) -> dict[str, Any]:
         "retries_by_failure": dict(found.retried_for),
         "saved_by_a_retry": share_json(found.saved),
         "fallbacks": [
-            {"instead_of": tool, "tool": other, "calls": number}
+            {
+                "instead_of": tool,
+                "tool": other,
+                "calls": number,
+                "answered": found.answered[(tool, other)],
+            }
             for (tool, other), number in found.fallbacks.items()
         ],
         "breaker_changes": dict(found.changes),

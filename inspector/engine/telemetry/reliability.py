@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from inspector.domain.breaker import BreakerState, BreakerStatus
 from inspector.domain.events import BreakerChanged, CallFinished, CallRetried, Record, ToolSubstituted
+from inspector.domain.failure import FailureKind
 from inspector.domain.fold.reliability import breaker_status
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import percent
@@ -17,13 +18,19 @@ KINDS = tuple(each.kind for each in (BreakerChanged, CallRetried, ToolSubstitute
 
 
 class ReliabilityCount:
-    """Counts retries by tool, fallbacks by both tools, and changes of breakers, which outlive sessions."""
+    """Counts retries by tool, fallbacks by both tools, and changes of breakers, which outlive sessions.
+
+    `fallbacks` are the substitutes that were tried, `answered` those of them that gave an answer, be it the
+    tool's own error.
+    """
 
     def __init__(self) -> None:
         self.retries: Counter[str] = Counter()
         self.retried_for: Counter[str] = Counter()
         self.saved = Cases()
         self.fallbacks: Counter[tuple[str, str]] = Counter()
+        self.answered: Counter[tuple[str, str]] = Counter()
+        self._tried: dict[tuple[str, str, str], str] = {}
         self.changes: Counter[str] = Counter()
         self.breakers: dict[str, BreakerStatus] = {}
 
@@ -35,13 +42,23 @@ class ReliabilityCount:
             case CallRetried(tool=tool, failure=failure):
                 self.retries[tool] += 1
                 self.retried_for[failure] += 1
-            case ToolSubstituted(instead_of=missing, tool=tool):
+            case ToolSubstituted(call_id=call, instead_of=missing, tool=tool):
                 self.fallbacks[(missing, tool)] += 1
-            case CallFinished(attempts=attempts, ok=ok) if attempts > 1:
-                self.saved.add(record.session, ok)
+                self._tried[(record.session, call, tool)] = missing
+            case CallFinished() as event:
+                self._finished(record.session, event)
+
+    def _finished(self, session: str, event: CallFinished) -> None:
+        if event.attempts > 1:
+            self.saved.add(session, event.ok)
+        missing = self._tried.pop((session, event.call_id, event.tool), None)
+        if missing is not None and (event.ok or event.failure is FailureKind.TOOL):
+            self.answered[(missing, event.tool)] += 1
 
     def _breaker(self, record: Record, event: BreakerChanged) -> None:
-        self.changes[event.after] += 1
+        # A closed one that is reset by hand is in no other state than before.
+        if event.before is not event.after or event.after is not BreakerState.CLOSED:
+            self.changes[event.after] += 1
         known = self.breakers.get(event.name)
         self.breakers[event.name] = breaker_status(event, record.at, known)
 
@@ -51,7 +68,8 @@ def reliability_rows(found: ReliabilityCount) -> Iterator[Row]:
     yield number_row("retries", found.retries.total())
     yield from (number_row(f"… {words(kind)}", times) for kind, times in found.retried_for.most_common())
     yield share_row("calls that a retry saved", found.saved, "call")
-    yield number_row("calls that another tool answered", found.fallbacks.total())
+    yield number_row("substitutes tried", found.fallbacks.total())
+    yield number_row("… that answered", found.answered.total())
     yield number_row("changes of breakers", found.changes.total())
     yield from (number_row(f"… to {state}", times) for state, times in found.changes.most_common())
 
