@@ -12,6 +12,8 @@ from urllib.parse import unquote
 from inspector.domain.jsonvalue import JsonObject
 
 MAX_REFERENCES = 32
+# No pointer that anyone writes is longer, and no list has an index of more digits.
+_LONGEST_POINTER, _MOST_DIGITS = 1_000, 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +122,19 @@ def resolve(schema: JsonObject, root: JsonObject) -> JsonObject:
 
 def _lookup(pointer: str, root: JsonObject) -> JsonObject | None:
     """Look up a JSON Pointer (RFC 6901) in URI fragment form."""
+    if len(pointer) > _LONGEST_POINTER:
+        return None
     node: object = root
     for step in pointer.removeprefix("#").split("/")[1:]:
         key = unquote(step).replace("~1", "/").replace("~0", "~")
         if isinstance(node, Mapping) and key in node:
             node = node[key]
-        elif isinstance(node, list) and key.isdecimal() and int(key) < len(node):
+        elif isinstance(node, list) and _is_index(key) and int(key) < len(node):
             node = node[int(key)]
         else:
             return None
     return node if isinstance(node, Mapping) else None
+
+
+def _is_index(key: str) -> bool:
+    return len(key) <= _MOST_DIGITS and key.isdecimal()

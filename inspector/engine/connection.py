@@ -42,6 +42,7 @@ from inspector.engine.target import target
 
 # So many more tools of a long list are an event.
 _TOLD_EVERY = 1_000
+_FAULT_HINT = "This is a fault of Toolsight, not of your configuration. Reconnect the server to try again."
 
 
 # Long because everything that one owner task does is here.
@@ -158,6 +159,10 @@ class Connection:
         except ToolsightError as error:
             self._forget()
             self._emit(_failure(self._spec.name, error))
+        # Whatever it is: a server whose task has ended must not pass for ready.
+        except Exception as error:
+            self._forget()
+            self._emit(_fault(self._spec.name, error))
         finally:
             self._forget()
             self._settled.set()
@@ -314,3 +319,8 @@ def _startable(spec: ServerSpec) -> ServerSpec:
 def _failure(server: str, error: ToolsightError) -> ServerFailed:
     tail = error.stderr_tail if isinstance(error, ConnectError) else ""
     return ServerFailed(server, error.message, error.hint, tail)
+
+
+def _fault(server: str, error: Exception) -> ServerFailed:
+    told = f": {error}" if str(error) else ""
+    return ServerFailed(server, f"Toolsight cannot go on with it: {type(error).__name__}{told}", _FAULT_HINT)

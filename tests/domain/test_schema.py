@@ -59,3 +59,9 @@ def test_a_reference_to_itself_is_left_as_it_stands() -> None:
 @given(st.dictionaries(st.sampled_from(["type", "properties", "required", "$ref", "$defs"]), json_values))
 def test_no_schema_is_too_strange_to_read(schema: dict[str, Any]) -> None:
     assert all(isinstance(field.type, str) for field in fields(schema))
+
+
+def test_an_index_of_any_number_of_digits_is_no_error() -> None:
+    for digits in (3, 500, 5_000):
+        schema = {"anyOf": [{}], "properties": {"a": {"$ref": "#/anyOf/" + "9" * digits}}}
+        assert fields(schema)[0].type == "any"

@@ -13,6 +13,7 @@ from inspector.domain.definition import definition_hash
 from inspector.domain.events import DefinitionChanged, ServerFailed, ServerReady, ToolsChanged
 from inspector.domain.fold import fold
 from inspector.domain.message import NoteMessage
+from inspector.domain.schema_change import SchemaChange, schema_change
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.change_pace import FIRST, LONGEST, ChangePace
@@ -101,6 +102,38 @@ def test_of_many_changes_the_worst_are_told_and_the_others_counted() -> None:
     assert found[0].verdict == "breaking"
     assert found[-1].others == 10
     assert "10 more tools changed" in found[-1].summary()
+
+
+@pytest.mark.parametrize("error", [RecursionError, ValueError])
+def test_a_change_that_cannot_be_compared_is_breaking_and_keeps_the_others(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compared(old: Tool, new: Tool) -> SchemaChange:
+        if old.name == "bad":
+            raise error
+        return schema_change(old, new)
+
+    monkeypatch.setattr("inspector.engine.composition.version.schema_change", compared)
+    found = changes([tool("bad"), tool()], [tool("bad", WIDER), tool(schema=WIDER)])
+    assert [(one.tool, one.verdict) for one in found] == [("a:bad", "breaking"), ("a:echo", "compatible")]
+    assert found[0].breaking_reasons == ("it cannot be compared",)
+
+
+async def test_a_list_that_cannot_be_read_fails_the_server_instead_of_leaving_it_ready(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(*_: object) -> None:
+        raise ValueError("no such shape")
+
+    server = MemoryServer((tool(),))
+    bench = Bench(a=server)
+    async with connected(bench) as connections:
+        monkeypatch.setattr("inspector.engine.listing.changes", fails)
+        server.change((tool(schema=WIDER),))
+        await bench.until_event(ServerFailed)
+        (failed,) = bench.of(ServerFailed)
+        assert "ValueError: no such shape" in failed.summary()
+        await bench.until(lambda: connections.tools == ())
 
 
 async def test_a_server_that_ends_while_its_next_listing_waits_is_failed_at_once(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from inspector.domain.definition import ToolDefinition, definition_hash
 from inspector.domain.events import DefinitionChanged, VersionTold
 from inspector.domain.message import NoteMessage
-from inspector.domain.schema_change import Verdict, schema_change
+from inspector.domain.schema_change import SchemaChange, Verdict, schema_change
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
 from inspector.engine.live import LiveSettings
@@ -33,7 +33,7 @@ def changes(
         old = known.get(tool.name)
         if old is None or old == tool or (hash_ := definition_hash(old)) == (now := definition_hash(tool)):
             continue
-        change = schema_change(old, tool)
+        change = _compared(old, tool)
         earlier = ToolDefinition(old.name, hash_, old) if since else None
         told = DefinitionChanged(
             tool=tool.id,
@@ -51,6 +51,14 @@ def changes(
     if others > 0:
         told_of[-1] = replace(told_of[-1], others=others)
     return tuple(told_of)
+
+
+def _compared(old: Tool, new: Tool) -> SchemaChange:
+    """What a change means. One that is too deep or of no shape is no error of the listing."""
+    try:
+        return schema_change(old, new)
+    except (ValueError, RecursionError):
+        return SchemaChange("breaking", ("it cannot be compared",), 1)
 
 
 class VersionNotes:
