@@ -6,7 +6,7 @@ input: they may be deep, circular or of any shape, so the work is bounded.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -27,15 +27,19 @@ from inspector.domain.schema_reading import (
     values_of,
     without,
 )
+from inspector.domain.schema_work import TooLarge, Work, size
 
 Kind = Literal["removed", "required", "type", "values", "limit", "form", "closed", "unknown"]
-_MOST_STEPS, _SHOWN = 5_000, 60
+_SHOWN, _MOST_SHOWN = 60, 10
+# What it takes to compare two alternatives with nothing in them, or to tell what is found.
+_PAIR = 12
 _LOW = {"minimum": "number", "exclusiveMinimum": "number", "minLength": "string", "minItems": "array"}
 _HIGH = {"maximum": "number", "exclusiveMaximum": "number", "maxLength": "string", "maxItems": "array"}
 _LOW["minProperties"] = _HIGH["maxProperties"] = "object"
 _FORMS = {"pattern": "string", "format": "string", "multipleOf": "number", "uniqueItems": "array"}
 _PLAINLY = ("type", "enum", "const", "properties", "required", "additionalProperties", "items")
 _COMPARED = frozenset((*_PLAINLY, *COMBINED, *_LOW, *_HIGH, *_FORMS))
+_TOO_LARGE = "it is too large to be compared"
 _PLAIN = re.compile(r"[\w$-]+")
 
 
@@ -54,33 +58,61 @@ def narrowings(before: JsonObject, after: JsonObject, *, of_result: bool = False
     With `of_result` it is what a reader by `after` cannot read of what is written by `before`: further fields
     do no harm to a reader, missing ones do.
     """
-    return tuple(dict.fromkeys(_Comparison(before, after, of_result).found("", before, after, 0)))
+    return () if before == after else tuple(dict.fromkeys(_found(before, after, of_result)))
+
+
+def _found(before: JsonObject, after: JsonObject, of_result: bool) -> Iterator[Narrowing]:
+    work = Work()
+    try:
+        for one in _Comparison(before, after, of_result, work).found("", before, after, 0):
+            work.spend(_PAIR)
+            yield one
+    except TooLarge:
+        yield Narrowing("", "unknown", _TOO_LARGE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Alternative:
+    """A simple schema, the types that it takes, those that it says, and its values; each is read once."""
+
+    schema: Schema
+    types: frozenset[str]
+    said: frozenset[str]
+    values: Mapping[str, Any] | None
+
+    @classmethod
+    def of(cls, schema: Schema, work: Work) -> "_Alternative":
+        work.read(*(schema.get(key) for key in ("type", "enum", "const")))
+        types = types_of(schema)
+        said = types_of(without(schema, "enum", "const")) if "type" in schema else types
+        return cls(schema, types, said, values_of(schema))
 
 
 class _Comparison:
-    def __init__(self, before: JsonObject, after: JsonObject, of_result: bool) -> None:
+    def __init__(self, before: JsonObject, after: JsonObject, of_result: bool, work: Work) -> None:
         self._of_result = of_result
-        self._old, self._new = Reading(before), Reading(after)
+        self._work = work
+        self._old, self._new = Reading(before, self._work), Reading(after, self._work)
         self._open: set[tuple[str, str]] = set()
-        self._steps = 0
+        self._work.read(*(schema.get(key) for schema in (before, after) for key in CONTAINERS))
         self._has_same_parts = has_same_parts(before, after)
 
-    def found(self, path: str, before: object, after: object, depth: int) -> tuple[Narrowing, ...]:
-        """What `after` does not take of `before`; both may be any value at all."""
-        self._steps += 1
-        if depth > DEEPEST or self._steps > _MOST_STEPS:
-            return (Narrowing(path, "unknown", "it is too large to be compared"),)
-        if self._has_same_parts and before == after:
-            return ()
+    def found(self, path: str, before: object, after: object, depth: int) -> Iterator[Narrowing]:
+        """What `after` does not take of `before`; both may be any value at all. Raises TooLarge."""
+        self._work.spend(1)
+        if depth > DEEPEST:
+            yield Narrowing(path, "unknown", _TOO_LARGE)
+            return
+        if self._has_same_parts and self._is_as_before(before, after):
+            return
         pair = reference(before), reference(after)
-        if not all(pair):
-            return tuple(self._compared(path, before, after, depth))
         if pair in self._open:
             # A circle: nothing differs in it that is not found on the way round.
-            return ()
-        self._open.add(pair)
+            return
+        if all(pair):
+            self._open.add(pair)
         try:
-            return tuple(self._compared(path, before, after, depth))
+            yield from self._compared(path, before, after, depth)
         finally:
             self._open.discard(pair)
 
@@ -94,24 +126,34 @@ class _Comparison:
         if takers is None:
             yield Narrowing(path, "unknown", "it is put together in a way that cannot be compared")
             return
+        new_ones = [_Alternative.of(taker, self._work) for taker in takers]
         for option in self._old.alternatives(old):
-            if len(takers) == 1:
-                yield from self._simple(path, option, takers[0], depth)
+            one = _Alternative.of(option, self._work)
+            if len(new_ones) == 1:
+                yield from self._simple(path, one, new_ones[0], depth)
                 continue
-            tries = [tuple(self._simple(path, option, taker, depth)) for taker in takers]
+            tries = [tuple(self._simple(path, one, taker, depth)) for taker in new_ones]
             if all(tries):
-                near = [one for one in tries if all(each.path != path for each in one)]
-                yield from near[0] if near else (Narrowing(path, "type", type_text(types_of(option))),)
+                near = [found for found in tries if all(each.path != path for each in found)]
+                yield from near[0] if near else (Narrowing(path, "type", type_text(one.types)),)
 
     def _is_equal(self, old: object, new: object) -> bool:
         """Whether two parts say the same, and what they refer to does."""
+        self._work.read(old, new)
         return is_same(old, new) and (self._has_same_parts or '"$ref"' not in compact(new))
 
-    def _simple(self, path: str, old: Schema, new: Schema, depth: int) -> Iterator[Narrowing]:
-        types = types_of(old)
+    def _is_as_before(self, old: object, new: object) -> bool:
+        self._work.read(new)
+        return type(old) is type(new) and old == new
+
+    def _simple(
+        self, path: str, before: _Alternative, after: _Alternative, depth: int
+    ) -> Iterator[Narrowing]:
+        old, new, types = before.schema, after.schema, before.types
+        self._work.spend(_PAIR + len(old) + len(new))
         if not types:
             return
-        yield from _value_narrowings(path, old, new, types)
+        yield from self._value_narrowings(path, before, after)
         for key in sorted((old.keys() | new.keys()) - _COMPARED - WORDS - CONTAINERS):
             if not self._is_equal(old.get(key), new.get(key)):
                 yield Narrowing(path, "unknown", f"`{key}` changed")
@@ -122,6 +164,8 @@ class _Comparison:
 
     def _object(self, path: str, old: Schema, new: Schema, depth: int) -> Iterator[Narrowing]:
         before, after = _mapping(old.get("properties")), _mapping(new.get("properties"))
+        self._work.spend(len(before) + len(after))
+        self._work.read(old.get("required"), new.get("required"))
         gone = after.keys() - before.keys() if self._of_result else before.keys() - after.keys()
         yield from (Narrowing(_step(path, name), "removed") for name in (*before, *after) if name in gone)
         others = old.get("additionalProperties")
@@ -144,46 +188,44 @@ class _Comparison:
         elif isinstance(after, Mapping) and (isinstance(before, Mapping) or not self._of_result):
             yield from self.found(_step(path, "*"), before, after, depth + 1)
 
+    def _value_narrowings(self, path: str, before: _Alternative, after: _Alternative) -> Iterator[Narrowing]:
+        """What type and values keep out, and if nothing, limits and form."""
+        taken = after.said | {"integer"} if "number" in after.said else after.said
+        if lost := before.types - taken:
+            yield Narrowing(path, "type", f"{type_text(lost)} → {type_text(taken)}")
+            return
+        if after.values is not None:
+            known = before.values or {}
+            self._work.spend(len(known) + len(after.values))
+            lost_values = [known[key] for key in known if key not in after.values]
+            if before.values is None or lost_values:
+                yield Narrowing(path, "values", _listed(lost_values))
+        kinds = before.types | {"number"} if "integer" in before.types else before.types
+        yield from self._limits(path, before.schema, after.schema, kinds)
 
-def _value_narrowings(path: str, old: Schema, new: Schema, types: frozenset[str]) -> Iterator[Narrowing]:
-    """What type, values, limits and form keep out."""
-    taken = types_of(without(new, "enum", "const") if "type" in new else new)
-    taken = taken | {"integer"} if "number" in taken else taken
-    if lost := types - taken:
-        yield Narrowing(path, "type", f"{type_text(lost)} → {type_text(taken)}")
-        return
-    before, after = values_of(old), values_of(new)
-    if after is not None and (before is None or before.keys() - after.keys()):
-        lost_values = [before[key] for key in before if key not in after] if before is not None else []
-        yield Narrowing(path, "values", ", ".join(map(_short, lost_values)))
-    kinds = types | {"number"} if "integer" in types else types
-    for limits, is_low in ((_LOW, True), (_HIGH, False)):
-        for key, kind in limits.items():
-            if kind in kinds and not _is_within(old.get(key), new.get(key), is_low=is_low):
-                yield Narrowing(path, "limit", f"{key} {_short(old.get(key))} → {_short(new.get(key))}")
-    for key, kind in _FORMS.items():
-        asked = new.get(key)
-        if kind in kinds and asked not in (None, False) and not _is_as_before(old.get(key), asked):
-            yield Narrowing(path, "form", f"{key} {_short(old.get(key))} → {_short(asked)}")
-
-
-def _is_as_before(old: object, new: object) -> bool:
-    return type(old) is type(new) and old == new
+    def _limits(self, path: str, old: Schema, new: Schema, kinds: frozenset[str]) -> Iterator[Narrowing]:
+        for limits, is_low in ((_LOW, True), (_HIGH, False)):
+            for key, kind in limits.items():
+                if key not in new or kind not in kinds:
+                    continue
+                was, asked = old.get(key), new[key]
+                if not (_is_within(was, asked, is_low=is_low) or self._is_as_before(was, asked)):
+                    yield Narrowing(path, "limit", f"{key} {_short(was)} → {_short(asked)}")
+        for key, kind in _FORMS.items():
+            asked = new.get(key)
+            if kind in kinds and asked not in (None, False) and not self._is_as_before(old.get(key), asked):
+                yield Narrowing(path, "form", f"{key} {_short(old.get(key))} → {_short(asked)}")
 
 
 def _is_within(old: object, new: object, *, is_low: bool) -> bool:
     """Whether a limit lets everything through that the old one did; None is no limit."""
-    if new is None or _is_as_before(old, new):
+    if new is None:
         return True
-    if not _is_number(old) or not _is_number(new):
+    if isinstance(old, bool) or isinstance(new, bool):
         return False
-    assert isinstance(old, int | float)
-    assert isinstance(new, int | float)
+    if not isinstance(old, int | float) or not isinstance(new, int | float):
+        return False
     return new <= old if is_low else new >= old
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
@@ -195,6 +237,14 @@ def _step(path: str, name: str) -> str:
     return f"{path}{'.' if path else ''}{name if _PLAIN.fullmatch(name) else compact(name)}"
 
 
+def _listed(values: Sequence[object]) -> str:
+    more = len(values) - _MOST_SHOWN
+    return ", ".join(map(_short, values[:_MOST_SHOWN])) + (f" and {more:,} more" if more > 0 else "")
+
+
 def _short(value: object) -> str:
+    value = value[: _SHOWN + 1] if isinstance(value, str) else value
+    if size(value, _SHOWN) > _SHOWN:
+        return "…"
     text = "none" if value is None else compact(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -6,12 +6,13 @@ from typing import Literal
 
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.narrowing import Kind, Narrowing, narrowings
-from inspector.domain.schema import fields
+from inspector.domain.schema import defaults
 from inspector.domain.tool import Annotations, Tool
 
 Verdict = Literal["same", "words", "compatible", "breaking"]
 # More reasons than this are counted, not told.
 MOST_REASONS = 20
+_Found = tuple[Narrowing, ...]
 _NO_SCHEMA: JsonObject = {"type": "object"}
 # What became narrower for a caller, in words that follow the parameter's name.
 _NARROWER: dict[Kind, str] = {
@@ -74,8 +75,10 @@ def schema_change(before: Tool, after: Tool) -> SchemaChange:
 
     A change that cannot be compared counts as breaking.
     """
-    breaking = tuple(dict.fromkeys(_breaking(before, after)))
-    harmless = tuple(dict.fromkeys(_harmless(before, after)))
+    lost = narrowings(before.input_schema, after.input_schema)
+    gained = narrowings(after.input_schema, before.input_schema)
+    breaking = tuple(dict.fromkeys(_breaking(before, after, lost, gained)))
+    harmless = tuple(dict.fromkeys(_harmless(before, after, lost, gained)))
     if breaking:
         verdict: Verdict = "breaking"
     elif harmless or _is_beyond_words(before, after):
@@ -89,9 +92,8 @@ def schema_change(before: Tool, after: Tool) -> SchemaChange:
     return SchemaChange(verdict, told, min(len(breaking), MOST_REASONS))
 
 
-def _breaking(before: Tool, after: Tool) -> Iterator[str]:
-    lost = narrowings(before.input_schema, after.input_schema)
-    new = {one.path for one in _gained(before, after) if one.kind == "removed"}
+def _breaking(before: Tool, after: Tool, lost: _Found, gained: _Found) -> Iterator[str]:
+    new = {one.path for one in gained if one.kind == "removed"}
     for one in lost:
         is_new = one.kind == "required" and one.path in new
         yield _said(
@@ -105,11 +107,9 @@ def _breaking(before: Tool, after: Tool) -> Iterator[str]:
     yield from _claims(before.annotations, after.annotations)
 
 
-def _harmless(before: Tool, after: Tool) -> Iterator[str]:
-    lost = {one.path for one in narrowings(before.input_schema, after.input_schema)}
-    yield from (
-        _said("parameter", one, _WIDER[one.kind]) for one in _gained(before, after) if one.path not in lost
-    )
+def _harmless(before: Tool, after: Tool, lost: _Found, gained: _Found) -> Iterator[str]:
+    paths = {one.path for one in lost}
+    yield from (_said("parameter", one, _WIDER[one.kind]) for one in gained if one.path not in paths)
     old, new = before.output_schema, after.output_schema
     if old is not None and new is not None:
         less = {one.path for one in narrowings(new, old, of_result=True)}
@@ -120,11 +120,6 @@ def _harmless(before: Tool, after: Tool) -> Iterator[str]:
         yield "the result is described now"
     yield from _other_claims(before.annotations, after.annotations)
     yield from _defaults(before, after)
-
-
-def _gained(before: Tool, after: Tool) -> tuple[Narrowing, ...]:
-    """What the old parameters do not take of what the new ones take."""
-    return narrowings(after.input_schema, before.input_schema)
 
 
 def _said(what: str, one: Narrowing, words: str, *, with_detail: bool = False) -> str:
@@ -159,10 +154,10 @@ def _destroys(claims: Annotations) -> bool:
 
 
 def _defaults(before: Tool, after: Tool) -> Iterator[str]:
-    old = {one.name: one.default for one in fields(before.input_schema)}
-    for one in fields(after.input_schema):
-        if one.name in old and old[one.name] != one.default:
-            yield f"parameter {one.name} has another default"
+    old = defaults(before.input_schema)
+    for name, value in defaults(after.input_schema).items():
+        if name in old and old[name] != value:
+            yield f"parameter {name} has another default"
 
 
 def _is_beyond_words(before: Tool, after: Tool) -> bool:

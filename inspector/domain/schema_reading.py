@@ -6,6 +6,7 @@ from typing import Any
 
 from inspector.domain.jsonvalue import JsonObject, canonical
 from inspector.domain.schema import resolve
+from inspector.domain.schema_work import Work
 
 Schema = Mapping[str, Any]
 
@@ -31,8 +32,9 @@ _TOGETHER = (
 class Reading:
     """Reads the parts of one schema; it knows the whole, where references lead."""
 
-    def __init__(self, root: JsonObject) -> None:
+    def __init__(self, root: JsonObject, work: Work) -> None:
         self._root = root
+        self._work = work
         self._left = _MOST_ALTERNATIVES
 
     def opened(self, schema: object) -> Schema:
@@ -43,6 +45,7 @@ class Reading:
             return schema
         beside = {key: value for key, value in schema.items() if key != "$ref" and key not in WORDS}
         target = resolve({"$ref": schema["$ref"]}, self._root)
+        self._work.spend(len(schema) + len(target))
         return {"allOf": [target], **beside} if beside else target
 
     def alternatives(self, schema: Schema, depth: int = 0) -> Iterator[Schema]:
@@ -55,12 +58,15 @@ class Reading:
         union = next((key for key in _UNIONS if isinstance(schema.get(key), list)), "")
         if union and depth < DEEPEST:
             for option in schema[union]:
+                self._work.spend(len(schema))
                 merged = {**without(schema, union), **self.opened(option)}
                 yield from self.alternatives(merged, depth + 1)
             return
         types = schema.get("type")
         if isinstance(types, list) and len(types) > 1:
-            yield from ({**schema, "type": one} for one in types)
+            for one in types:
+                self._work.spend(len(schema))
+                yield {**schema, "type": one}
         else:
             yield schema
 
@@ -72,6 +78,7 @@ class Reading:
                 return schema
             merged = without(schema, "allOf")
             for part in parts:
+                self._work.spend(len(merged))
                 merged = {**self.opened(part), **merged}
             schema = merged
         return {}
@@ -84,15 +91,17 @@ class Reading:
         unions = [key for key in _UNIONS if isinstance(merged.get(key), list)]
         if not unions:
             return [merged]
+        if len(merged[unions[0]]) > _MOST_EXACT:
+            return None
         options = [self._merged(self.opened(option)) for option in merged[unions[0]]]
         read = [option for option in options if option is not None]
         if len(unions) > 1 or len(read) < len(options):
             return None
-        if unions[0] == "oneOf" and not _are_apart(read):
+        if unions[0] == "oneOf" and not self._are_apart(read):
             return None
         found: list[Schema] = []
         for option in read:
-            whole = _both(without(merged, unions[0]), option)
+            whole = self._both(without(merged, unions[0]), option)
             inner = None if whole is None else self.exact_alternatives(whole, depth + 1)
             if inner is None or len(found) + len(inner) > _MOST_EXACT:
                 return None
@@ -107,33 +116,35 @@ class Reading:
                 return schema
             merged: Schema | None = without(schema, "allOf")
             for part in parts:
-                merged = _both(merged, self.opened(part)) if merged is not None else None
+                merged = self._both(merged, self.opened(part)) if merged is not None else None
             if merged is None:
                 return None
             schema = merged
         return None
 
+    def _both(self, one: Schema, other: Schema) -> Schema | None:
+        """A schema that says what both say; None if they speak of the same."""
+        self._work.spend(len(one) + len(other))
+        first, second = one.keys() - WORDS, other.keys() - WORDS
+        for key in first & second:
+            if key not in CONTAINERS and not self._is_equal(one[key], other[key]):
+                return None
+        for group in _TOGETHER:
+            if first & group and second & group and first & group != second & group:
+                return None
+        return {**other, **one}
 
-def _both(one: Schema, other: Schema) -> Schema | None:
-    """A schema that says what both say; None if they speak of the same."""
-    first, second = one.keys() - WORDS, other.keys() - WORDS
-    for key in first & second:
-        if key not in CONTAINERS and canonical(one[key]) != canonical(other[key]):
-            return None
-    for group in _TOGETHER:
-        if first & group and second & group and first & group != second & group:
-            return None
-    return {**other, **one}
+    def _is_equal(self, one: object, other: object) -> bool:
+        self._work.read(one, other)
+        return canonical(one) == canonical(other)
 
-
-def _are_apart(options: Sequence[Schema]) -> bool:
-    """Whether no value can be taken by two of them, by their types."""
-
-    def each(option: Schema) -> frozenset[str]:
-        types = types_of(option)
-        return types | {"number", "integer"} if types & {"number", "integer"} else types
-
-    return all(each(one).isdisjoint(each(other)) for one, other in combinations(options, 2))
+    def _are_apart(self, options: Sequence[Schema]) -> bool:
+        """Whether no value can be taken by two of them, by their types."""
+        self._work.read(*(option.get(key) for option in options for key in ("type", "enum", "const")))
+        every = [types_of(option) for option in options]
+        number = frozenset(("number", "integer"))
+        wide = [types | number if types & number else types for types in every]
+        return all(one.isdisjoint(other) for one, other in combinations(wide, 2))
 
 
 def is_same(before: object, after: object) -> bool:

@@ -1,5 +1,6 @@
 """What a change of a definition means for a caller; jsonschema is the judge of what is still taken."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
 from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.narrowing import narrowings
+from inspector.domain.narrowing import Narrowing, narrowings
 from inspector.domain.schema_change import MOST_REASONS, schema_change
 from inspector.domain.tool import Annotations, Tool
 from tests.support.examples import examples
@@ -156,6 +157,50 @@ def test_a_schema_in_circles_is_compared_in_bounded_time() -> None:
     deep = {**parameters(a={"$ref": "#/$defs/L0"}), "$defs": {**doubling, "L60": TEXT}}
     other = {**deep, "$defs": {**doubling, "L60": WHOLE}}
     assert schema_change(tool(deep), tool(other)).verdict == "breaking"
+
+
+def choices(mark: str, many: int) -> dict[str, Any]:
+    options = [{**TEXT, "enum": [f"{mark}{number}-{value}" for value in range(5)]} for number in range(many)]
+    return parameters(p={"anyOf": options})
+
+
+def deep(levels: int, inner: JsonObject) -> JsonObject:
+    return inner if not levels else parameters(a=deep(levels - 1, inner))
+
+
+# What makes a comparison read the same over and over: none of these ended within seconds.
+HOSTILE = {
+    "many options beside many": (choices("a", 199), choices("b", 199)),
+    "much below many levels": tuple(deep(39, {"enum": [*range(50_000), last]}) for last in ("x", "y")),
+    "many parts": tuple(
+        parameters(a={"allOf": [{f"x{part}": last} for part in range(5_000)]}) for last in (1, 2)
+    ),
+    "many references to much": tuple(
+        {
+            **parameters(**{f"p{number}": {"$ref": "#/$defs/A", "maxLength": last} for number in range(900)}),
+            "$defs": {"A": {f"x{key}": key for key in range(9_000)}},
+        }
+        for last in (1, 2)
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE.values(), ids=HOSTILE)
+def test_a_comparison_that_takes_too_many_steps_ends_as_unknown(case: tuple[JsonObject, JsonObject]) -> None:
+    before, after = case
+    assert narrowings(before, after)[-1] == Narrowing("", "unknown", "it is too large to be compared")
+    assert schema_change(tool(before), tool(after)).verdict == "breaking"
+
+
+def test_other_words_of_a_tool_of_any_size_are_still_words_only() -> None:
+    large = tool(parameters(**{f"p{number}": {**TEXT, "title": "T"} for number in range(50_000)}))
+    assert schema_change(large, replace(large, description="It does that.")).verdict == "words"
+
+
+def test_of_many_lost_values_the_first_are_named_and_the_others_counted() -> None:
+    (lost,) = narrowings(parameters(a={"enum": [*range(25)]}), parameters(a={"enum": [0]}))
+    assert lost.detail.startswith("1, 2, 3, ")
+    assert lost.detail.endswith("10 and 14 more")
 
 
 NAMES = ("a", "b", "c")
