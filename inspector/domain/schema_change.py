@@ -92,6 +92,14 @@ def schema_change(before: Tool, after: Tool) -> SchemaChange:
     return SchemaChange(verdict, told, min(len(breaking), MOST_REASONS))
 
 
+def judged(before: Tool, after: Tool) -> SchemaChange:
+    """What a change means; one that is too deep or of no shape to be compared is breaking, not an error."""
+    try:
+        return schema_change(before, after)
+    except (ValueError, RecursionError):
+        return SchemaChange("breaking", ("it cannot be compared",), 1)
+
+
 def _breaking(before: Tool, after: Tool, lost: _Found, gained: _Found) -> Iterator[str]:
     new = {one.path for one in gained if one.kind == "removed"}
     for one in lost:

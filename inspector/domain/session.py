@@ -149,7 +149,7 @@ class SessionState:
     definition listed so far by its hash, and `listed` the hash of each tool as it was listed last. `problems`
     are what is wrong with the settings, worst first. `uncounted` tools count as 0 tokens because their
     definitions are not in an agent's transcript. `changes` holds the last change of each tool's definition,
-    and `untold` the breaking ones that the model has to be told of. `breakers` holds those that were ever
+    and `untold` the breaking ones that the model has to be told of, which read these tools as `read_as`. `breakers` holds those that were ever
     open, by tool id or server name. `turn_retries` counts the retries since the user's last message.
     """
 
@@ -214,6 +214,7 @@ class SessionState:
     substitutions: int = 0
     changes: Mapping[str, DefinitionChanged] = field(default_factory=dict)
     untold: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    read_as: Mapping[str, str] = field(default_factory=dict)
 
     def with_binding(self, *bindings: Binding) -> tuple[ToolState, ...]:
         """The tools with any of the given bindings, in catalog order."""

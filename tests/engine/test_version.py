@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -17,7 +18,7 @@ from inspector.domain.schema_change import SchemaChange, schema_change
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.change_pace import FIRST, LONGEST, ChangePace
-from inspector.engine.composition.version import MOST_TOLD, changes
+from inspector.engine.composition.version import MOST_TOLD, VersionNotes, changes
 from inspector.engine.ports import Snapshot
 from tests.engine.test_connections import Bench, connected
 from tests.support.told_model import calls, says, searches
@@ -113,7 +114,7 @@ def test_a_change_that_cannot_be_compared_is_breaking_and_keeps_the_others(
             raise error
         return schema_change(old, new)
 
-    monkeypatch.setattr("inspector.engine.composition.version.schema_change", compared)
+    monkeypatch.setattr("inspector.domain.schema_change.schema_change", compared)
     found = changes([tool("bad"), tool()], [tool("bad", WIDER), tool(schema=WIDER)])
     assert [(one.tool, one.verdict) for one in found] == [("a:bad", "breaking"), ("a:echo", "compatible")]
     assert found[0].breaking_reasons == ("it cannot be compared",)
@@ -252,3 +253,36 @@ async def test_two_breaking_changes_in_a_row_are_told_together() -> None:
         await change(rig, replace(FORECAST, input_schema=units))
         await rig.bench.chat("And tomorrow?")
         assert "days is new and required; parameter units is now required" in notes(rig)[0]
+
+
+async def test_a_tool_that_is_changed_back_before_the_model_is_told_is_not_told() -> None:
+    async with used(says("Sunny.")) as rig:
+        await change(rig, WITH_DAYS)
+        await change(rig, FORECAST)
+        assert not rig.bench.state.untold
+        assert not rig.bench.state.read_as
+        await rig.bench.chat("And tomorrow?")
+        assert notes(rig) == []
+
+
+async def test_the_model_is_told_what_differs_from_what_it_read_and_nothing_between() -> None:
+    async with used(says("Sunny.")) as rig:
+        await change(rig, WITH_DAYS)
+        units = {"type": "object", "properties": {**CITY["properties"], "u": {}}, "required": ["city", "u"]}  # type: ignore[dict-item]
+        await change(rig, replace(FORECAST, input_schema=units))
+        await rig.bench.chat("And tomorrow?")
+        assert "parameter u is new and required." in notes(rig)[0]
+        assert "days" not in notes(rig)[0]
+
+
+async def test_a_note_of_many_changes_names_the_first_and_counts_the_others() -> None:
+    many = {f"weather:t{number}": tuple("x" * 900 for _ in range(20)) for number in range(60)}
+    async with used() as rig:
+        tools = dict.fromkeys(many, rig.bench.state.tools[ID])
+        state = replace(rig.bench.state, untold=many, read_as=dict.fromkeys(many, ""), tools=tools)
+        session = SimpleNamespace(state=state, emit=lambda _event: None)
+        live = SimpleNamespace(settings=rig.bench.settings)
+        (note,) = VersionNotes(cast(Any, session), cast(Any, live)).notes()
+    assert len(note.text) < 5_000
+    assert "and 15 more" in note.text
+    assert note.text.endswith(" more tools.]")

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from inspector.domain.events import DefinitionChanged, VersionTold
 from inspector.domain.fold.step import step
+from inspector.domain.schema_change import judged
 from inspector.domain.session import SessionState
 
 
@@ -13,11 +14,13 @@ def _definition_changed(event: DefinitionChanged, state: SessionState) -> Sessio
     if event.earlier is not None and event.earlier.tool is not None and event.before not in definitions:
         # First: it was listed before all of this session.
         definitions = {event.before: event.earlier.tool, **definitions}
+    untold = _untold(event, state)
     return replace(
         state,
         definitions=definitions,
         changes={**state.changes, event.tool: event},
-        untold=_untold(event, state),
+        untold=untold,
+        read_as={tool: state.read_as.get(tool, event.before) for tool in untold},
     )
 
 
@@ -26,12 +29,26 @@ def _untold(event: DefinitionChanged, state: SessionState) -> dict[str, tuple[st
     untold = dict(state.untold)
     tool = state.known(event.tool)
     knows = tool is not None and (tool.held_as or tool.binding).is_bound
-    if event.verdict == "breaking" and knows and state.model_calls:
-        known = untold.get(event.tool, ())
-        untold[event.tool] = tuple(dict.fromkeys((*known, *event.breaking_reasons)))
-    return untold
+    if event.tool in untold:
+        untold[event.tool] = _since_read(event, state)
+    elif event.verdict == "breaking" and knows and state.model_calls:
+        untold[event.tool] = event.breaking_reasons
+    return {tool_id: why for tool_id, why in untold.items() if why}
+
+
+def _since_read(event: DefinitionChanged, state: SessionState) -> tuple[str, ...]:
+    """What breaks between what the model read last and what is listed now, whatever was between them."""
+    read = state.read_as.get(event.tool, "")
+    if event.after == read:
+        return ()
+    before, after = state.definitions.get(read), state.definitions.get(event.after)
+    if before is None or after is None:
+        return tuple(dict.fromkeys((*state.untold[event.tool], *event.breaking_reasons)))
+    change = judged(before, after)
+    return change.reasons[: change.breaking]
 
 
 @step.register
 def _version_told(event: VersionTold, state: SessionState) -> SessionState:
-    return replace(state, untold={tool: why for tool, why in state.untold.items() if tool not in event.tools})
+    untold = {tool: why for tool, why in state.untold.items() if tool not in event.tools}
+    return replace(state, untold=untold, read_as={tool: state.read_as[tool] for tool in untold})

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from inspector.domain.definition import ToolDefinition, definition_hash
 from inspector.domain.events import DefinitionChanged, VersionTold
 from inspector.domain.message import NoteMessage
-from inspector.domain.schema_change import SchemaChange, Verdict, schema_change
+from inspector.domain.number import count
+from inspector.domain.schema_change import Verdict, judged
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
 from inspector.engine.live import LiveSettings
@@ -14,6 +16,9 @@ from inspector.engine.session import Session
 
 MOST_TOLD = 50
 """Of more tools than these no event of their own tells, when a server changes them all at once."""
+MOST_NOTED = 10
+"""More changed tools than these are counted in a note to the model, not named."""
+_MOST_REASONS, _LONGEST_REASON, _LONGEST_NOTE = 5, 200, 4_000
 _ORDER: tuple[Verdict, ...] = ("breaking", "compatible", "words", "same")
 _REBOUND = "Its definition in this request is the new one: use that."
 _UNLOADED = "It was unloaded: find it again with search_tools before you call it."
@@ -33,7 +38,7 @@ def changes(
         old = known.get(tool.name)
         if old is None or old == tool or (hash_ := definition_hash(old)) == (now := definition_hash(tool)):
             continue
-        change = _compared(old, tool)
+        change = judged(old, tool)
         earlier = ToolDefinition(old.name, hash_, old) if since else None
         told = DefinitionChanged(
             tool=tool.id,
@@ -53,14 +58,6 @@ def changes(
     return tuple(told_of)
 
 
-def _compared(old: Tool, new: Tool) -> SchemaChange:
-    """What a change means. One that is too deep or of no shape is no error of the listing."""
-    try:
-        return schema_change(old, new)
-    except (ValueError, RecursionError):
-        return SchemaChange("breaking", ("it cannot be compared",), 1)
-
-
 class VersionNotes:
     """Tells the model of breaking changes of tools that it has read of, once each."""
 
@@ -74,10 +71,26 @@ class VersionNotes:
         told = {tool: why for tool, why in state.untold.items() if tool in state.tools}
         if not told or not self._live.settings.versions.tell:
             return ()
-        lines = (f"{tool}: {'; '.join(why)}. {_now(state, tool)}" for tool, why in told.items())
-        text = "\n".join(("[The definition of a tool that you know changed.", *lines))
+        lines = [_line(state, tool, why) for tool, why in told.items()]
+        shown = _fitting(lines)
+        more = (f"And {count(len(lines) - shown, 'more tool')}.",) if shown < len(lines) else ()
+        text = "\n".join(("[The definition of a tool that you know changed.", *lines[:shown], *more))
         self._session.emit(VersionTold(tuple(told), f"{text}]"))
         return (NoteMessage(f"{text}]"),)
+
+
+def _fitting(lines: Sequence[str]) -> int:
+    """How many of these lines a note has room for; the first always has."""
+    ends = accumulate(map(len, lines[:MOST_NOTED]))
+    return sum(number == 0 or end <= _LONGEST_NOTE for number, end in enumerate(ends))
+
+
+def _line(state: SessionState, tool: str, why: Sequence[str]) -> str:
+    reasons = [
+        one if len(one) <= _LONGEST_REASON else f"{one[:_LONGEST_REASON]}…" for one in why[:_MOST_REASONS]
+    ]
+    more = f"; and {len(why) - _MOST_REASONS} more" if len(why) > _MOST_REASONS else ""
+    return f"{tool}: {'; '.join(reasons)}{more}. {_now(state, tool)}"
 
 
 def _now(state: SessionState, tool: str) -> str:
