@@ -1,16 +1,22 @@
 """The telemetry page: live and over all sessions; its board of breakers; what it says without any."""
 
+from collections.abc import Iterator
+from threading import Event
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
 from textual.content import Content
 
 from inspector.app.app import ToolsightApp
-from inspector.app.pages.trace.telemetry import content
+from inspector.app.job import Job
+from inspector.app.pages.trace.telemetry import content, screen
 from inspector.domain.breaker import BreakerState, BreakerStatus
+from inspector.domain.events import Record
 from inspector.engine.agents.backlog import backlog
 from inspector.engine.agents.miss import Miss, MissCause
 from inspector.engine.telemetry.gathering import Telemetry, telemetry
+from inspector.engine.view import SessionView
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.imported_story import records_of, story_store
@@ -49,6 +55,49 @@ async def test_the_page_counts_the_session_as_it_goes_on_and_all_of_them_when_as
         await until(pilot, lambda: "overdue deliveries" in seen(pilot))
         await pilot.press("a")
         await until(pilot, lambda: content.EMPTY["backlog"][:30] in seen(pilot))
+
+
+async def test_a_session_is_counted_once_at_a_time_and_once_more_for_what_came_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real, begun, ended, at_once, go_on = screen._of_one, list[Job](), list[Job](), list[int](), Event()
+
+    def slow(session: SessionView, job: Job) -> content.Shown:
+        begun.append(job)
+        at_once.append(len(begun) - len(ended))
+        go_on.wait(10)
+        try:
+            return real(session, job)
+        finally:
+            ended.append(job)
+
+    monkeypatch.setattr(screen, "_of_one", slow)
+    monkeypatch.setattr(screen, "_REST", 0.001)
+    async with app_rig(*STEPS, yes=True) as (pilot, rig):
+        await goes(pilot, "telemetry")
+        await until(pilot, lambda: len(begun) == 1)
+        await rig.bench.chat("What is the forecast for Oslo?")
+        await pilot.pause()
+        assert len(begun) == 1
+        go_on.set()
+        await until(pilot, lambda: "turns with a search" in seen(pilot) and "hybrid" in seen(pilot))
+        assert len(begun) >= 2
+    assert set(at_once) == {1}
+
+
+def test_a_count_that_is_stopped_reads_no_further() -> None:
+    read = 0
+
+    def records(_kinds: object) -> Iterator[Record]:
+        nonlocal read
+        for read, record in enumerate(records_of(story_store()), start=1):
+            if read == 3:
+                job.is_stopped = True
+            yield record
+
+    job = Job(lambda _job, _act: None)
+    screen._of_one(cast(SessionView, SimpleNamespace(records=records)), job)
+    assert read == 3
 
 
 async def test_in_a_replay_the_page_counts_up_to_the_moment() -> None:

@@ -1,6 +1,7 @@
 """The telemetry page: statistics of the session that is shown, or of all that are recorded."""
 
 from functools import partial
+from itertools import takewhile
 from typing import ClassVar
 
 from textual import on
@@ -55,6 +56,7 @@ class TelemetryScreen(BaseScreen):
         self._is_all = False
         self._rest: Timer | None = None
         self._reading: Job | None = None
+        self._is_counting = False
         self._is_behind = False
 
     def compose(self) -> ComposeResult:
@@ -85,18 +87,35 @@ class TelemetryScreen(BaseScreen):
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the stream has more than the view
         """Count the session anew, once it rests or after a moment."""
-        if self._rest is None:
-            self._rest = self.set_timer(_REST, self._count)
         self._is_behind = True
+        self._count_soon()
+
+    def _count_soon(self) -> None:
+        """Count after a moment, never while it is counted: a long session takes longer than that."""
+        if self._rest is None and not self._is_counting:
+            self._rest = self.set_timer(_REST, self._count)
 
     def _count(self) -> None:
         self._rest = None
-        self._is_behind = False
+        self._is_behind, self._is_counting = False, True
         session = self.session
-        self.run_job(_ONE, lambda _: _of_one(session), partial(self._take, _ONE), failed=self._fail)
+        self.run_job(
+            _ONE, lambda job: _of_one(session, job), partial(self._take, _ONE), failed=self._fail_to_count
+        )
+
+    def _counted(self) -> None:
+        self._is_counting = False
+        if self._is_behind:
+            self._count_soon()
+
+    def _fail_to_count(self, error: Exception) -> None:
+        self._counted()
+        self.query_one("#scope", Static).update(failure_line(error))
 
     def _take(self, key: str, shown: content.Shown) -> None:
         self._shown[key] = shown
+        if key == _ONE:
+            self._counted()
         if key == _ALL:
             self._reading = None
             self.refresh_bindings()
@@ -164,8 +183,9 @@ class TelemetryScreen(BaseScreen):
         return super().check_action(action, parameters)
 
 
-def _of_one(session: SessionView) -> content.Shown:
-    return content.Shown.of(telemetry(session.records(KINDS)), is_all=False)
+def _of_one(session: SessionView, job: Job) -> content.Shown:
+    records = takewhile(lambda _: not job.stopped(), session.records(KINDS))
+    return content.Shown.of(telemetry(records), is_all=False)
 
 
 def _of_all(replay: Replay, job: Job) -> content.Shown:
@@ -175,7 +195,7 @@ def _of_all(replay: Replay, job: Job) -> content.Shown:
     for number, session in enumerate(reversed(found), start=1):
         if job.stopped():
             break
-        for record in replay.recorded(session.id, KINDS):
+        for record in takewhile(lambda _: not job.stopped(), replay.recorded(session.id, KINDS)):
             gathered.after(record)
         job.report(number, len(found))
     return content.Shown.of(gathered.end(), is_all=True)
