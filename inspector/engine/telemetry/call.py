@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from inspector.domain.events import CallFinished, CallRejected, Failed, ModelResponded, Record, TurnEnded
+from inspector.domain.inertia import server_of
 from inspector.engine.telemetry.sample import Cases, Sample
 
 KINDS = tuple(each.kind for each in (CallFinished, CallRejected, ModelResponded, Failed, TurnEnded))
@@ -64,11 +65,6 @@ class CallCount:
     def kinds(self) -> Mapping[str, int]:
         """The failures of all tools by their kind."""
         return self.all.kinds
-
-
-def server_of(tool: str) -> str:
-    """The server of a tool's id."""
-    return tool.partition(":")[0]
 
 
 def _kind(event: CallFinished) -> str:
