@@ -1,6 +1,8 @@
 """What a session predicts of the next call, and what it binds before anybody asks for it."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from threading import Event as Signal
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from inspector.adapters.memory.fakes import ManualClock, MemoryServer, MemoryStore
 from inspector.domain.events import CallFinished, CallStarted, Event, Record, UserSaid
 from inspector.domain.failure import FailureKind
+from inspector.domain.inertia import OWN_PERSONA, TaskCalls
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms
 from inspector.domain.tool import Annotations, Tool
 from inspector.engine.composition.preload_cost import Moment, ahead_cost, pays, search_cost
@@ -253,3 +256,25 @@ async def test_where_it_pays_a_tool_is_bound_without_a_search() -> None:
     steps = (searches(tool_names=["mail:list"]), calls(("mail__list", {})), says("done"))
     rig = await asked(*steps, tasks=habit, values={**values, "inertia.min_probability": 0.5}, servers=servers)
     assert ahead(rig) == ["mail:send"]
+
+
+async def test_a_session_that_closes_does_not_wait_for_the_rest_of_what_was_recorded() -> None:
+    begun, go_on, read = Signal(), Signal(), 0
+
+    def tasks() -> Iterator[TaskCalls]:
+        nonlocal read
+        while read < 100:
+            read += 1
+            yield TaskCalls(OWN_PERSONA, ((LIST, 0.0),))
+            begun.set()
+            go_on.wait(10)
+
+    async with connected(values=ON) as rig:
+        inertia = rig.bench._inertia
+        inertia._tasks = tasks
+        reading = asyncio.create_task(asyncio.to_thread(inertia._known, OWN_PERSONA, ""))
+        await asyncio.to_thread(begun.wait, 10)
+        inertia.close()
+        go_on.set()
+        await reading
+    assert read == 2

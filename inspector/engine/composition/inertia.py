@@ -71,6 +71,7 @@ class Inertia:
         self._toolset = live.toolset
         self._read: tuple[object, ...] = ()
         self._reading: asyncio.Task[None] | None = None
+        self._is_closed = False
         self._is_told = True
         self._before, self._made = "", 0
         session.subscribe(self._listen)
@@ -96,7 +97,8 @@ class Inertia:
             await asyncio.wait([self._reading])
 
     def close(self) -> None:
-        """Read no more."""
+        """Read no more; what is being read in a thread ends with the task that it is at."""
+        self._is_closed = True
         if self._reading is not None:
             self._reading.cancel()
 
@@ -117,6 +119,8 @@ class Inertia:
         if seed:
             graph.take(self._seeds(seed).get(persona, InertiaGraph()))
         for task in self._tasks() if self._tasks is not None else ():
+            if self._is_closed:
+                break
             if task.persona == persona:
                 graph.add(task)
         return graph
