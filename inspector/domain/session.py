@@ -149,7 +149,8 @@ class SessionState:
     definition listed so far by its hash, and `listed` the hash of each tool as it was listed last. `problems`
     are what is wrong with the settings, worst first. `uncounted` tools count as 0 tokens because their
     definitions are not in an agent's transcript. `changes` holds the last change of each tool's definition,
-    and `untold` the breaking ones that the model has to be told of, which read these tools as `read_as`. `breakers` holds those that were ever
+    and `untold` the breaking ones that the model has to be told of; `read_as` are the hashes of what
+    it read of those tools. `breakers` holds those that were ever
     open, by tool id or server name. `turn_retries` counts the retries since the user's last message.
     """
 
