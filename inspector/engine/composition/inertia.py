@@ -9,14 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import CallStarted, Failed, Guess, NextPredicted, Record, UserSaid
-from inspector.domain.inertia import (
-    Aging,
-    InertiaGraph,
-    Successor,
-    TaskCalls,
-    persona_of,
-    server_of,
-)
+from inspector.domain.inertia import Aging, InertiaGraph, Successor, TaskCalls, persona_of, server_of
 from inspector.domain.number import percent
 from inspector.domain.session import Binding, SessionState
 from inspector.domain.settings import InertiaSettings
