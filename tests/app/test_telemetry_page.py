@@ -81,7 +81,7 @@ async def test_a_session_is_counted_once_at_a_time_and_once_more_for_what_came_m
         assert len(begun) == 1
         go_on.set()
         await until(pilot, lambda: "turns with a search" in seen(pilot) and "hybrid" in seen(pilot))
-        assert len(begun) >= 2
+        await until(pilot, lambda: len(begun) >= 2)
     assert set(at_once) == {1}
 
 
