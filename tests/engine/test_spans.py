@@ -155,3 +155,12 @@ def test_every_span_has_an_id_of_its_own_and_a_parent_that_is_there(stream: list
         assert span.parent == "" or by_id[span.parent].trace == span.trace
         str(span.attributes).encode("utf-8")
         assert span.name.encode("utf-8")
+
+
+def test_an_attempt_at_a_tool_without_a_name_is_a_request_all_the_same() -> None:
+    stream = [
+        *TALK[:4],
+        CallStarted("c", "nameless", {}),
+        CallFinished("c", "nameless", False, "", attempts=2),
+    ]
+    assert "tools/call" in [span.name for span in spans(records(stream))]

@@ -12,7 +12,8 @@ _OF_THE_CALL = ("gen_ai.conversation.id", "gen_ai.tool.name", "mcp.method.name",
 
 def attempt(record: Record, call: OpenSpan, took: float, error: str) -> Span:
     """One request of a call that was made several times; it ended with this record, after `took` ms."""
-    name = f"tools/call {call.attributes['gen_ai.tool.name']}"
+    # A record may name a tool without its server, or by nothing at all.
+    name = f"tools/call {call.attributes.get('gen_ai.tool.name', '')}".rstrip()
     made = OpenSpan(name, SpanKind.CLIENT, record, call.trace, call.id)
     made.attributes.update({key: call.attributes[key] for key in _OF_THE_CALL if key in call.attributes})
     made.attributes.update(known({"error.type": error}))
