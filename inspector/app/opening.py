@@ -10,7 +10,8 @@ from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.elicitation.elicitor import ModalElicitor
 from inspector.app.dialogs.leftover import ask_about_leftovers
 from inspector.domain.consent import describe
-from inspector.engine.ports import Leftovers, ServerMemory
+from inspector.engine.ports import Leftovers
+from inspector.engine.store_ports import ServerMemory
 from inspector.engine.workbench import Workbench
 
 if TYPE_CHECKING:

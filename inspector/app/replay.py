@@ -26,7 +26,7 @@ from inspector.domain.tool import Tool
 from inspector.engine.commands import Commands
 from inspector.engine.loop.binding.delivery import APPEND, system_text, tools_array
 from inspector.engine.loop.binding.loader import DefinitionLoader
-from inspector.engine.ports import SessionSummary
+from inspector.engine.store_ports import SessionSummary
 from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.measure import BudgetMeter
 from inspector.engine.tokens.count.other_model import OtherModels

@@ -50,15 +50,14 @@ from inspector.engine.ports import (
     Clock,
     Connector,
     Elicitor,
-    EventStore,
     Leftovers,
     LocalModels,
     Ports,
     PriceList,
-    ServerMemory,
     TokenCounter,
 )
 from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
+from inspector.engine.store_ports import EventStore, ServerMemory
 from inspector.engine.workbench import Workbench
 
 # Long because it is the one place that picks adapters.

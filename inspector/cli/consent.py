@@ -10,7 +10,8 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.consent import ServerConsent, describe, warnings_text
 from inspector.domain.error import ConfigError
 from inspector.domain.message import arguments_text
-from inspector.engine.ports import ApprovalRequest, Decision, ServerMemory
+from inspector.engine.ports import ApprovalRequest, Decision
+from inspector.engine.store_ports import ServerMemory
 from widgets import visible
 
 

@@ -21,7 +21,7 @@ from inspector.cli.options import Options
 from inspector.domain.error import ToolsightError
 from inspector.domain.number import count
 from inspector.domain.server import ServerSpec
-from inspector.engine.ports import ServerMemory
+from inspector.engine.store_ports import ServerMemory
 from inspector.engine.target import HIDDEN
 from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
 

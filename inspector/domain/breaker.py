@@ -7,8 +7,8 @@ if another process was faster. Times are in seconds since 1970, as several proce
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from inspector.domain.composition_settings import BreakerSettings
 from inspector.domain.failure import FailureKind, failure_words
-from inspector.domain.settings import BreakerSettings
 
 # A server cannot shut its users out for longer, whatever its Retry-After says.
 LONGEST = 3600.0

@@ -28,16 +28,9 @@ from inspector.engine.listing import (
     list_tools,
     read_listing,
 )
-from inspector.engine.ports import (
-    ClientSide,
-    Clock,
-    Connector,
-    ServerLink,
-    ServerMemory,
-    Snapshot,
-    ToolListing,
-)
+from inspector.engine.ports import ClientSide, Clock, Connector, ServerLink, ToolListing
 from inspector.engine.start_pace import StartPace
+from inspector.engine.store_ports import ServerMemory, Snapshot
 from inspector.engine.target import target
 
 # So many more tools of a long list are an event.

@@ -13,8 +13,9 @@ from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.coalesced import Coalesced
 from inspector.engine.connection import Connection
-from inspector.engine.ports import ClientSide, Clock, Connector, ServerMemory
+from inspector.engine.ports import ClientSide, Clock, Connector
 from inspector.engine.start_pace import StartPace
+from inspector.engine.store_ports import ServerMemory
 
 # More servers than this at a time, each in two threads, only wait for one another, and keep the keys waiting.
 _READ_AT_ONCE = 2

@@ -11,7 +11,8 @@ from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.composition.version import changes
-from inspector.engine.ports import ServerLink, ServerMemory, Snapshot, ToolListing, ignored
+from inspector.engine.ports import ServerLink, ToolListing, ignored
+from inspector.engine.store_ports import ServerMemory, Snapshot
 
 _NONE: Mapping[str, Tool] = {}
 

@@ -1,6 +1,6 @@
 """The engine's interfaces to the outside. Adapters implement them; `adapters.memory` has a fake of each."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,22 +9,21 @@ from inspector.domain.budget import Tokenizer
 from inspector.domain.definition import DefinitionChange
 from inspector.domain.elicitation import Action, ElicitationAnswer, ElicitationRequest
 from inspector.domain.error import ConfigError, ModelError, ServerExited
-from inspector.domain.events import Decision as Decision, Record
+from inspector.domain.events import Decision as Decision
 from inspector.domain.frame import FrameLog
-from inspector.domain.inertia import InertiaGraph, TaskCalls
+from inspector.domain.inertia import InertiaGraph
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.leftover import Leftover
 from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ModelChunk, ModelRequest, ToolResult
 from inspector.domain.model_feature import ModelFeatures
-from inspector.domain.past_call import PastCall
 from inspector.domain.price import Prices
-from inspector.domain.retention import SessionAge
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.settings import ClientCapabilities
 from inspector.domain.tool import Tool
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
 from inspector.engine.reliability_ports import ReliabilityPorts
+from inspector.engine.store_ports import CallHistory, EventStore, ServerMemory
 
 # Long because every interface to the outside is here.
 
@@ -194,111 +193,6 @@ class PriceList(Protocol):
 
     def prices(self, model: str) -> Prices | None:
         """The prices of a model by its litellm name, or None if unlisted. Never uses the network."""
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The tools a server had when it was last connected, and its one-line summary.
-
-    `at` is in seconds since 1970, UTC.
-    """
-
-    tools: tuple[Tool, ...]
-    at: float
-    summary: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionSummary:
-    """An overview of a stored session. Times are in seconds since 1970, UTC.
-
-    `agent` is the one whose transcript it was imported from, "" for a session of Toolsight's own.
-    """
-
-    id: str
-    started_at: float
-    ended_at: float
-    config: str
-    model: str
-    events: int
-    searches: int
-    calls: int
-    agent: str = ""
-
-
-class EventStore(Protocol):
-    """Stores the event streams. Each method raises StoreError.
-
-    A session counts as being written from its first `append` until `release`, or until its program ends.
-    """
-
-    def append(self, record: Record) -> None:
-        """Store a record durably: once this returns, it survives a killed process."""
-
-    def append_all(self, records: Sequence[Record]) -> None:
-        """Store records of one session as durably, all of them or none."""
-
-    def cut(self, session: str, after: int) -> None:
-        """Delete the session's records with a higher number than `after`; after 0, the session itself."""
-
-    def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
-        """A session's records in order; `limit` returns only the newest."""
-
-    def sessions(self) -> list[SessionSummary]:
-        """All sessions, newest first."""
-
-    def ages(self) -> list[SessionAge]:
-        """The age of every session that was recorded here; cheap, however many events there are.
-
-        An imported session has none: its events may be older than what is kept of those recorded here.
-        """
-
-    def forget(self, sessions: Sequence[str]) -> tuple[str, ...]:
-        """Delete these sessions with all their records, and return those that were deleted.
-
-        A session that is being written, by whatever program, is left alone; unknown ids are ignored.
-        """
-
-    def is_written(self, session: str) -> bool:
-        """Whether another program is writing the session, or nobody can tell."""
-
-    def release(self, session: str) -> None:
-        """Say that this program writes the session no more."""
-
-
-class CallHistory(Protocol):
-    """What tools were called for in the recorded sessions, Toolsight's own and imported ones."""
-
-    def successful_calls(self, *, but: str = "") -> Iterator[PastCall]:
-        """The calls of every session but that one that succeeded, with the request before them.
-
-        The newest session comes first, read when the iterator gets there. Raises StoreError.
-        """
-
-    def tasks(self, *, but: str = "") -> Iterator[TaskCalls]:
-        """What models called for each message of the user in every session but that one.
-
-        Calls that failed count too, rejected ones do not: they were no calls. The newest session comes
-        first, read when the iterator gets there. Raises StoreError.
-        """
-
-
-class ServerMemory(Protocol):
-    """What Toolsight remembers about servers and configurations between sessions."""
-
-    def era(self, fingerprint: str) -> Era | None: ...
-
-    def remember_era(self, fingerprint: str, era: Era) -> None: ...
-
-    def is_approved(self, fingerprint: str) -> bool: ...
-
-    def approve(self, fingerprint: str, source: str) -> None: ...
-
-    def snapshot(self, fingerprint: str) -> Snapshot | None:
-        """The last known tools of the server with that fingerprint, or None."""
-
-    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> Snapshot | None:
-        """Keep the tools, in place of any earlier ones; return the earlier ones if they are others."""
 
 
 class Leftovers(Protocol):

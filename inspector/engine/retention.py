@@ -7,8 +7,9 @@ from inspector.domain.error import StoreError
 from inspector.domain.events import Failed, SessionsForgotten
 from inspector.domain.retention import overdue
 from inspector.engine.live import LiveSettings
-from inspector.engine.ports import Clock, EventStore
+from inspector.engine.ports import Clock
 from inspector.engine.session import Session
+from inspector.engine.store_ports import EventStore
 
 # An app may stay open for weeks; limits are in days, so an hour more or less does not matter.
 EVERY_SECONDS = 60 * 60.0

@@ -6,7 +6,8 @@ from inspector.domain.events import Event, Record
 from inspector.domain.fold import apply
 from inspector.domain.redaction import Redactor
 from inspector.domain.session import SessionState
-from inspector.engine.ports import Clock, EventStore
+from inspector.engine.ports import Clock
+from inspector.engine.store_ports import EventStore
 
 Listener = Callable[[Record], None]
 

@@ -38,10 +38,11 @@ from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.policy import Policy
-from inspector.engine.ports import ChatModel, Ports, SessionSummary
+from inspector.engine.ports import ChatModel, Ports
 from inspector.engine.retention import Retention
 from inspector.engine.session import Listener, Session
 from inspector.engine.settings_check import SettingsCheck
+from inspector.engine.store_ports import SessionSummary
 from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.accounting import Accounting
 from inspector.engine.tokens.count.other_model import OtherModels

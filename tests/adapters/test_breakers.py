@@ -12,8 +12,8 @@ import pytest
 from inspector.adapters.memory.breakers import MemoryBreakers
 from inspector.adapters.sqlite.breakers import SqliteBreakers
 from inspector.domain.breaker import Breaker, BreakerKey, BreakerState, Permit, failed
+from inspector.domain.composition_settings import BreakerSettings
 from inspector.domain.failure import FailureKind
-from inspector.domain.settings import BreakerSettings
 from inspector.engine.reliability_ports import BreakerStore
 from tests.support.hostile import with_hostile_text
 

@@ -1,7 +1,7 @@
 """What tools were called for: one contract, kept over the database and over sessions in memory."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from inspector.domain.inertia import TaskCalls
 from inspector.domain.origin import Origin
 from inspector.domain.past_call import PastCall
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
-from inspector.engine.ports import CallHistory, EventStore
+from inspector.engine.store_ports import CallHistory, EventStore
 from tests.support.hostile import with_hostile_text
 
 LATE, MESSAGE = "orders that are late", "What is going on in the shop?"
@@ -151,19 +151,28 @@ def test_sessions_do_not_mix(recorded: Recorded) -> None:
     assert recorded.requests == []
 
 
-@with_hostile_text
-def test_what_was_asked_and_called_is_told_as_it_was_stored(tmp_path: Path, text: str) -> None:
+def assert_told_alike(
+    tmp_path: Path, fill: Callable[[Recorded], None], read: Callable[[CallHistory], list[Any]]
+) -> None:
+    """What is told of a file is what is told of memory."""
     path = tmp_path / "hostile.db"
     path.unlink(missing_ok=True)
     memory, store = MemoryStore(), SqliteStore(path)
     with store:
         for one in (memory, store):
-            recorded = Recorded(one, MemoryCallHistory(memory))
-            recorded.session(searched(text, f"shop:{text}"), *called(f"shop:{text}"))
-            recorded.session(UserSaid(text), *called("shop:list"), name="other", at=200.0)
+            fill(Recorded(one, MemoryCallHistory(memory)))
         stored = SqliteCallHistory(path)
-        assert list(stored.successful_calls()) == list(MemoryCallHistory(memory).successful_calls())
+        assert read(stored) == read(MemoryCallHistory(memory))
         stored.close()
+
+
+@with_hostile_text
+def test_what_was_asked_and_called_is_told_as_it_was_stored(tmp_path: Path, text: str) -> None:
+    def fill(recorded: Recorded) -> None:
+        recorded.session(searched(text, f"shop:{text}"), *called(f"shop:{text}"))
+        recorded.session(UserSaid(text), *called("shop:list"), name="other", at=200.0)
+
+    assert_told_alike(tmp_path, fill, lambda history: list(history.successful_calls()))
 
 
 def test_a_damaged_event_is_passed_over(tmp_path: Path) -> None:
@@ -215,13 +224,7 @@ def test_a_task_has_the_persona_of_its_session(recorded: Recorded) -> None:
 
 @with_hostile_text
 def test_tasks_are_told_as_they_were_stored(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "hostile.db"
-    path.unlink(missing_ok=True)
-    memory, store = MemoryStore(), SqliteStore(path)
-    with store:
-        for one in (memory, store):
-            recorded = Recorded(one, MemoryCallHistory(memory))
-            recorded.session(started(toolset=text), UserSaid(text), *called(f"shop:{text}"))
-        stored = SqliteCallHistory(path)
-        assert list(stored.tasks()) == list(MemoryCallHistory(memory).tasks())
-        stored.close()
+    def fill(recorded: Recorded) -> None:
+        recorded.session(started(toolset=text), UserSaid(text), *called(f"shop:{text}"))
+
+    assert_told_alike(tmp_path, fill, lambda history: list(history.tasks()))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inspector.adapters.mcp.connector import McpConnector
-from inspector.adapters.memory.fakes import MemoryConnector, MemoryServer
+from inspector.adapters.memory.servers import MemoryConnector, MemoryServer
 from inspector.domain.error import (
     CallTimeout,
     ConnectError,

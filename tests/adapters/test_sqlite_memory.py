@@ -12,7 +12,7 @@ from inspector.adapters.sqlite.store import SqliteStore
 from inspector.domain.events import Record, UserSaid
 from inspector.domain.server import Era
 from inspector.domain.tool import Annotations, Tool
-from inspector.engine.ports import ServerMemory, Snapshot
+from inspector.engine.store_ports import ServerMemory, Snapshot
 from tests.support.hostile import with_hostile_text
 
 

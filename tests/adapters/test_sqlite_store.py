@@ -26,7 +26,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.origin import Origin
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
-from inspector.engine.ports import EventStore, SessionSummary
+from inspector.engine.store_ports import EventStore, SessionSummary
 
 STARTED = SessionStarted("demo.json", ("a",), "", "openai/x", "x", 1000)
 SCORE = Score("a:one", 1.5, (Part(Signal.NAME, "one", 1.5),))

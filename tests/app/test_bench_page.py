@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from fixtures.hostile import HOSTILE, hostile_tools
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.find.screen import FindScreen

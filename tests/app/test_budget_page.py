@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from textual.widgets import ContentSwitcher
 
 from fixtures.hostile import HOSTILE
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.pages.cost.budget import trial_screen as budget_trial

@@ -3,7 +3,7 @@
 import pytest
 from textual.pilot import Pilot
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.navigation import Destination, EditPage, WhyNotPage
 from inspector.app.pages.tools.catalog.screen import ToolsScreen

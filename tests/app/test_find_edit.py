@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.navigation import EditPage

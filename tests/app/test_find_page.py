@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.dialogs.tool_picker import ToolPicker
 from inspector.app.navigation import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage

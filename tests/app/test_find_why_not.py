@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.navigation import WhyNotPage
 from inspector.app.pages.find.screen import FindScreen

@@ -10,10 +10,10 @@ from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.pages.trace.flow import content
 from inspector.app.pages.trace.flow.screen import FlowScreen
+from inspector.domain.composition_settings import InertiaSettings
 from inspector.domain.inertia import Aging, InertiaGraph, TaskCalls, graphs_of
 from inspector.domain.inertia_state import Hits, InertiaState
 from inspector.domain.session import SessionState
-from inspector.domain.settings import InertiaSettings
 from inspector.engine.composition.flow import Flow, FlowLibrary, flow
 from tests.support.app import RigApp, goes, ready, seen, until
 from tests.support.canned_flow import CannedFlows, task

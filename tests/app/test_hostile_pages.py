@@ -3,7 +3,7 @@
 import pytest
 
 from fixtures.hostile import HOSTILE, hostile_tools
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.error import ConnectError
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult

@@ -2,7 +2,7 @@
 
 import json
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.navigation import Destination, EditPage, ToolPage, WhyNotPage
 from inspector.app.pages.tools.manifest.content import label, pretty, token_rows, why_empty
 from inspector.domain.budget import Tokenizer

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.command import COMMANDS
 from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.export import ExportDialog

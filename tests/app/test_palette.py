@@ -5,7 +5,7 @@ from textual.content import Content
 from textual.pilot import Pilot
 
 from fixtures.hostile import HOSTILE
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.command import COMMANDS, shown_keys
 from inspector.app.dialogs.settings.screen import SettingsDialog
 from inspector.app.palette import CommandSource

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.navigation import RacePage

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.tools.catalog.frame_row import NO_WIRE, exported, frame_row, frame_text, wire_heading

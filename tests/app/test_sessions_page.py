@@ -17,7 +17,7 @@ from inspector.domain.price import Prices
 from inspector.engine.agents.finding import Findings
 from inspector.engine.agents.importing import Imported
 from inspector.engine.agents.library import AgentLibrary, Found, ImportReport
-from inspector.engine.ports import SessionSummary
+from inspector.engine.store_ports import SessionSummary
 from tests.support.agent_transcript import MODEL, story, written
 from tests.support.app import RigApp, goes, ready, seen, until
 from tests.support.hostile import with_hostile_text

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.bridge import ReplayedState, View
 from inspector.app.draw.tool_row import ICONS
 from inspector.app.pages.chat.session.screen import SessionScreen

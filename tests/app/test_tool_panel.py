@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from inspector.adapters.memory.fakes import MemoryServer, echo
+from inspector.adapters.memory.servers import MemoryServer, echo
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.navigation import Destination, EditPage, WhyNotPage
 from inspector.app.pages.tools.catalog.call_panel import CallPanel

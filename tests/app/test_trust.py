@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.dialogs.approval_text import approval_body
 from inspector.app.dialogs.consent_text import consent_body
 from inspector.app.pages.tools.catalog.tool_text import facts

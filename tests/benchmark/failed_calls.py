@@ -18,10 +18,11 @@ from pathlib import Path
 
 from inspector.adapters.files.recording import read_definitions, read_runs
 from inspector.cli.models import counter_for
+from inspector.domain.composition_settings import BreakerSettings
 from inspector.domain.failure import FailureKind
 from inspector.domain.number import percent
 from inspector.domain.recorded_run import RecordedRun
-from inspector.domain.settings import BreakerSettings, BudgetSettings
+from inspector.domain.settings import BudgetSettings
 from inspector.engine.measure.bootstrap import share_estimate
 from tests.benchmark.output import say
 from tests.benchmark.recorded_attempt import (

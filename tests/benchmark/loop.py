@@ -12,7 +12,7 @@ import time
 from typing import Any
 from unittest.mock import patch
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.domain.message import ModelReply
 from inspector.domain.profile import PROFILES

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from inspector.domain.breaker import Breaker, Permit, admitted, answered, failed
+from inspector.domain.composition_settings import BreakerSettings
 from inspector.domain.failure import FailureKind
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.recorded_run import RecordedRun
-from inspector.domain.settings import BreakerSettings
 from inspector.engine.composition.subject import AGAINST_SERVER, AGAINST_TOOL
 from tests.benchmark.recorded_failure import Failure, failure_of_result
 

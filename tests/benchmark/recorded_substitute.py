@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from inspector.adapters.jsonschema.check import JsonSchemaCheck
 from inspector.domain.argument_mapping import argument_mapping, mapped
+from inspector.domain.composition_settings import FallbackSettings
 from inspector.domain.contradiction import contradiction
 from inspector.domain.recorded_run import RecordedCall
-from inspector.domain.settings import FallbackSettings
 from inspector.domain.tool import Tool
 from inspector.engine.composition.similarity import similar_tools
 from inspector.engine.discovery.index import ToolIndex

@@ -13,7 +13,7 @@ from inspector.cli.start import problem, ways
 from inspector.domain.events import Record, SessionStarted
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.ports import Snapshot
+from inspector.engine.store_ports import Snapshot
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ from inspector.domain.breaker import (
     released,
     reset,
 )
+from inspector.domain.composition_settings import BreakerSettings
 from inspector.domain.failure import FailureKind
-from inspector.domain.settings import BreakerSettings
 from inspector.engine.reliability_ports import BreakerStore
 
 RULES = BreakerSettings(

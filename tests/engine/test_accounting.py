@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.adapters.memory.fakes import MemoryPrices, MemoryServer
+from inspector.adapters.memory.fakes import MemoryPrices
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.budget import Tokenizer
 from inspector.domain.events import BudgetMeasured, ModelSwitched
 from inspector.domain.model_feature import ModelFeatures

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory.fakes import ManualClock, MemoryConnector, MemoryServer, MemoryServerMemory
+from inspector.adapters.memory.fakes import ManualClock, MemoryServerMemory
+from inspector.adapters.memory.servers import MemoryConnector, MemoryServer
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import AuthRequired, ConfigError, ConnectError, ServerExited
 from inspector.domain.jsonvalue import compact
@@ -17,7 +18,7 @@ from inspector.domain.server import Era, ServerInfo, ServerSpec
 from inspector.domain.settings import DiscoverySettings, Settings
 from inspector.domain.tool import Tool, definition
 from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.ports import Snapshot
+from inspector.engine.store_ports import Snapshot
 from inspector.engine.tokens.audit.audit import audit
 from inspector.engine.tokens.audit.cost import Pricing, deferring, tool_tokens
 from inspector.engine.tokens.audit.growth import Change, changes, totals

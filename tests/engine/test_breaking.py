@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from inspector.adapters.memory.breakers import MemoryBreakers
-from inspector.adapters.memory.fakes import FixedApprover, MemoryServer
+from inspector.adapters.memory.fakes import FixedApprover
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.breaker import Breaker, BreakerKey
 from inspector.domain.error import (
     CallTimeout,

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from inspector.adapters.memory.fakes import ManualClock, MemoryConnector, MemoryServer, MemoryServerMemory
+from inspector.adapters.memory.fakes import ManualClock, MemoryServerMemory
+from inspector.adapters.memory.servers import MemoryConnector, MemoryServer
 from inspector.domain.error import (
     CallTimeout,
     ConnectError,
@@ -30,7 +31,7 @@ from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
 from inspector.engine import coalesced
 from inspector.engine.connections import Connections
-from inspector.engine.ports import Snapshot
+from inspector.engine.store_ports import Snapshot
 from inspector.engine.target import target
 from tests.support.counting import named_characters
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from inspector.adapters.memory.breakers import MemoryBreakers
-from inspector.adapters.memory.fakes import FixedApprover, ManualClock, MemoryServer
+from inspector.adapters.memory.fakes import FixedApprover, ManualClock
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.breaker import Breaker, BreakerKey, BreakerState
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import CallTimeout, ConnectError, ProtocolError, ToolsightError

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.conversation import ItemKind
 from inspector.domain.error import ModelError
 from inspector.domain.events import ContextReduced

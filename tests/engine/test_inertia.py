@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.memory.fakes import ManualClock, MemoryServer, MemoryStore
+from inspector.adapters.memory.fakes import ManualClock, MemoryStore
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.events import CallFinished, CallStarted, Event, Record, UserSaid
 from inspector.domain.failure import FailureKind
 from inspector.domain.inertia import OWN_PERSONA, TaskCalls

@@ -12,12 +12,11 @@ from hypothesis import given, strategies as st
 from inspector.adapters.memory.fakes import (
     FixedApprover,
     ManualClock,
-    MemoryConnector,
     MemoryPrices,
-    MemoryServer,
     MemoryServerMemory,
     MemoryStore,
 )
+from inspector.adapters.memory.servers import MemoryConnector, MemoryServer
 from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.demo.script_model import ScriptModel
 from inspector.domain.configuration import Configuration

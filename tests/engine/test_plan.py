@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.budget import TokenParts
 from inspector.domain.configuration import Configuration
 from inspector.domain.events import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.configuration import Configuration
 from inspector.domain.fold import fold
 from inspector.domain.ranking import SearchRequest

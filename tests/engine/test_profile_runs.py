@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.domain.error import ToolsightError
 from inspector.domain.fold import fold

@@ -10,11 +10,11 @@ import pytest
 from inspector.adapters.memory.fakes import (
     FixedApprover,
     ManualClock,
-    MemoryConnector,
     MemoryPrices,
     MemoryServerMemory,
     MemoryStore,
 )
+from inspector.adapters.memory.servers import MemoryConnector
 from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.cli.models import model_for
 from inspector.domain.events import CallFinished, Event, ModelResponded, Record, UserSaid

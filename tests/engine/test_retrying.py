@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.adapters.tenacity.retrier import TenacityRetrier
 from inspector.domain.error import (
     ArgumentsRejected,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.configuration import Configuration
 from inspector.domain.conversation import ItemKind
 from inspector.domain.error import ConnectError

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.definition import definition_hash
 from inspector.domain.events import DefinitionChanged, ServerFailed, ServerReady, ToolsChanged
 from inspector.domain.fold import fold
@@ -19,7 +19,7 @@ from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.change_pace import FIRST, LONGEST, ChangePace
 from inspector.engine.composition.version import MOST_TOLD, VersionNotes, changes
-from inspector.engine.ports import Snapshot
+from inspector.engine.store_ports import Snapshot
 from tests.engine.test_connections import Bench, connected
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import CITY, READS, Rig, connected as rig_connected, happens as until, names

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.adapters.memory.fakes import MemoryServer, MemoryStore
+from inspector.adapters.memory.fakes import MemoryStore
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.error import ConfigError, ConnectError, ServerExited, StoreError, ToolsightError
 from inspector.domain.events import CallFinished, Record
 from inspector.domain.fold import fold

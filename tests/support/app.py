@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.app import app as app_module
 from inspector.app.app import HOME, ToolsightApp
 from inspector.app.base_screen import BaseScreen, HeaderLine

@@ -1,6 +1,6 @@
 """A firm's servers, with tools enough that discovery pays, and a conversation over them."""
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.price import Prices
 from inspector.domain.tool import Tool

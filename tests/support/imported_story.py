@@ -6,7 +6,7 @@ from inspector.cli.agents.library import MachineLibrary
 from inspector.cli.options import Options
 from inspector.domain.events import Record
 from inspector.engine.agents.importing import Importer
-from inspector.engine.ports import EventStore
+from inspector.engine.store_ports import EventStore
 from tests.support.agent_transcript import story
 from tests.support.counting import WordCounter
 

@@ -11,12 +11,11 @@ from inspector.adapters.files.scenario_file import load_scenario
 from inspector.adapters.memory.fakes import (
     FixedApprover,
     ManualClock,
-    MemoryConnector,
     MemoryPrices,
-    MemoryServer,
     MemoryServerMemory,
     MemoryStore,
 )
+from inspector.adapters.memory.servers import MemoryConnector, MemoryServer
 from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli.models import model_for

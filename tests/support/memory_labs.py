@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from inspector.adapters.memory.fakes import (
     FixedApprover,
     ManualClock,
-    MemoryConnector,
     MemoryPrices,
     MemoryServerMemory,
     MemoryStore,
 )
+from inspector.adapters.memory.servers import MemoryConnector
 from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.cli.models import model_for
 from inspector.cli.options import Options

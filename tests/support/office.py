@@ -1,6 +1,6 @@
 """Servers with enough tools that a search has results, a limit, and tools that it misses."""
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.tool import Tool
 

@@ -8,7 +8,7 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.base_screen import BaseScreen
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.navigation import Destination

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from textual.pilot import Pilot
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.navigation import Destination, ServerPage, ToolPage
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.catalog.server_panel import ServerPanel

@@ -1,6 +1,6 @@
 """Servers whose texts, names and schemas exceed what clients take."""
 
-from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.server import ServerInfo
 from inspector.domain.tool import Tool
 

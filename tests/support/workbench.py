@@ -12,13 +12,12 @@ from inspector.adapters.memory.fakes import (
     FixedApprover,
     FixedElicitor,
     ManualClock,
-    MemoryConnector,
     MemoryPrices,
-    MemoryServer,
     MemoryServerMemory,
     MemoryStore,
 )
 from inspector.adapters.memory.history import MemoryCallHistory
+from inspector.adapters.memory.servers import MemoryConnector, MemoryServer
 from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.adapters.tenacity.retrier import TenacityRetrier
 from inspector.domain.configuration import Configuration
@@ -28,8 +27,9 @@ from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.embedding_ports import Embedder
-from inspector.engine.ports import Approver, Elicitor, EventStore, Ports, TokenCounter
+from inspector.engine.ports import Approver, Elicitor, Ports, TokenCounter
 from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
+from inspector.engine.store_ports import EventStore
 from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.told_model import Step, ToldModel

@@ -10,7 +10,7 @@ from inspector.adapters.sqlite.codec import decode_value, encode_value
 from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
 from inspector.domain.server import Era
 from inspector.domain.tool import Tool
-from inspector.engine.ports import Snapshot
+from inspector.engine.store_ports import Snapshot
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -10,7 +10,7 @@ from inspector.adapters.sqlite.writer_lock import WriterLocks
 from inspector.domain.error import StoreError
 from inspector.domain.events import Event, ModelSwitched, Record, SessionStarted
 from inspector.domain.retention import SessionAge
-from inspector.engine.ports import SessionSummary
+from inspector.engine.store_ports import SessionSummary
 
 _UPSERT_SESSION = """
 INSERT INTO session (id, started_at, ended_at, config, model, agent)

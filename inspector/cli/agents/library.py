@@ -16,7 +16,7 @@ from inspector.engine.agents.finding import KINDS, Findings, findings
 from inspector.engine.agents.importing import Importer
 from inspector.engine.agents.library import Found, ImportReport
 from inspector.engine.measure.logged import added_cases
-from inspector.engine.ports import EventStore
+from inspector.engine.store_ports import EventStore
 
 AGENT_FOLDERS = {"claude-code": "~/.claude/projects", "codex": "~/.codex/sessions"}
 """Where agents keep their transcripts, by the agent's name."""

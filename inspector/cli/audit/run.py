@@ -34,7 +34,8 @@ from inspector.domain.events import CallStarted
 from inspector.domain.toolset import ServerRule
 from inspector.engine.live import LiveModel
 from inspector.engine.policy import Policy
-from inspector.engine.ports import ChatModel, EventStore, ServerMemory
+from inspector.engine.ports import ChatModel
+from inspector.engine.store_ports import EventStore, ServerMemory
 from inspector.engine.tokens.audit.audit import audit
 from inspector.engine.tokens.audit.cost import Pricing
 from inspector.engine.tokens.audit.reading import Reading, ask_servers, stored, unreadable

@@ -14,9 +14,9 @@ from inspector.cli.inertia.score import score
 from inspector.cli.options import as_json as json_option, database as database_option
 from inspector.cli.render import say, say_json
 from inspector.domain.closest import closest
+from inspector.domain.composition_settings import InertiaSettings
 from inspector.domain.error import ConfigError
 from inspector.domain.inertia import Aging
-from inspector.domain.settings import InertiaSettings
 from inspector.engine.composition.flow import Flow, exported, flows
 
 _DEFAULTS = InertiaSettings()

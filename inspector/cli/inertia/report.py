@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from inspector.cli.render import say, say_table
+from inspector.domain.composition_settings import InertiaSettings
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import count, percent
-from inspector.domain.settings import InertiaSettings
 from inspector.engine.composition.flow import Flow, warmth
 
 _TOOLS, _NEXT = 20, 3

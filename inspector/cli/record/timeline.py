@@ -12,7 +12,7 @@ from inspector.domain.error import StoreError
 from inspector.domain.number import count, percent, plural
 from inspector.domain.session import Binding
 from inspector.domain.timeline import Lane, ModelCall, Move, Tally, Timeline
-from inspector.engine.ports import EventStore
+from inspector.engine.store_ports import EventStore
 
 _SIGNS = {
     Binding.PINNED: "⌂",

@@ -12,12 +12,8 @@ from inspector.engine.ports import Ports
 
 def recorded_ports(database: Path | None) -> Ports:
     """The adapters for playing recorded runs; only vectors are stored, because they take long to compute."""
-    from inspector.adapters.memory.fakes import (
-        FixedApprover,
-        MemoryConnector,
-        MemoryServerMemory,
-        MemoryStore,
-    )
+    from inspector.adapters.memory.fakes import FixedApprover, MemoryServerMemory, MemoryStore
+    from inspector.adapters.memory.servers import MemoryConnector
 
     counters = cache(counter_for)
     return Ports(

@@ -17,7 +17,7 @@ from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError, StoreError
 from inspector.domain.events import Record, SessionStarted, SettingsChanged
 from inspector.domain.profile import find_profile
-from inspector.engine.ports import EventStore, SessionSummary
+from inspector.engine.store_ports import EventStore, SessionSummary
 from inspector.engine.telemetry.discovery import OWN
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -16,7 +16,7 @@ from inspector.domain.error import StoreError
 from inspector.domain.events import Event, ModelResponded, Record, SessionStarted, UserSaid
 from inspector.domain.redaction import Redactor
 from inspector.engine.agents.session_name import apart
-from inspector.engine.ports import EventStore
+from inspector.engine.store_ports import EventStore
 
 _COMPARED = 200
 _HEAD = 200

@@ -10,7 +10,8 @@ from inspector.engine.agents.agent_session import AgentSession
 from inspector.engine.agents.imported_stream import ImportedStream
 from inspector.engine.agents.session_name import UNKNOWN_AGENT, entry_key, session_id
 from inspector.engine.agents.transcript import Transcript
-from inspector.engine.ports import EventStore, TokenCounter
+from inspector.engine.ports import TokenCounter
+from inspector.engine.store_ports import EventStore
 
 
 @dataclass(frozen=True, slots=True)

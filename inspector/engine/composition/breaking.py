@@ -11,12 +11,12 @@ from inspector.domain.breaker import (
     reset,
 )
 from inspector.domain.closest import closest
+from inspector.domain.composition_settings import BreakerSettings
 from inspector.domain.error import CircuitOpen, ConfigError, StoreError
 from inspector.domain.events import BreakerChanged, Failed
 from inspector.domain.failure import FailureKind
 from inspector.domain.number import duration
 from inspector.domain.server import ServerSpec
-from inspector.domain.settings import BreakerSettings
 from inspector.domain.tool import Tool
 from inspector.engine.composition.subject import Subject, ended
 from inspector.engine.live import Live

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from inspector.domain.composition_settings import InertiaSettings
 from inspector.domain.inertia import Aging, InertiaGraph, Successor
 from inspector.domain.moment import shown_moment
-from inspector.domain.settings import InertiaSettings
 
 
 class FlowLibrary(Protocol):

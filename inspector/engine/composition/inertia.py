@@ -7,12 +7,12 @@ What was predicted and what was bound is an event; whether it came true is folde
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from inspector.domain.composition_settings import InertiaSettings
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import CallStarted, Failed, Guess, NextPredicted, Record, UserSaid
 from inspector.domain.inertia import Aging, InertiaGraph, Successor, TaskCalls, persona_of, server_of
 from inspector.domain.number import percent
 from inspector.domain.session import Binding, SessionState
-from inspector.domain.settings import InertiaSettings
 from inspector.engine.composition.flow import is_likely
 from inspector.engine.composition.preload_cost import Moment, pays
 from inspector.engine.live import Live

@@ -1,7 +1,7 @@
 """Which calls are retried, and how many retries a turn has left."""
 
 from inspector.domain.approval import is_repeatable
-from inspector.domain.settings import RetrySettings
+from inspector.domain.composition_settings import RetrySettings
 from inspector.domain.tool import Tool
 from inspector.domain.tool_pattern import matches
 from inspector.engine.live import LiveSettings

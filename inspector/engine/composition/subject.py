@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from inspector.domain.breaker import Breaker, BreakerKey, Permit, answered, failed, released
+from inspector.domain.composition_settings import BreakerSettings
 from inspector.domain.failure import FailureKind
 from inspector.domain.server import ServerSpec
-from inspector.domain.settings import BreakerSettings
 
 # An error of the protocol is an answer: it speaks against the tool, and not against its server.
 AGAINST_SERVER = frozenset({FailureKind.TRANSPORT, FailureKind.TIMEOUT, FailureKind.RATE_LIMIT})

@@ -12,7 +12,8 @@ from inspector.domain.tool import Tool
 from inspector.domain.toolset import ServerRule
 from inspector.engine.client_side import Unattended
 from inspector.engine.listing import list_tools, remember_tools
-from inspector.engine.ports import Clock, Connector, ServerMemory, Snapshot
+from inspector.engine.ports import Clock, Connector
+from inspector.engine.store_ports import ServerMemory, Snapshot
 
 NOT_APPROVED = "not approved"
 # How many servers start at the same time: many of them unpack a package first.

@@ -9,7 +9,7 @@ from math import ceil
 from random import Random
 
 from inspector.domain.number import count
-from inspector.domain.settings import knob
+from inspector.domain.setting_field import knob
 
 # So that 0.1 * 30 is 3 and not a little more.
 _ROUNDED = 9

@@ -12,7 +12,7 @@ from inspector.domain.report import Table
 from inspector.engine.agents.backlog import backlog
 from inspector.engine.agents.finding import Findings, ServerUse
 from inspector.engine.agents.library import Found, ImportReport
-from inspector.engine.ports import SessionSummary
+from inspector.engine.store_ports import SessionSummary
 from widgets import Column, Record, plain, visible
 
 COLUMNS = (

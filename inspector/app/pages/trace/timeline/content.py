@@ -13,7 +13,7 @@ from inspector.domain.moment import shown_moment
 from inspector.domain.number import count, percent, tokens
 from inspector.domain.session import Binding
 from inspector.domain.timeline import Action, Lane, ModelCall, Move, Tally, Timeline
-from inspector.engine.ports import SessionSummary
+from inspector.engine.store_ports import SessionSummary
 from widgets import Record, middle, plain
 from widgets.record import GAP
 

@@ -21,7 +21,7 @@ from inspector.app.pages.trace.timeline.lanes import Lanes
 from inspector.app.replay import Replay, Stream
 from inspector.app.tool_keys import ToolKeys
 from inspector.domain.error import ToolsightError
-from inspector.engine.ports import SessionSummary
+from inspector.engine.store_ports import SessionSummary
 from widgets import KeyBar, RecordList, visible
 
 # More new records than this are read in a thread.

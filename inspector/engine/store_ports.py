@@ -1,0 +1,117 @@
+"""What the engine keeps between sessions, as interfaces: the streams, and what it remembers of servers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from inspector.domain.events import Record
+from inspector.domain.inertia import TaskCalls
+from inspector.domain.past_call import PastCall
+from inspector.domain.retention import SessionAge
+from inspector.domain.server import Era
+from inspector.domain.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The tools a server had when it was last connected, and its one-line summary.
+
+    `at` is in seconds since 1970, UTC.
+    """
+
+    tools: tuple[Tool, ...]
+    at: float
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """An overview of a stored session. Times are in seconds since 1970, UTC.
+
+    `agent` is the one whose transcript it was imported from, "" for a session of Toolsight's own.
+    """
+
+    id: str
+    started_at: float
+    ended_at: float
+    config: str
+    model: str
+    events: int
+    searches: int
+    calls: int
+    agent: str = ""
+
+
+class EventStore(Protocol):
+    """Stores the event streams. Each method raises StoreError.
+
+    A session counts as being written from its first `append` until `release`, or until its program ends.
+    """
+
+    def append(self, record: Record) -> None:
+        """Store a record durably: once this returns, it survives a killed process."""
+
+    def append_all(self, records: Sequence[Record]) -> None:
+        """Store records of one session as durably, all of them or none."""
+
+    def cut(self, session: str, after: int) -> None:
+        """Delete the session's records with a higher number than `after`; after 0, the session itself."""
+
+    def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
+        """A session's records in order; `limit` returns only the newest."""
+
+    def sessions(self) -> list[SessionSummary]:
+        """All sessions, newest first."""
+
+    def ages(self) -> list[SessionAge]:
+        """The age of every session that was recorded here; cheap, however many events there are.
+
+        An imported session has none: its events may be older than what is kept of those recorded here.
+        """
+
+    def forget(self, sessions: Sequence[str]) -> tuple[str, ...]:
+        """Delete these sessions with all their records, and return those that were deleted.
+
+        A session that is being written, by whatever program, is left alone; unknown ids are ignored.
+        """
+
+    def is_written(self, session: str) -> bool:
+        """Whether another program is writing the session, or nobody can tell."""
+
+    def release(self, session: str) -> None:
+        """Say that this program writes the session no more."""
+
+
+class CallHistory(Protocol):
+    """What tools were called for in the recorded sessions, Toolsight's own and imported ones."""
+
+    def successful_calls(self, *, but: str = "") -> Iterator[PastCall]:
+        """The calls of every session but that one that succeeded, with the request before them.
+
+        The newest session comes first, read when the iterator gets there. Raises StoreError.
+        """
+
+    def tasks(self, *, but: str = "") -> Iterator[TaskCalls]:
+        """What models called for each message of the user in every session but that one.
+
+        Calls that failed count too, rejected ones do not: they were no calls. The newest session comes
+        first, read when the iterator gets there. Raises StoreError.
+        """
+
+
+class ServerMemory(Protocol):
+    """What Toolsight remembers about servers and configurations between sessions."""
+
+    def era(self, fingerprint: str) -> Era | None: ...
+
+    def remember_era(self, fingerprint: str, era: Era) -> None: ...
+
+    def is_approved(self, fingerprint: str) -> bool: ...
+
+    def approve(self, fingerprint: str, source: str) -> None: ...
+
+    def snapshot(self, fingerprint: str) -> Snapshot | None:
+        """The last known tools of the server with that fingerprint, or None."""
+
+    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> Snapshot | None:
+        """Keep the tools, in place of any earlier ones; return the earlier ones if they are others."""
