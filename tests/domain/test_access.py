@@ -1,8 +1,7 @@
 """Tests for who may see which tools."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.domain.access import EVERYTHING, AccessPolicy, Grant, Scope, User, matches_any
 from inspector.domain.error import ConfigError
