@@ -10,7 +10,8 @@ class RegisteredTool:
     """One version of a tool. `origin` says where it came from: a server's name, a file, another registry.
 
     `version` counts from 1 for each tool id; `hash` is `definition_hash` of the tool; `at` is when this
-    version was first seen, in seconds since 1970, UTC.
+    version was first seen, in seconds since 1970, UTC. `is_there` is false for an older version, and for the
+    newest one of a tool that is gone.
     """
 
     tool: Tool
@@ -18,6 +19,7 @@ class RegisteredTool:
     version: int
     hash: str
     at: float
+    is_there: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What a synchronisation did: how many tools are new, changed, as they were, and gone."""
+    """What a synchronisation did: how many tools are new or back, changed, as they were, and gone."""
 
     added: int = 0
     changed: int = 0

@@ -44,9 +44,23 @@ class SqliteDatabase:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write: all changes are committed together at the end, or none are. Raises StoreError."""
-        with self._lock, self._translated("written"):
+        with self._begun("BEGIN IMMEDIATE", "written") as connection:
+            yield connection
+
+    @contextmanager
+    def moment(self) -> Iterator[sqlite3.Connection]:
+        """Read several times what belongs together, or fill temporary tables. Raises StoreError.
+
+        Other programs can write meanwhile; what they write is not seen before the end.
+        """
+        with self._begun("BEGIN", "read") as connection:
+            yield connection
+
+    @contextmanager
+    def _begun(self, begin: str, verb: str) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._translated(verb):
             connection = self._opened()
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(begin)
             try:
                 yield connection
                 connection.execute("COMMIT")

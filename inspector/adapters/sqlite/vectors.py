@@ -24,14 +24,14 @@ class SqliteVectors:
             chunk = keys[start : start + _KEYS_A_STATEMENT]
             marks = ", ".join("?" * len(chunk))
             sql = f"SELECT key, vector FROM vector WHERE model = ? AND key IN ({marks})"
-            kept.update(self._database.rows(sql, (_storable(model), *chunk)))
+            kept.update(self._database.rows(sql, (storable(model), *chunk)))
         return kept
 
     def keep_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None:
         """Keep the vectors, replacing those with the same keys; if that fails, none are kept."""
         if not vectors:
             return
-        name = _storable(model)
+        name = storable(model)
         with self._database.transaction() as connection:
             connection.executemany(_KEEP, [(name, key, vector) for key, vector in vectors.items()])
 
@@ -40,5 +40,6 @@ class SqliteVectors:
         self._database.close()
 
 
-def _storable(model: str) -> str:
+def storable(model: str) -> str:
+    """A model's name without what the database cannot store."""
     return model.encode("utf-8", "backslashreplace").decode("utf-8")

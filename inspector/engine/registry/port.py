@@ -13,22 +13,36 @@ class ToolRegistry(Protocol):
 
     Whatever is asked with a `sight` answers as if the other tools were not there: the filter is part of the
     query, so that a count is one of permitted tools and the nearest k are k permitted ones.
+
+    Ids are ordered by code point. They may hold any character, NUL and lone surrogates too.
     """
 
     def sync(self, origin: str, tools: Iterable[Tool], *, at: float, whole: bool = True) -> SyncReport:
         """Keep these tools of an origin, all or none; a tool with another definition gets a new version.
 
-        With `whole` they are all that the origin has: its other tools are gone, their versions stay. Of two
-        origins with a tool of the same id, the last one synchronised has it.
+        With `whole` they are all that the origin has: its other tools are gone, their versions stay. A tool
+        that is back with its last definition keeps its version. Of two tools with the same id the first
+        counts; of two origins that have it the last one synchronised has it, and its newest version.
+
+        `tools` is read before anything is locked; an exception that it raises is passed on, and nothing is
+        kept.
         """
 
-    def count(self, sight: Sight = EVERYTHING) -> int:
-        """How many tools there are now."""
+    def restore(self, versions: Iterable[RegisteredTool]) -> SyncReport:
+        """Keep versions that `history` gave, all or none, as `sync` without `whole` does; count tools.
+
+        The versions of a tool come in their order. One that is not known here gets all of them with their
+        origins, numbers and times. One that is gets those behind the last that equals its newest, or only
+        the last if none does. Versions of a tool that is gone there and there here change nothing.
+        """
+
+    def count(self, sight: Sight = EVERYTHING, *, part: str = "") -> int:
+        """How many tools there are now whose id contains `part`; a to z match in either case."""
 
     def tools(
-        self, sight: Sight = EVERYTHING, *, after: str = "", limit: int | None = None
+        self, sight: Sight = EVERYTHING, *, part: str = "", after: str = "", limit: int | None = None
     ) -> Iterator[RegisteredTool]:
-        """The tools there are now, in order of their ids, from behind the id `after`."""
+        """The tools there are now whose id contains `part`, in order of their ids, from behind `after`."""
 
     def get(self, ids: Sequence[str], sight: Sight = EVERYTHING) -> Mapping[str, RegisteredTool]:
         """The tools with these ids that are there now, by id."""
@@ -36,8 +50,14 @@ class ToolRegistry(Protocol):
     def versions(self, tool_id: str, sight: Sight = EVERYTHING) -> tuple[RegisteredTool, ...]:
         """Every version of a tool, the newest first, also of one that is gone."""
 
+    def history(self, sight: Sight = EVERYTHING) -> Iterator[RegisteredTool]:
+        """Every version of every tool, also of those that are gone: by id, the oldest first."""
+
     def origins(self, sight: Sight = EVERYTHING) -> Mapping[str, int]:
-        """How many tools there are now of each origin that has any."""
+        """How many tools there are now of each origin that has any, in order of their names."""
+
+    def embedded(self, model: str, sight: Sight = EVERYTHING) -> int:
+        """How many of the tools there are now have a vector of this model."""
 
     def unembedded(self, model: str, limit: int) -> Mapping[bytes, str]:
         """Texts of tools there are now that have no vector of this model yet, by their key; {} if none.
@@ -60,8 +80,9 @@ class ToolRegistry(Protocol):
     ) -> tuple[Neighbour, ...]:
         """The `count` tools nearest to a unit vector by cosine, nearest first, none below `floor`.
 
-        Equal ones come in order of their ids. An approximate index may miss some of them, but returns fewer
-        only if fewer are permitted, embedded and above the floor.
+        Equal ones come in order of their ids. A similarity depends on both vectors alone, whatever else is
+        searched. An approximate index may miss some tools, but returns fewer only if fewer are permitted,
+        embedded and above the floor.
         """
 
     def close(self) -> None:

@@ -1,0 +1,164 @@
+"""The tool registry in the database that holds the sessions, with its vectors in the same file."""
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
+from inspector.adapters.sqlite.registry_merge import merge
+from inspector.adapters.sqlite.registry_row import COLUMNS, Row, registered, staged, tool_in
+from inspector.adapters.sqlite.registry_sight import condition, globbed, loaded, stored
+from inspector.adapters.sqlite.vectors import SqliteVectors, storable
+from inspector.domain.access import EVERYTHING, Sight
+from inspector.domain.definition import definition_hash
+from inspector.domain.registered_tool import Neighbour, RegisteredTool, SyncReport
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.document import key_of
+from inspector.engine.registry.text import embedded_text
+
+if TYPE_CHECKING:
+    from inspector.adapters.sqlite.registry_nearest import NearestTools
+
+# SQLite before 3.32 binds at most 999 values per statement.
+_IDS_A_STATEMENT = 500
+_PAGE = 500
+_FROM = "registry_tool AS tool JOIN tool_version AS version ON version.tool = tool.number"
+_NOW = f"SELECT {COLUMNS} FROM {_FROM} AND version.version = tool.version"
+_PART = "instr(lower(tool.name), lower(CAST(? AS TEXT))) > 0"
+_HAS_VECTOR = "EXISTS (SELECT 1 FROM vector INDEXED BY vector_by_key WHERE model = ? AND key = tool.key)"
+
+
+class SqliteRegistry:
+    """A ToolRegistry that one machine's file holds; `nearest` compares every permitted vector.
+
+    For that it keeps the vectors of one model in memory, 4 bytes a dimension and tool. See `ToolRegistry`.
+    """
+
+    def __init__(self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
+        """Nothing is opened yet. `busy_timeout_ms` is how long to wait for another program's lock."""
+        self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+        # What is written is prepared beside what is read, so that nobody waits for a long import.
+        self._written = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+        self._vectors = SqliteVectors(path, busy_timeout_ms=busy_timeout_ms)
+        self._writing = threading.Lock()
+        self._nearest: NearestTools | None = None
+
+    def sync(self, origin: str, tools: Iterable[Tool], *, at: float, whole: bool = True) -> SyncReport:
+        """See `ToolRegistry`."""
+        versions = (RegisteredTool(tool, origin, 1, definition_hash(tool), at) for tool in tools)
+        return self._merge(versions, stored(origin) if whole else None)
+
+    def restore(self, versions: Iterable[RegisteredTool]) -> SyncReport:
+        """See `ToolRegistry`."""
+        return self._merge(versions, None)
+
+    def _merge(self, versions: Iterable[RegisteredTool], whole_of: bytes | None) -> SyncReport:
+        with self._writing:
+            return merge(self._written, map(staged, versions), whole_of)
+
+    def count(self, sight: Sight = EVERYTHING, *, part: str = "") -> int:
+        """See `ToolRegistry`."""
+        seen, parameters = condition(sight)
+        sql = f"SELECT count(*) FROM registry_tool AS tool WHERE is_there AND {seen} AND {_PART}"
+        return int(self._database.rows(sql, (*parameters, globbed(part)))[0][0])
+
+    def tools(
+        self, sight: Sight = EVERYTHING, *, part: str = "", after: str = "", limit: int | None = None
+    ) -> Iterator[RegisteredTool]:
+        """See `ToolRegistry`; they are read page by page."""
+        seen, parameters = condition(sight)
+        where = f"tool.is_there AND {seen} AND {_PART} AND tool.id > ?"
+        sql = f"{_NOW} WHERE {where} ORDER BY tool.id LIMIT ?"
+        left = limit
+        while left is None or left > 0:
+            size = _PAGE if left is None else min(left, _PAGE)
+            page = self._read(sql, (*parameters, globbed(part), stored(after), size))
+            yield from page
+            if len(page) < size:
+                return
+            after, left = page[-1].tool.id, None if left is None else left - size
+
+    def get(self, ids: Sequence[str], sight: Sight = EVERYTHING) -> Mapping[str, RegisteredTool]:
+        """See `ToolRegistry`."""
+        seen, parameters = condition(sight)
+        found: dict[str, RegisteredTool] = {}
+        for start in range(0, len(ids), _IDS_A_STATEMENT):
+            chunk = [stored(one) for one in ids[start : start + _IDS_A_STATEMENT]]
+            sql = f"{_NOW} WHERE tool.is_there AND {seen} AND tool.id IN ({', '.join('?' * len(chunk))})"
+            found |= {one.tool.id: one for one in self._read(sql, (*parameters, *chunk))}
+        return found
+
+    def versions(self, tool_id: str, sight: Sight = EVERYTHING) -> tuple[RegisteredTool, ...]:
+        """See `ToolRegistry`."""
+        seen, parameters = condition(sight)
+        sql = f"SELECT {COLUMNS} FROM {_FROM} WHERE {seen} AND tool.id = ? ORDER BY version.version DESC"
+        return tuple(self._read(sql, (*parameters, stored(tool_id))))
+
+    def history(self, sight: Sight = EVERYTHING) -> Iterator[RegisteredTool]:
+        """See `ToolRegistry`; they are read page by page."""
+        seen, parameters = condition(sight)
+        behind = "(tool.id, version.version) > (?, ?)"
+        order = "ORDER BY tool.id, version.version LIMIT ?"
+        sql = f"SELECT {COLUMNS} FROM {_FROM} WHERE {seen} AND {behind} {order}"
+        last = (b"", 0)
+        while page := self._read(sql, (*parameters, *last, _PAGE)):
+            yield from page
+            last = (stored(page[-1].tool.id), page[-1].version)
+
+    def origins(self, sight: Sight = EVERYTHING) -> Mapping[str, int]:
+        """See `ToolRegistry`."""
+        seen, parameters = condition(sight)
+        counted = "SELECT origin, count(*) FROM registry_tool AS tool"
+        sql = f"{counted} WHERE is_there AND {seen} GROUP BY origin ORDER BY origin"
+        return {loaded(origin): count for origin, count in self._database.rows(sql, parameters)}
+
+    def embedded(self, model: str, sight: Sight = EVERYTHING) -> int:
+        """See `ToolRegistry`."""
+        seen, parameters = condition(sight)
+        sql = f"SELECT count(*) FROM registry_tool AS tool WHERE is_there AND {seen} AND {_HAS_VECTOR}"
+        return int(self._database.rows(sql, (*parameters, storable(model)))[0][0])
+
+    def unembedded(self, model: str, limit: int) -> Mapping[bytes, str]:
+        """See `ToolRegistry`."""
+        latest = f"SELECT version.definition FROM {_FROM} AND version.version = tool.version"
+        sql = f"{latest} WHERE tool.is_there AND NOT {_HAS_VECTOR} GROUP BY tool.key LIMIT ?"
+        rows = self._database.rows(sql, (storable(model), limit))
+        texts = (embedded_text(tool_in(definition)) for (definition,) in rows)
+        return {key_of(text): text for text in texts}
+
+    def keep_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None:
+        """See `ToolRegistry`."""
+        self._vectors.keep_vectors(model, vectors)
+
+    def nearest(
+        self,
+        model: str,
+        vector: Sequence[float],
+        count: int,
+        sight: Sight = EVERYTHING,
+        *,
+        floor: float = -1.0,
+    ) -> tuple[Neighbour, ...]:
+        """See `ToolRegistry`: exact, to the precision of the stored float32 vectors."""
+        found = self._ranking().nearest(storable(model), vector, count, sight, floor)
+        return tuple(Neighbour(self._numbered(number), value) for number, value in found)
+
+    def _ranking(self) -> "NearestTools":
+        if self._nearest is None:
+            from inspector.adapters.sqlite.registry_nearest import NearestTools
+
+            self._nearest = NearestTools(self._database)
+        return self._nearest
+
+    def _numbered(self, number: int) -> RegisteredTool:
+        return self._read(f"{_NOW} WHERE tool.number = ?", (number,))[0]
+
+    def _read(self, sql: str, parameters: Sequence[object]) -> list[RegisteredTool]:
+        rows: Sequence[Row] = self._database.rows(sql, parameters)
+        return [registered(row) for row in rows]
+
+    def close(self) -> None:
+        """See `ToolRegistry`."""
+        for opened in (self._database, self._written, self._vectors):
+            opened.close()

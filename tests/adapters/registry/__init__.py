@@ -1,0 +1,1 @@
+"""What every ToolRegistry promises, over every implementation."""
