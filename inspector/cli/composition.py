@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,8 +66,11 @@ from inspector.engine.workbench import Workbench
 if TYPE_CHECKING:
     from inspector.domain.evaluation import EvalCase
     from inspector.domain.inertia import InertiaGraph
+    from inspector.engine.registry.port import ToolRegistry
 
 APP = "toolsight"
+DATABASE_URL = "TOOLSIGHT_DATABASE_URL"
+_POSTGRES = "inspector.adapters.postgres.registry"
 
 
 def database_path(options: Options) -> Path:
@@ -92,6 +96,30 @@ def make_reliability(
 ) -> ReliabilityPorts:
     """What keeps a session going while tools fail; pauses between attempts are made with `sleep`."""
     return ReliabilityPorts(breakers, TenacityRetrier(sleep), JsonSchemaCheck())
+
+
+def open_registry(options: Options) -> "ToolRegistry":
+    """The tool registry: at TOOLSIGHT_DATABASE_URL, else in the database of the sessions.
+
+    Raises ConfigError if nothing here can open that address.
+    """
+    url = os.environ.get(DATABASE_URL, "")
+    if not url:
+        from inspector.adapters.sqlite.registry import SqliteRegistry
+
+        return SqliteRegistry(database_path(options))
+    scheme = url.partition(":")[0]
+    if scheme not in ("postgres", "postgresql"):
+        hint = "Write postgresql://USER@HOST/DATABASE, or unset it to use the SQLite file."
+        raise ConfigError(f"{DATABASE_URL} is no address of PostgreSQL", hint=hint)
+    try:
+        opened: ToolRegistry = import_module(_POSTGRES).PostgresRegistry(url)
+    except ImportError as error:
+        raise ConfigError(
+            f"{DATABASE_URL} needs a package that is not installed: {error.name}",
+            hint="Install it with `pip install 'toolsight[postgres]'`, or unset the variable.",
+        ) from error
+    return opened
 
 
 def open_vectors(options: Options) -> SqliteVectors:
@@ -147,6 +175,8 @@ def read_configuration(options: Options) -> Configuration:
 def _read(options: Options) -> Configuration:
     if options.demo:
         return _with_chosen(demo_configuration(demo_folder()), options)
+    if options.registry:
+        return _with_chosen(_registry_configuration(options), options)
     if options.server:
         typed = typed_configuration(options.server, environment=os.environ, inputs=given_inputs(options))
         return _with_chosen(typed, options)
@@ -160,6 +190,16 @@ def _read(options: Options) -> Configuration:
         )
     configuration = read(path, environment=os.environ, inputs=given_inputs(options))
     return _with_chosen(configuration, options)
+
+
+def _registry_configuration(options: Options) -> Configuration:
+    from inspector.engine.registry.source import registry_configuration
+
+    configuration = registry_configuration(open_registry(options).servers())
+    if not configuration.servers:
+        hint = "`toolsight registry sync` and `toolsight registry import` put tools into it."
+        raise ConfigError("the registry has no tools", hint=hint)
+    return configuration
 
 
 def given_inputs(options: Options) -> dict[str, str]:
@@ -220,7 +260,17 @@ def make_local_models() -> LocalModels:
 
 def make_connector(options: Options) -> Connector:
     """A connector to MCP servers and stored listings; stderr goes to the user's log folder."""
-    return WithStoredListings(_mcp_connector(options))
+    return _with_what_is_stored(_mcp_connector(options), options)
+
+
+def _with_what_is_stored(servers: Connector, options: Options) -> Connector:
+    """The connector, with stored listings and, where that is the source, the registry."""
+    connector = WithStoredListings(servers)
+    if not options.registry:
+        return connector
+    from inspector.engine.registry.source import WithRegistry
+
+    return WithRegistry(open_registry(options), connector)
 
 
 def _mcp_connector(options: Options) -> McpConnector:
@@ -272,7 +322,7 @@ def make_workbench(
     """
     servers = _mcp_connector(options)
     ports = Ports(
-        connector=connector or WithStoredListings(servers),
+        connector=connector or _with_what_is_stored(servers, options),
         wire=servers if connector is None else None,
         store=open_store(options) if record else _forgetful_store(),
         memory=memory,

@@ -81,7 +81,7 @@ def _own_keys() -> "Mapping[str, Any]":
 
 def _is_named(options: Options) -> bool:
     """Whether it is clear what to open; without a terminal nobody can be asked."""
-    named = options.server or options.demo or options.config or found_in(Path.cwd())
+    named = options.server or options.demo or options.registry or options.config or found_in(Path.cwd())
     return bool(named) or not sys.stdin.isatty()
 
 

@@ -41,6 +41,7 @@ class Options:
     implied: Mapping[str, Any] = field(default_factory=dict)
     server: tuple[str, ...] = ()
     demo: bool = False
+    registry: bool = False
     trust: tuple[str, ...] = ()
 
     @property
@@ -141,6 +142,7 @@ _CONFIGURED = (
 _SHARED = (
     _config,
     _common("--demo", is_flag=True, help="Use the demo's servers."),
+    _common("--registry", is_flag=True, help="Use the registry's tools, which can be searched, not called."),
     _common(
         "--model",
         default=DEMO_MODEL,
@@ -194,8 +196,10 @@ def options(**values: Any) -> Options:
     """Gather a command's shared options, and the server that was typed after `--`."""
     typed: tuple[str, ...] = click.get_current_context().meta.get(TYPED_SERVER, ())
     chosen = Options(**values, server=typed)
-    if bool(chosen.server) + (chosen.config is not None) + chosen.demo > 1:
-        raise click.UsageError("name a server after --, a file with --config, or --demo: only one of them")
+    if bool(chosen.server) + (chosen.config is not None) + chosen.demo + chosen.registry > 1:
+        raise click.UsageError(
+            "name a server after --, a file with --config, --demo or --registry: only one of them"
+        )
     return chosen
 
 

@@ -30,6 +30,7 @@ _SECTIONS = {
         "search": "search.search",
         "whatif": "search.whatif",
         "confusable": "search.confusable",
+        "registry": "registry.command",
     },
     "Cost": {
         "budget": "audit.command",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from inspector.adapters.files.content import is_file
 from inspector.domain.server import ServerSpec
+from inspector.engine.registry.source import is_registered
 
 _EVERY = 0.5
 State = dict[Path, tuple[int, int]]
@@ -14,7 +15,7 @@ State = dict[Path, tuple[int, int]]
 def server_files(spec: ServerSpec) -> list[Path]:
     """The files that a server is started from: its script and what lies beside it, or its stored listing."""
     if spec.listing:
-        return [Path(spec.listing)]
+        return [] if is_registered(spec) else [Path(spec.listing)]
     folder = Path(spec.cwd) if spec.cwd else Path.cwd()
     named = [path for word in spec.args if is_file(path := folder / word)]
     return sorted({beside for path in named for beside in path.parent.glob(f"*{path.suffix}")})

@@ -108,10 +108,17 @@ class SqliteRegistry:
 
     def origins(self, sight: Sight = EVERYTHING) -> Mapping[str, int]:
         """See `ToolRegistry`."""
+        return self._counted("origin", sight)
+
+    def servers(self, sight: Sight = EVERYTHING) -> Mapping[str, int]:
+        """See `ToolRegistry`."""
+        return self._counted("server", sight)
+
+    def _counted(self, column: str, sight: Sight) -> Mapping[str, int]:
         seen, parameters = condition(sight)
-        counted = "SELECT origin, count(*) FROM registry_tool AS tool"
-        sql = f"{counted} WHERE is_there AND {seen} GROUP BY origin ORDER BY origin"
-        return {loaded(origin): count for origin, count in self._database.rows(sql, parameters)}
+        counted = f"SELECT {column}, count(*) FROM registry_tool AS tool"
+        sql = f"{counted} WHERE is_there AND {seen} GROUP BY {column} ORDER BY {column}"
+        return {loaded(name): count for name, count in self._database.rows(sql, parameters)}
 
     def embedded(self, model: str, sight: Sight = EVERYTHING) -> int:
         """See `ToolRegistry`."""

@@ -15,6 +15,7 @@ CREATE TEMP TABLE IF NOT EXISTS staged (
     id BLOB NOT NULL,
     version INTEGER NOT NULL,
     name TEXT NOT NULL,
+    server BLOB NOT NULL,
     origin BLOB NOT NULL,
     hash TEXT NOT NULL,
     at REAL NOT NULL,
@@ -24,7 +25,7 @@ CREATE TEMP TABLE IF NOT EXISTS staged (
     UNIQUE (id, version)
 )
 """
-_FILL = "INSERT OR IGNORE INTO staged VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?)"
+_FILL = "INSERT OR IGNORE INTO staged VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?)"
 
 # The last staged version of each tool. A tool that is gone in its source stays where it is here.
 _LAST = """
@@ -42,8 +43,8 @@ FROM temp.last AS last LEFT JOIN registry_tool AS tool ON tool.id = last.id
 WHERE last.is_there
 """
 _ADD = """
-INSERT INTO registry_tool (id, name, is_there, version, origin, hash, key)
-SELECT id, name, 0, 0, origin, '', key FROM temp.last
+INSERT INTO registry_tool (id, name, server, is_there, version, origin, hash, key)
+SELECT id, name, server, 0, 0, origin, '', key FROM temp.last
 WHERE id NOT IN (SELECT id FROM registry_tool)
 ORDER BY id
 """
@@ -61,7 +62,8 @@ WHERE staged.version > CASE WHEN tool.version = 0 THEN 0 ELSE coalesce(
 ) END
 """
 _RENEW = """
-UPDATE registry_tool SET is_there = last.is_there, origin = last.origin, hash = last.hash, key = last.key,
+UPDATE registry_tool SET is_there = last.is_there, server = last.server, origin = last.origin,
+    hash = last.hash, key = last.key,
     version = (SELECT max(version) FROM tool_version WHERE tool = registry_tool.number)
 FROM temp.last AS last
 WHERE last.id = registry_tool.id AND (registry_tool.is_there, registry_tool.origin, registry_tool.hash)

@@ -14,8 +14,8 @@ from inspector.engine.registry.text import embedded_text
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-Staged = tuple[bytes, int, bytes, bytes, str, float, bool, bytes, str]
-"""Id, version, name, origin, hash, time, whether it is there, key and definition."""
+Staged = tuple[bytes, int, bytes, bytes, bytes, str, float, bool, bytes, str]
+"""Id, version, name, server, origin, hash, time, whether it is there, key and definition."""
 Row = tuple[str, bytes, int, str, float, int]
 """Definition, origin, version, hash, time and whether it is there, as `COLUMNS` selects them."""
 
@@ -29,7 +29,7 @@ def staged(found: RegisteredTool) -> Staged:
     """The row of a version to be merged."""
     tool = found.tool
     definition = encode_value(_adapter().dump_python(tool, warnings=False))
-    named = stored(tool.id), found.version, globbed(tool.id), stored(found.origin)
+    named = stored(tool.id), found.version, globbed(tool.id), stored(tool.server), stored(found.origin)
     return *named, found.hash, found.at, found.is_there, key_of(embedded_text(tool)), definition
 
 

@@ -125,6 +125,7 @@ CREATE TABLE registry_tool (
     number INTEGER PRIMARY KEY,
     id BLOB NOT NULL UNIQUE,   -- server:tool as UTF-8; a lone surrogate takes three bytes
     name TEXT NOT NULL,        -- the id as GLOB can match it, see registry_sight.py
+    server BLOB NOT NULL,      -- as UTF-8
     is_there INTEGER NOT NULL, -- 0 for a tool that is gone; its versions stay
     version INTEGER NOT NULL,  -- the newest one
     origin BLOB NOT NULL,      -- where it came from, as UTF-8

@@ -56,6 +56,9 @@ class ToolRegistry(Protocol):
     def origins(self, sight: Sight = EVERYTHING) -> Mapping[str, int]:
         """How many tools there are now of each origin that has any, in order of their names."""
 
+    def servers(self, sight: Sight = EVERYTHING) -> Mapping[str, int]:
+        """How many tools there are now of each server that has any, in order of their names."""
+
     def embedded(self, model: str, sight: Sight = EVERYTHING) -> int:
         """How many of the tools there are now have a vector of this model."""
 

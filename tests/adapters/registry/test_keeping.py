@@ -29,7 +29,7 @@ def test_an_empty_registry_has_nothing(registry: ToolRegistry) -> None:
     assert registry.get(["shop:list"]) == {}
     assert registry.versions("shop:list") == ()
     assert list(registry.history()) == []
-    assert registry.origins() == {}
+    assert registry.origins() == registry.servers() == {}
     assert registry.unembedded("m", 10) == {}
     assert registry.nearest("m", [1.0], 3) == ()
 
@@ -40,6 +40,7 @@ def test_tools_come_in_order_of_their_ids(registry: ToolRegistry) -> None:
     assert ids(registry, after="mail:send", limit=1) == ["shop:list"]
     assert ids(registry, after="shop:ship") == []
     assert registry.count() == 3
+    assert list(registry.servers().items()) == [("mail", 1), ("shop", 2)]
     assert registry.get(["shop:list", "no:such"]) == {
         "shop:list": RegisteredTool(LIST, "a", 1, definition_hash(LIST), 5.0)
     }

@@ -108,6 +108,7 @@ def test_a_tool_that_is_not_permitted_is_never_found(filled: ToolRegistry) -> No
     assert filled.get([A.id, C.id], own).keys() == {A.id}
     assert filled.versions(C.id, own) == ()
     assert {one.tool.id for one in filled.history(own)} == {A.id, B.id}
+    assert (filled.servers(own), filled.origins(own)) == ({"s": 2}, {"o": 2})
     assert filled.origins(sight_of("x:*")) == {}
     assert found(filled, 2, sight_of()) == []
 

@@ -16,14 +16,22 @@ _HINT = 'A file of tools is an answer to tools/list: { "tools": [ { "name": …,
 _TOOLS, _FUNCTION = "tools", "function"
 
 
-class _Annotations(Foreign):
+class Claims(Foreign):
+    """The annotations of MCP."""
+
     readOnlyHint: bool | None = None  # noqa: N815 - the protocol's own names
     destructiveHint: bool | None = None  # noqa: N815
     idempotentHint: bool | None = None  # noqa: N815
     openWorldHint: bool | None = None  # noqa: N815
 
+    @property
+    def annotations(self) -> Annotations:
+        return Annotations(self.readOnlyHint, self.destructiveHint, self.idempotentHint, self.openWorldHint)
 
-class _Definition(Foreign):
+
+class Definition(Foreign):
+    """A tool in a file: its keys are those of MCP, of OpenAI's functions, or of the data sets."""
+
     name: Annotated[str, AfterValidator(not_empty), Field(description="Every tool needs a name.")]
     description: str = ""
     server: str = ""
@@ -32,18 +40,20 @@ class _Definition(Foreign):
         validation_alias=AliasChoices("inputSchema", "input_schema", "parameters"),
         description="It must be a JSON Schema with `type: object`.",
     )
-    annotations: _Annotations = Field(default_factory=_Annotations)
+    annotations: Claims = Field(default_factory=Claims)
+    output_schema: dict[str, Any] | None = Field(None, validation_alias="outputSchema")
+    title: str = ""
 
     def tool(self, server: str) -> Tool:
-        claims = self.annotations
+        """The tool, of that server if the file names none."""
         return Tool(
             self.server or server,
             self.name,
             self.description,
             {**self.input_schema, "type": "object"},
-            Annotations(
-                claims.readOnlyHint, claims.destructiveHint, claims.idempotentHint, claims.openWorldHint
-            ),
+            self.annotations.annotations,
+            self.output_schema,
+            self.title,
         )
 
 
@@ -67,11 +77,11 @@ def read_definitions(paths: Sequence[Path]) -> tuple[Tool, ...]:
     return tuple(found.values())
 
 
-def _listed(file: Path) -> Iterator[tuple[str, _Definition]]:
+def _listed(file: Path) -> Iterator[tuple[str, Definition]]:
     return _definitions(load_value(file, "tools", hint=_HINT), file.stem, str(file))
 
 
-def _definitions(value: Any, server: str, place: str) -> Iterator[tuple[str, _Definition]]:
+def _definitions(value: Any, server: str, place: str) -> Iterator[tuple[str, Definition]]:
     """The definitions in a value with their servers, however deep a list of tools is."""
     if isinstance(value, list):
         for number, one in enumerate(value):
@@ -79,9 +89,9 @@ def _definitions(value: Any, server: str, place: str) -> Iterator[tuple[str, _De
     elif isinstance(value, dict) and _TOOLS in value:
         yield from _definitions(value[_TOOLS], _name(value, server), f"{place}: {_TOOLS}")
     elif isinstance(value, dict) and isinstance(value.get(_FUNCTION), dict):
-        yield server, validated(_Definition, value[_FUNCTION], place)
+        yield server, validated(Definition, value[_FUNCTION], place)
     elif isinstance(value, dict) and isinstance(value.get("name"), str):
-        yield server, validated(_Definition, value, place)
+        yield server, validated(Definition, value, place)
     elif isinstance(value, dict):
         for key, one in value.items():
             if isinstance(one, dict | list):

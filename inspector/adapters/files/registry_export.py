@@ -1,0 +1,135 @@
+"""A registry as JSON Lines: one version of a tool a line, with the names that MCP gives its parts."""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from inspector.adapters.files.content import unusable
+from inspector.adapters.files.problem import validated
+from inspector.adapters.files.recording.conversation import Foreign
+from inspector.adapters.files.recording.definition import Claims
+from inspector.domain.definition import definition_hash
+from inspector.domain.error import ConfigError
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.registered_tool import RegisteredTool
+from inspector.domain.tool import Annotations, Tool
+
+_MAX_LINE = 32 * 1024 * 1024
+_NOTHING = "Nothing of the file was imported. Correct the line, or remove it."
+_CLAIMS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+class _Line(Foreign):
+    """One line of an export."""
+
+    server: str
+    name: str
+    title: str = ""
+    description: str = ""
+    input_schema: dict[str, Any] = Field(alias="inputSchema")
+    output_schema: dict[str, Any] | None = Field(None, alias="outputSchema")
+    annotations: Claims = Field(default_factory=Claims)
+    tags: list[str] = Field(default_factory=list)
+    origin: str
+    version: int = Field(ge=1)
+    hash: str = Field(description="Only lines of an export have one: remove it from a line of your own.")
+    at: float
+    there: bool = True
+
+    def registered(self) -> RegisteredTool:
+        claims = self.annotations.annotations
+        declared = self.description, self.input_schema, claims, self.output_schema, self.title
+        tool = Tool(self.server, self.name, *declared, tuple(self.tags))
+        return RegisteredTool(tool, self.origin, self.version, self.hash, self.at, self.there)
+
+
+def is_export(path: Path) -> bool:
+    """Whether the file's first line is one of an export; an unreadable file is none."""
+    with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
+        first = json.loads(file.readline(_MAX_LINE))
+        return isinstance(first, dict) and {"server", "name", "hash", "version"} <= first.keys()
+    return False
+
+
+def read_export(path: Path) -> Iterator[RegisteredTool]:
+    """The versions in an export, one after the other. Raises ConfigError that names the line."""
+    seen: dict[tuple[str, int], int] = {}
+    try:
+        with path.open("rb") as file:
+            number = 0
+            while line := file.readline(_MAX_LINE):
+                number += 1
+                if line.strip():
+                    yield _checked(_read(f"{path}:{number}", line), path, number, seen)
+    except OSError as error:
+        raise unusable(path, error, "read") from error
+
+
+def _read(place: str, line: bytes) -> RegisteredTool:
+    try:
+        value = json.loads(line)
+    except (RecursionError, ValueError) as error:
+        problem = "is nested too deeply" if isinstance(error, RecursionError) else f"is not JSON: {error}"
+        raise ConfigError(f"{place} {problem}", hint=_NOTHING) from error
+    if not isinstance(value, dict):
+        raise ConfigError(f"{place} is not a JSON object", hint=_NOTHING)
+    return validated(_Line, value, place).registered()
+
+
+def _checked(
+    found: RegisteredTool, path: Path, number: int, seen: dict[tuple[str, int], int]
+) -> RegisteredTool:
+    what = found.tool.id, found.version
+    if what in seen:
+        problem = f"is version {found.version} of {found.tool.id}, as line {seen[what]} is"
+        raise ConfigError(f"{path}:{number} {problem}", hint=_NOTHING)
+    if definition_hash(found.tool) != found.hash:
+        hint = "The line was changed. For definitions of your own, write lines without hash and version."
+        raise ConfigError(f"{path}:{number}: hash is not that of the definition", hint=hint)
+    seen[what] = number
+    return found
+
+
+def write_export(path: Path, versions: Iterable[RegisteredTool]) -> int:
+    """Write the versions, in place of a file of that name; return how many. Raises ConfigError."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with part.open("w", encoding="ascii") as file:
+            number = 0
+            for number, line in enumerate(export_lines(versions), 1):  # noqa: B007 - the last number counts
+                file.write(f"{line}\n")
+        part.replace(path)
+    except OSError as error:
+        raise unusable(path, error, "written") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return number
+
+
+def export_lines(versions: Iterable[RegisteredTool]) -> Iterator[str]:
+    """The lines of an export, in ASCII."""
+    for found in versions:
+        tool = found.tool
+        parts: dict[str, Any] = {"server": tool.server, "name": tool.name}
+        parts |= {"title": tool.title} if tool.title else {}
+        parts |= {"description": tool.description, "inputSchema": tool.input_schema}
+        parts |= {"outputSchema": tool.output_schema} if tool.output_schema is not None else {}
+        parts |= {"annotations": claims} if (claims := _claims(tool.annotations)) else {}
+        parts |= {"tags": list(tool.tags)} if tool.tags else {}
+        parts |= {"origin": found.origin, "version": found.version, "hash": found.hash, "at": found.at}
+        parts |= {} if found.is_there else {"there": False}
+        yield json.dumps(parts, separators=(",", ":"))
+
+
+def _claims(annotations: Annotations) -> JsonObject:
+    values = (
+        annotations.read_only,
+        annotations.destructive,
+        annotations.idempotent,
+        annotations.open_world,
+    )
+    return {name: value for name, value in zip(_CLAIMS, values, strict=True) if value is not None}

@@ -1,0 +1,1 @@
+"""`toolsight registry`: the tools that are kept beside those of connected servers."""

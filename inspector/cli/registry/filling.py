@@ -1,0 +1,176 @@
+"""What comes into the registry and goes out of it: imports, exports, synchronisation, vectors."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.adapters.clock import SystemClock
+from inspector.adapters.files.recording import read_definitions
+from inspector.adapters.files.registry_export import export_lines, is_export, read_export, write_export
+from inspector.cli.composition import open_registry
+from inspector.cli.launch import headless
+from inspector.cli.options import Options, as_json as json_option, options as session_options, shared
+from inspector.cli.progress import Progress, cancellation
+from inspector.cli.registry.option import (
+    chosen,
+    chosen_embedder,
+    registry_options,
+    require_embedder,
+    sight_of,
+)
+from inspector.cli.render import say, say_json, say_table
+from inspector.cli.run import run
+from inspector.domain.error import ConfigError, ToolsightError
+from inspector.domain.number import count
+from inspector.domain.registered_tool import SyncReport
+from inspector.engine.registry.embedding import embed_missing
+from inspector.engine.registry.port import ToolRegistry
+from inspector.engine.registry.synchronise import Synchronised, synchronise
+
+INTERRUPTED = 130
+_STDOUT = "-"
+_File = click.Path(path_type=Path)
+_no_embedding = click.option(
+    "--no-embed", is_flag=True, help="Do not embed what is new: `registry embed` does."
+)
+
+
+@click.command("import")
+@click.argument("files", nargs=-1, required=True, type=_File, metavar="FILE...")
+@click.option("--origin", default="", help="Where the definitions come from; by default, the file's name.")
+@_no_embedding
+@registry_options
+@json_option
+def import_files(
+    files: tuple[Path, ...], origin: str, *, no_embed: bool, as_json: bool, **values: Any
+) -> None:
+    """Keep the tools of each FILE: all of a file or, if a line of it is wrong, none.
+
+    A FILE is an export of a registry, whose versions, origins and times are kept; or a stored answer to
+    tools/list, or definitions as JSON Lines: all that its origin has, so that other tools of it are gone.
+    """
+    options = chosen(**values)
+    kept, told, failed = open_registry(options), [], False
+    for file in files:
+        try:
+            report = _imported(kept, file, origin)
+        except ConfigError as error:
+            failed = True
+            say(f"error: {error.message}\nhint:  {error.hint}", err=True)
+        else:
+            told.append({"file": str(file), **asdict(report)})
+            if not as_json:
+                say(f"{file}: {_report(report)}")
+    if as_json:
+        say_json(told)
+    if told and not no_embed:
+        _embed_the_rest(kept, options)
+    if failed:
+        sys.exit(1)
+
+
+def _imported(kept: ToolRegistry, file: Path, origin: str) -> SyncReport:
+    if not is_export(file):
+        tools = read_definitions([file])
+        return kept.sync(origin or file.name, tools, at=SystemClock().now())
+    versions = read_export(file)
+    return kept.restore(replace(one, origin=origin) if origin else one for one in versions)
+
+
+@click.command()
+@click.argument("file", type=_File)
+@registry_options
+def export(file: Path, **values: Any) -> None:
+    """Write every version of every tool to FILE, one a line, for `registry import`; - is standard output."""
+    options = chosen(**values)
+    versions = open_registry(options).history(sight_of(options))
+    if str(file) == _STDOUT:
+        for line in export_lines(versions):
+            click.echo(line)
+        return
+    say(f"{file}: {count(write_export(file, versions), 'version')}")
+
+
+@click.command()
+@click.argument("servers", nargs=-1, metavar="[SERVER]...")
+@_no_embedding
+@shared
+@json_option
+def sync(servers: tuple[str, ...], *, no_embed: bool, as_json: bool, **values: Any) -> None:
+    """Connect to the servers and keep their tools: new, changed and gone ones by the hash of a definition."""
+    options = session_options(**values)
+    kept = open_registry(options)
+
+    async def work() -> tuple[Synchronised, ...]:
+        async with headless(options, listing=True) as bench:
+            return synchronise(kept, bench, at=SystemClock().now(), servers=servers)
+
+    done = run(work())
+    if as_json:
+        say_json([asdict(one) for one in done])
+    else:
+        _say_synchronised(done)
+    if not no_embed:
+        _embed_the_rest(kept, options)
+    if not any(one.report for one in done):
+        sys.exit(1)
+
+
+def _say_synchronised(done: Sequence[Synchronised]) -> None:
+    rows = []
+    for one in done:
+        report = one.report or SyncReport()
+        numbers = (report.added, report.changed, report.unchanged, report.removed)
+        rows.append((one.server, *(f"{number:,}" if one.report else "" for number in numbers), one.why))
+    headers = ("server", "new", "changed", "as before", "gone", "left out")
+    say_table(headers, rows, right=frozenset({1, 2, 3, 4}))
+
+
+@click.command()
+@registry_options
+@json_option
+def embed(as_json: bool, **values: Any) -> None:
+    """Embed the tools that have no vector yet; Ctrl+C stops after a batch, and what is done stays."""
+    options = chosen(**values)
+    embedder, kept = require_embedder(options), open_registry(options)
+    done, is_complete = _embed(kept, options)
+    if as_json:
+        say_json({"model": embedder.name, "embedded": done, "complete": is_complete})
+    else:
+        say(f"{count(done, 'text')} embedded")
+    if not is_complete:
+        say("cancelled: run the same again to go on", err=True)
+        sys.exit(INTERRUPTED)
+
+
+def _embed_the_rest(kept: ToolRegistry, options: Options) -> None:
+    """Embed what is new; a failure is told and loses nothing of what was kept."""
+    try:
+        done, is_complete = _embed(kept, options)
+    except ToolsightError as error:
+        say(f"not embedded: {error.message}\nhint:  {error.hint}", err=True)
+        return
+    if not is_complete:
+        say(f"{count(done, 'text')} embedded; `toolsight registry embed` goes on", err=True)
+
+
+def _embed(kept: ToolRegistry, options: Options) -> tuple[int, bool]:
+    """How many texts were embedded, and whether nothing is missing."""
+    embedder = chosen_embedder(options)
+    if embedder is None:
+        return 0, True
+    progress = Progress(SystemClock())
+    try:
+        with cancellation() as stopped:
+            return embed_missing(kept, embedder, progress, stopped), not stopped()
+    finally:
+        progress.clear()
+
+
+def _report(report: SyncReport) -> str:
+    told = f"{report.added:,} new, {report.changed:,} changed, {report.unchanged:,} as before"
+    return f"{told}, {report.removed:,} gone" if report.removed else told

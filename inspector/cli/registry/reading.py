@@ -1,0 +1,137 @@
+"""What the registry has: its tools, the versions of one, and the nearest to a query."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from inspector.cli.composition import open_registry
+from inspector.cli.options import as_json as json_option
+from inspector.cli.registry.option import chosen, registry_options, require_embedder, sight_of
+from inspector.cli.render import say, say_json, say_table
+from inspector.domain.closest import closest
+from inspector.domain.definition import definition_changes
+from inspector.domain.error import ConfigError
+from inspector.domain.number import count
+from inspector.domain.registered_tool import RegisteredTool
+from inspector.domain.summary_pool import first_sentence, shortened
+from inspector.engine.registry.search import search_registry
+
+_SAID = 100
+_NEAR = 1000
+
+
+@click.command("list")
+@click.argument("part", default="", metavar="[PART]")
+@click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="At most so many.")
+@click.option("--after", default="", metavar="TOOL", help="Begin behind this tool.")
+@registry_options
+@json_option
+def list_tools(part: str, limit: int, after: str, *, as_json: bool, **values: Any) -> None:
+    """List the tools there are now, or those whose id contains PART, in order of their ids."""
+    options = chosen(**values)
+    kept, sight = open_registry(options), sight_of(options)
+    found = list(kept.tools(sight, part=part, after=after, limit=limit))
+    if as_json:
+        say_json([_json(one) for one in found])
+        return
+    rows = [(one.tool.id, one.origin, f"{one.version}", _day(one.at), _said(one)) for one in found]
+    say_table(
+        ("tool", "origin", "version", "since", "what it does"),
+        rows,
+        right=frozenset({2}),
+        whole=frozenset({0, 3}),
+    )
+    total = kept.count(sight, part=part)
+    say(count(total, "tool"))
+    if len(found) == limit and total > limit:
+        say(f"the next ones: toolsight registry list {part} --after {found[-1].tool.id}".replace("  ", " "))
+
+
+@click.command()
+@click.argument("tool_id", metavar="TOOL")
+@registry_options
+@json_option
+def show(tool_id: str, as_json: bool, **values: Any) -> None:
+    """Show every version of a tool, the newest first, and what each changed."""
+    options = chosen(**values)
+    kept, sight = open_registry(options), sight_of(options)
+    versions = kept.versions(tool_id, sight)
+    if not versions:
+        parts = tool_id.rpartition(":")[2][:3]
+        near = closest(tool_id, [one.tool.id for one in kept.tools(sight, part=parts, limit=_NEAR)])
+        hint = f"Closest: {', '.join(near)}." if near else "`toolsight registry list` lists them."
+        raise ConfigError(f"the registry has no tool '{tool_id}'", hint=hint)
+    if as_json:
+        say_json([_json(one) for one in versions])
+        return
+    newest = versions[0]
+    say(
+        f"{newest.tool.id}   {newest.origin}{'' if newest.is_there else '   gone: its origin has it no more'}"
+    )
+    say(newest.tool.description)
+    _say_versions(versions)
+
+
+def _say_versions(versions: Sequence[RegisteredTool]) -> None:
+    for newer, older in zip(versions, [*versions[1:], None], strict=True):
+        say(f"\nversion {newer.version}   {_day(newer.at)}   {newer.origin}   {newer.hash[:12]}")
+        for change in definition_changes(older.tool, newer.tool) if older is not None else ():
+            for gone, new in change.lines:
+                say(f"  {change.part}")
+                for sign, text in (("-", gone), ("+", new)):
+                    if text:
+                        say(f"    {sign} {text}")
+
+
+@click.command()
+@click.argument("query")
+@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most so many.")
+@click.option(
+    "--floor",
+    type=click.FloatRange(-1, 1),
+    default=-1.0,
+    help="The lowest cosine of a result; by default, any.",
+)
+@registry_options
+@json_option
+def search(query: str, limit: int, floor: float, *, as_json: bool, **values: Any) -> None:
+    """Find the tools whose name and description are nearest to QUERY in meaning."""
+    options = chosen(**values)
+    kept, sight, embedder = open_registry(options), sight_of(options), require_embedder(options)
+    embedder.prepare(lambda _done, _total: None, lambda: False)
+    found = search_registry(kept, embedder, query, limit=limit, floor=floor, sight=sight)
+    if as_json:
+        say_json([{"similarity": one.similarity, **_json(one.found)} for one in found])
+        return
+    rows = [
+        (f"{rank}", one.found.tool.id, f"{one.similarity:.2f}", one.found.origin, _said(one.found))
+        for rank, one in enumerate(found, 1)
+    ]
+    say_table(
+        ("#", "tool", "cosine", "origin", "what it does"), rows, right=frozenset({0, 2}), whole=frozenset({1})
+    )
+    total, embedded = kept.count(sight), kept.embedded(embedder.name, sight)
+    say(f"{count(len(found), 'tool')} of {embedded:,}")
+    if embedded < total:
+        say(
+            f"{count(total - embedded, 'tool is', 'tools are')} not embedded: `toolsight registry embed`",
+            err=True,
+        )
+
+
+def _json(found: RegisteredTool) -> dict[str, Any]:
+    return {"id": found.tool.id, **asdict(found)}
+
+
+def _said(found: RegisteredTool) -> str:
+    return shortened(first_sentence(found.tool.description), _SAID)
+
+
+def _day(at: float) -> str:
+    try:
+        return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}"
+    except (OverflowError, OSError, ValueError):
+        return f"{at:.0f}"

@@ -1,0 +1,36 @@
+"""Embeds what a registry lacks, batch by batch: what is embedded stays, whenever it ends."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from inspector.engine.embedding_ports import Embedder
+from inspector.engine.registry.port import ToolRegistry
+
+Progress = Callable[[str, int, int], None]
+"""Receives what is done, how much of it, and how much there is."""
+_BATCH, _READ = 32, 2000
+
+
+def embed_missing(
+    registry: ToolRegistry, embedder: Embedder, progress: Progress, cancelled: Callable[[], bool]
+) -> int:
+    """Embed every text without a vector of the embedder's model; return how many were embedded.
+
+    Tools with equal texts are told as one. Raises ModelError or StoreError.
+    """
+    model, done = embedder.name, 0
+    total = registry.count() - registry.embedded(model)
+    if not total or cancelled():
+        return 0
+    embedder.prepare(lambda had, size: progress("loading the model", had, size), cancelled)
+    while not cancelled() and (texts := list(registry.unembedded(model, _READ).items())):
+        for start in range(0, len(texts), _BATCH):
+            if cancelled():
+                return done
+            batch = dict(texts[start : start + _BATCH])
+            rows = np.asarray(embedder.embed(list(batch.values())), "<f4")
+            registry.keep_vectors(model, {key: row.tobytes() for key, row in zip(batch, rows, strict=True)})
+            done += len(batch)
+            progress("embedding", done, max(total, done))
+    return done
