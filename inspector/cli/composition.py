@@ -10,7 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -339,6 +339,7 @@ def make_workbench(
         local_models=make_local_models(),
         history=SqliteCallHistory(database_path(options)),
         seeds_from=lambda path: load_seeds(Path(path)),
+        registry=cache(partial(open_registry, options)),
         reliability=reliability or make_reliability(open_breakers(options)),
     )
     policy = Policy(configuration, profile=options.profile, values=_anchored(options.settings))

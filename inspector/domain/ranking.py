@@ -122,13 +122,27 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Unconnected:
+    """A tool of the registry that a search found beyond the session's servers, and that nobody can call.
+
+    `similarity` is its cosine with the query, `origin` where the registry has it from.
+    """
+
+    tool_id: str
+    description: str
+    origin: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
 class SearchReport:
     """A search and its hits, best first. `latency_ms` covers the ranking alone.
 
     `scored` counts the tools considered; `hits` are the results and the best of the rest. `probability` is
     how likely it is that any tool fits, None if the ranker does not estimate it; below `threshold` the search
     abstains. `note` says what the ranker had to do without. Of an `unscored` search only the order is known:
-    a real agent's transcript tells no scores, and every score is 0.
+    a real agent's transcript tells no scores, and every score is 0. `unconnected` is told apart from the
+    hits: the best first, none of it loaded.
     """
 
     request: SearchRequest
@@ -143,6 +157,7 @@ class SearchReport:
     threshold: float = 0.0
     note: str = ""
     unscored: bool = False
+    unconnected: tuple[Unconnected, ...] = ()
 
     @property
     def results(self) -> tuple[Hit, ...]:

@@ -68,6 +68,12 @@ def abstained_text(probability: float, near: Sequence[Tool]) -> str:
     return "\n".join(lines)
 
 
+def unconnected_text(tools: Sequence[Tool]) -> str:
+    """What the registry knows besides: it is named, so that the user can be told what is missing."""
+    title = "Known, but not to be called, as their servers are not connected (the user can connect them):"
+    return "\n".join([title, *map(_brief_text, tools)])
+
+
 def _listed(title: str, tools: Sequence[Tool], brief: bool) -> list[str]:
     if brief:
         return ["\n".join([title, *map(_brief_text, tools)])]

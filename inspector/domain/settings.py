@@ -88,6 +88,11 @@ class DiscoverySettings:
     expert_tools: tuple[str, ...] = knob((), "ids of tools that rank first; * and ? match")
     system_servers: tuple[str, ...] = knob((), "servers whose tools rank second")
     evaluation: tuple[str, ...] = knob((), "files of labelled requests, JSONL")
+    registry: bool = knob(
+        False,
+        "with ranker three-tier: tools of the registry whose servers are not connected are found, too; they "
+        "are told apart from the results and cannot be called",
+    )
     learn: bool = knob(
         False,
         "with ranker hybrid: what was asked for before a tool was called successfully, in the sessions "

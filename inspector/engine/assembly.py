@@ -10,12 +10,14 @@ from inspector.domain.events import SessionStarted
 from inspector.domain.index_state import IndexState
 from inspector.domain.redaction import Redactor
 from inspector.domain.settings import Settings
+from inspector.domain.tool import Tool
 from inspector.engine.composition.inertia import Inertia
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.binding.precondition import Preconditions
 from inspector.engine.ports import OwnPredicate, Ports
+from inspector.engine.registry.tier import RegistryTier
 from inspector.engine.session import Session
 from inspector.engine.tokens.count.accounting import Accounting
 
@@ -56,8 +58,12 @@ def retrieval_of(
     calm: Callable[[], Awaitable[None]],
     *,
     session: str,
+    permits: Callable[[Tool], bool],
 ) -> Retrieval:
-    """The session's retrieval, which reports the progress of its index and learns from other sessions."""
+    """The session's retrieval, which reports the progress of its index and learns from other sessions.
+
+    `permits` is the session's toolset, as it is when it is asked.
+    """
     model, history = settings.discovery.embedding_model, ports.history
     return Retrieval(
         settings.discovery,
@@ -69,8 +75,18 @@ def retrieval_of(
         report=report,
         cases=cases,
         calm=calm,
+        registry=_tier_of(configuration, ports, permits),
         past_calls=partial(history.successful_calls, but=session) if history is not None else tuple,
     )
+
+
+def _tier_of(
+    configuration: Configuration, ports: Ports, permits: Callable[[Tool], bool]
+) -> RegistryTier | None:
+    """The registry behind the searches; None where there is none."""
+    if ports.registry is None:
+        return None
+    return RegistryTier(ports.registry, {spec.name for spec in configuration.servers}, permits)
 
 
 def inertia_of(session: Session, live: Live, ports: Ports, accounting: Accounting, binder: Binder) -> Inertia:

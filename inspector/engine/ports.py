@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from inspector.domain.budget import Tokenizer
 from inspector.domain.definition import DefinitionChange
@@ -24,6 +24,9 @@ from inspector.domain.tool import Tool
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
 from inspector.engine.reliability_ports import ReliabilityPorts
 from inspector.engine.store_ports import CallHistory, EventStore, ServerMemory
+
+if TYPE_CHECKING:
+    from inspector.engine.registry.port import ToolRegistry
 
 # Long because every interface to the outside is here.
 
@@ -275,7 +278,8 @@ class Ports:
     `static` is what they use beside words until the model's vectors are there. `predicates_from` takes a
     Python file and the digest covered by the consent; it raises ConfigError, and so does `seeds_from`, which
     takes a file of transitions. `wire` is None if the connections leave no trace of what was exchanged,
-    `history` if nothing can be learned of earlier sessions.
+    `history` if nothing can be learned of earlier sessions. `registry` opens the tool registry, the same one
+    each time; it raises ConfigError.
     """
 
     connector: Connector
@@ -296,3 +300,4 @@ class Ports:
     history: CallHistory | None = None
     seeds_from: Callable[[str], Mapping[str, InertiaGraph]] = _no_seeds
     reliability: ReliabilityPorts = ReliabilityPorts()
+    registry: "Callable[[], ToolRegistry] | None" = None

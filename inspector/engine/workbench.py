@@ -29,6 +29,7 @@ from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.server import ServerSpec
 from inspector.domain.session import SessionState
 from inspector.domain.settings import ClientCapabilities, Settings
+from inspector.domain.tool import Tool
 from inspector.engine.assembly import inertia_of, preconditions_of, redactor_of, retrieval_of, started
 from inspector.engine.background import Background
 from inspector.engine.client_side import SessionClient
@@ -371,7 +372,12 @@ class Workbench:
             self._cases,
             self._calm,
             session=self.session_id,
+            permits=self._permits,
         )
+
+    def _permits(self, tool: Tool) -> bool:
+        toolset = self.configuration.toolset(self._live.toolset)
+        return toolset is None or toolset.permits(tool)
 
     async def _calm(self) -> None:
         await self._connections.calm()

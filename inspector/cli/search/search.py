@@ -140,6 +140,10 @@ def _say_report(report: SearchReport) -> None:
         _say_past(hit)
     if report.note:
         say(report.note)
+    if report.unconnected:
+        say("\nIn the registry, but not to be called: their servers are not connected.")
+        others = [(one.tool_id, f"{one.similarity:.2f}", one.origin) for one in report.unconnected]
+        say_table(("tool", "cosine", "origin"), others, right=frozenset({1}), whole=frozenset({0}))
 
 
 def _say_past(hit: Hit) -> None:

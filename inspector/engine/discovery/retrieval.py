@@ -16,7 +16,7 @@ from inspector.domain.ranking import SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tag import Tags
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.ranker_list import ISO, require_ranker
+from inspector.engine.discovery.rankers.ranker_list import ISO, THREE_TIER, require_ranker
 from inspector.engine.discovery.rules import MISSES_KEPT, SearchRules
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
 from inspector.engine.ports import Clock
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from inspector.engine.discovery.rankers.ranker import Ranker
     from inspector.engine.discovery.search_answer import SearchAnswer
     from inspector.engine.discovery.semantics import Semantics
+    from inspector.engine.registry.tier import RegistryTier
 
 # A person looks further down the list than a record needs.
 MISSES_SHOWN = 200
@@ -57,6 +58,7 @@ class Retrieval:
         cases: Sequence[EvalCase] = (),
         calm: Callable[[], Awaitable[None]] = _at_once,
         past_calls: Callable[[], Iterable[PastCall]] = tuple,
+        registry: "RegistryTier | None" = None,
     ) -> None:
         """Without an `embedder` searches use words alone. `static` vectors need no model.
 
@@ -84,6 +86,7 @@ class Retrieval:
         self._rankers: CatalogRankers | None = None
         self._embedding: Embedding | None = None
         self._past_calls = past_calls
+        self._registry = registry
         self._learning: Learning | None = None
 
     def update(
@@ -216,7 +219,22 @@ class Retrieval:
         rankers = self.rankers
         ranker = rankers.get(self.ranker_name)
         search = ToolSearch(rankers.index, rankers.names, ranker, rules, self.clock)
-        return search.run(request, load=load, misses=misses)
+        answer = search.run(request, load=load, misses=misses)
+        return self._with_registry(answer, rankers.index, rules.limit)
+
+    def _with_registry(self, answer: "SearchAnswer", index: "ToolIndex", limit: int) -> "SearchAnswer":
+        """The answer with what the registry finds, where it is a tier of the ranker."""
+        request = answer.report.request
+        is_tier = self.settings.registry and answer.report.ranker == THREE_TIER
+        is_ranked = bool(request.query.strip()) and not (
+            request.server_name or request.tool_names or request.tags or answer.report.error
+        )
+        if self._registry is None or self._semantics is None or not (is_tier and is_ranked):
+            return answer
+        if not index.is_semantic and index.tools:
+            return answer
+        floor = max(self.settings.iso_threshold, request.min_similarity)
+        return self._registry.added(answer, self._semantics, limit=limit, floor=floor)
 
     def _limit(self, asked: int) -> int:
         """The most results: as many as were asked for, within bounds, or as the settings say."""

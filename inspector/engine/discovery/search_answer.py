@@ -14,7 +14,7 @@ class SearchAnswer:
     """A report, the text the model reads, and the tools to load.
 
     `already` holds the results that were already bound; `missing` is the part of the text about unknown
-    names.
+    names, and about tools that are not connected.
     """
 
     report: SearchReport

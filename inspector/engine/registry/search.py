@@ -1,9 +1,10 @@
 """Searches in a registry by meaning (semantic discovery, section 4.3)."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 
 from inspector.domain.access import EVERYTHING, Sight
 from inspector.domain.registered_tool import Neighbour
+from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import MAX_EMBEDDED
 from inspector.engine.embedding_ports import Embedder
 from inspector.engine.registry.port import ToolRegistry
@@ -23,21 +24,21 @@ def search_registry(
     return registry.nearest(embedder.name, vector, limit, sight, floor=floor)
 
 
-def not_offered(
+def beyond(
     registry: ToolRegistry,
     model: str,
     vector: Sequence[float],
+    wanted: Callable[[Tool], bool],
     *,
-    offered: Collection[str],
     limit: int,
     floor: float,
     sight: Sight = EVERYTHING,
 ) -> tuple[Neighbour, ...]:
-    """The `limit` nearest tools that are not among the `offered` ids. Raises StoreError."""
+    """The `limit` nearest tools among the wanted ones. Raises StoreError."""
     asked = 2 * limit
     while True:
         near = registry.nearest(model, vector, asked, sight, floor=floor)
-        others = [one for one in near if one.found.tool.id not in offered]
-        if len(others) >= limit or len(near) < asked:
-            return tuple(others[:limit])
+        found = [one for one in near if wanted(one.found.tool)]
+        if len(found) >= limit or len(near) < asked:
+            return tuple(found[:limit])
         asked *= 4

@@ -7,7 +7,7 @@ from inspector.domain.closest import closest
 from inspector.domain.error import ToolsightError
 from inspector.domain.search_offer import Matching
 
-DENSE, ISO = "dense", "iso"
+DENSE, ISO, THREE_TIER = "dense", "iso", "three-tier"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ def facts(report: SearchReport, index: IndexState | None = None, width: int = 12
     error = plain(report.error).stylize("$text-error") if report.error else None
     if error is not None and not report.hits:
         return Content.assemble(("✕ ", "$text-error"), error)
-    return Content("\n").join([_line(report, width), *_warnings(report, index), *([error] if error else [])])
+    lines = (_line(report, width), *_warnings(report, index), *_unconnected(report, width))
+    return Content("\n").join([*lines, *([error] if error else [])])
 
 
 def introduction(text: Content, index: IndexState) -> Content:
@@ -75,6 +76,15 @@ def _warnings(report: SearchReport, index: IndexState | None) -> Iterator[Conten
     note = plain(report.note, newlines=False, limit=300) if report.note else Content()
     if note or progress:
         yield Content("   ").join([piece for piece in (note, progress) if piece]).stylize("$text-warning")
+
+
+def _unconnected(report: SearchReport, width: int) -> Iterator[Content]:
+    """What the registry has besides, on one line: it is neither ranked with the others nor loaded."""
+    if report.unconnected:
+        start = f"in the registry, not connected ({len(report.unconnected)}): "
+        named = (f"{visible(one.tool_id, newlines=False)} {one.similarity:.2f}" for one in report.unconnected)
+        listed = middle(", ".join(named), max(width - len(start), _TERMS))
+        yield Content.assemble((start, MUTED), plain(listed))
 
 
 def embedding(index: IndexState) -> Content:

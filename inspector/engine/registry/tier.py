@@ -1,0 +1,70 @@
+"""The registry behind a search: the third tier beyond the connected servers (section 4.3).
+
+What it finds is told with the results, apart from them: it can be neither loaded nor called, as its server is
+not connected.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from inspector.domain.access import EVERYTHING, Sight
+from inspector.domain.error import ToolsightError
+from inspector.domain.ranking import Unconnected
+from inspector.domain.search_text import unconnected_text
+from inspector.domain.tool import Tool
+
+if TYPE_CHECKING:
+    from inspector.engine.discovery.search_answer import SearchAnswer
+    from inspector.engine.discovery.semantics import Semantics
+    from inspector.engine.registry.port import ToolRegistry
+
+
+class RegistryTier:
+    """Adds to an answer the tools of a registry that no server of the configuration has."""
+
+    def __init__(
+        self,
+        opened: "Callable[[], ToolRegistry]",
+        configured: Collection[str],
+        permits: Callable[[Tool], bool],
+        sight: Callable[[], Sight] = lambda: EVERYTHING,
+    ) -> None:
+        """`configured` names the servers of the session: their tools are searched there or not at all.
+
+        `permits` is the toolset: what it leaves out cannot be found here either.
+        """
+        self._opened = opened
+        self._configured = frozenset(configured)
+        self._permits = permits
+        self._sight = sight
+
+    def added(
+        self, answer: "SearchAnswer", semantics: "Semantics", *, limit: int, floor: float
+    ) -> "SearchAnswer":
+        """The answer with at most `limit` such tools whose cosine reaches `floor`; a failure is a note."""
+        from inspector.engine.registry.search import beyond
+
+        report = answer.report
+        # Of tools with the same name those of later tiers are left out (section 4.4).
+        names = {hit.tool_id.rpartition(":")[2] for hit in report.results}
+
+        def wanted(tool: Tool) -> bool:
+            return tool.server not in self._configured and tool.name not in names and self._permits(tool)
+
+        try:
+            vector = semantics.query(report.request.query).tolist()
+            registry, sight = self._opened(), self._sight()
+            near = beyond(registry, semantics.model, vector, wanted, limit=limit, floor=floor, sight=sight)
+        except ToolsightError as error:
+            note = f"the registry was not searched: {error.message}"
+            return replace(answer, report=replace(report, note="; ".join(filter(None, (report.note, note)))))
+        if not near:
+            return answer
+        found = tuple(
+            Unconnected(one.found.tool.id, one.found.tool.description, one.found.origin, one.similarity)
+            for one in near
+        )
+        told = unconnected_text([one.found.tool for one in near])
+        text, missing = ("\n\n".join(filter(None, (part, told))) for part in (answer.text, answer.missing))
+        return replace(answer, report=replace(report, unconnected=found), text=text, missing=missing)
