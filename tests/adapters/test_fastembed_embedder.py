@@ -23,6 +23,14 @@ def test_the_packaged_model_gives_unit_vectors(embedder: FastembedEmbedder) -> N
     assert all(cosine(vector, vector) == pytest.approx(1.0, abs=1e-4) for vector in vectors)
 
 
+def test_the_models_threads_sleep_while_they_wait(embedder: FastembedEmbedder) -> None:
+    embedder.embed(["ready"])
+    model = embedder._model
+    assert model is not None
+    options = model.model.get_session_options()
+    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
+
+
 def test_what_means_the_same_is_closer_than_what_does_not(embedder: FastembedEmbedder) -> None:
     ask, mail, weather = embedder.embed(
         ["write to a colleague", "Send an e-mail message to a person", "Get the weather forecast of a city"]

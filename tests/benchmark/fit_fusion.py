@@ -19,15 +19,9 @@ from inspector.domain.metric import ndcg_at
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.fusion import (
-    BEST,
-    STATIC,
-    SUMMARY_TERM,
-    Evidence,
-    FusionRanker,
-    FusionWeights,
-    Standardised,
-)
+from inspector.engine.discovery.rankers.evidence import BEST, STATIC, SUMMARY_TERM, Evidence
+from inspector.engine.discovery.rankers.fusion import FusionRanker, FusionWeights
+from inspector.engine.discovery.rankers.standardised import Standardised
 from tests.benchmark.data import PUBLISHED, among_others, prepared, published
 from tests.benchmark.output import say
 

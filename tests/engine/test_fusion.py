@@ -14,9 +14,10 @@ from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.query.parsed import parse
 from inspector.engine.discovery.rankers.bm25 import AS_WRITTEN, Bm25Ranker
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.fusion import FusionRanker, Standardised
+from inspector.engine.discovery.rankers.fusion import FusionRanker
 from inspector.engine.discovery.rankers.query_fusion import QueryFusion
 from inspector.engine.discovery.rankers.server_prior import ServerPrior
+from inspector.engine.discovery.rankers.standardised import Standardised
 from inspector.engine.discovery.semantics import Semantics
 from tests.support.office import office
 from tests.support.retrieval import memory_semantics, rankers_of, semantic_index

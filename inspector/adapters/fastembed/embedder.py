@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.domain.error import ModelError
 
 if TYPE_CHECKING:
-    from fastembed import TextEmbedding
+    from inspector.adapters.fastembed.packaged import PackagedModel
 
 NAME = "sentence-transformers/all-MiniLM-L6-v2 (int8)"
 _DIMENSIONS = 384
@@ -61,7 +61,7 @@ class FastembedEmbedder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "all-MiniLM-L6-v2-int8"
-        self._model: TextEmbedding | None = None
+        self._model: PackagedModel | None = None
 
     def prepare(
         self,
@@ -86,10 +86,12 @@ class FastembedEmbedder:
             _give_back_memory()
         return vectors
 
-    def _load(self) -> "TextEmbedding":
+    def _load(self) -> "PackagedModel":
         _lay_out(self._folder)
         from fastembed import TextEmbedding
         from fastembed.common.model_description import ModelSource, PoolingType
+
+        from inspector.adapters.fastembed.packaged import PackagedModel
 
         known = {model["model"] for model in TextEmbedding.list_supported_models()}
         if _REGISTERED not in known:
@@ -103,7 +105,7 @@ class FastembedEmbedder:
             )
         try:
             # The arena keeps what one long text needed, and makes no text faster.
-            return TextEmbedding(
+            return PackagedModel(
                 _REGISTERED, specific_model_path=str(self._folder), enable_cpu_mem_arena=False
             )
         except Exception as error:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain
@@ -36,7 +36,7 @@ Key = bytes
 Vocabulary = dict[str, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TermCounts:
     """How often which terms occur in the fields of one tool.
 
@@ -46,7 +46,7 @@ class TermCounts:
 
     ids: NDArray[np.int32]
     frequencies: NDArray[np.uint8]
-    lengths: NDArray[np.float64]
+    lengths: tuple[int, ...]
 
     @classmethod
     def of(cls, fields: Sequence[Sequence[str]], vocabulary: Vocabulary) -> "TermCounts":
@@ -56,16 +56,17 @@ class TermCounts:
         rows = [[min(count[term], _MOST) for count in counts] for term in unique]
         return cls(
             np.fromiter((vocabulary.setdefault(t, len(vocabulary)) for t in unique), np.int32, len(unique)),
-            np.array(rows, np.uint8).reshape(-1, len(fields)),
-            np.array([count.total() for count in counts], np.float64),
+            # An array of its own: a reshaped one would keep another behind it, for every tool.
+            np.array(rows, np.uint8) if rows else np.zeros((0, len(fields)), np.uint8),
+            tuple(count.total() for count in counts),
         )
 
     @property
     def nbytes(self) -> int:
-        return self.ids.nbytes + self.frequencies.nbytes + self.lengths.nbytes
+        return self.ids.nbytes + self.frequencies.nbytes + 8 * len(self.lengths)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Document:
     """One tool's index entry, kept as long as the tool does not change.
 
@@ -133,9 +134,22 @@ def line_text(tool: Tool) -> str:
     return summary_line(tool)[:MAX_EMBEDDED]
 
 
-def server_text(server: str, summary: str, tools: Sequence[Tool], instructions: str = "") -> str:
+def server_texts(
+    tools: Sequence[Tool], summaries: Mapping[str, str], instructions: Mapping[str, str]
+) -> Mapping[str, str]:
+    """The text of each server, in the order of their first tools."""
+    names: dict[str, list[str]] = {}
+    for tool in tools:
+        names.setdefault(tool.server, []).append(tool.name)
+    return {
+        server: _server_text(server, summaries.get(server, ""), own, instructions.get(server, ""))
+        for server, own in names.items()
+    }
+
+
+def _server_text(server: str, summary: str, tool_names: Iterable[str], instructions: str) -> str:
     """A server's aggregate capability description (layered composition, layer 3, stage 1)."""
-    names = ", ".join(spaced(tool.name) for tool in tools)
+    names = ", ".join(map(spaced, tool_names))
     text = f"{' '.join(split_words(server))}: {summary} {names}"
     return (f"{text} {instructions}" if instructions not in ("", summary) else text)[:MAX_EMBEDDED]
 

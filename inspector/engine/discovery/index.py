@@ -1,8 +1,10 @@
 """The index over one catalog: documents, postings and vectors, cheap to update when the catalog changes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
+from itertools import chain
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from inspector.engine.discovery.document import (
     line_text,
     opening_text,
     read,
-    server_text,
+    server_texts,
 )
 from inspector.engine.discovery.posting import Postings
 from inspector.engine.discovery.predecessor import Predecessor
@@ -30,6 +32,7 @@ from inspector.engine.embedding_ports import StaticEmbedder
 
 # Below this share of embedded tools rankers use words alone: a mixture would favor the embedded tools.
 ENOUGH_EMBEDDED = 0.9
+_PASSAGES_OF = attrgetter("passages")
 # What an index makes on demand and takes over from the one before it.
 _TAKEN_OVER = ("postings", "word_postings", "static_vectors")
 
@@ -93,7 +96,7 @@ class ToolIndex:
     def with_new_vectors(self) -> "ToolIndex":
         """The same index with vectors added since."""
         index = copy(self)
-        for derived in ("_rows", "_server_rows", "_line_rows"):
+        for derived in ("_rows", "_server_rows", "_line_rows", "absent", "coverage"):
             index.__dict__.pop(derived, None)
         if self.semantics is not None:
             index.vectors = self.semantics.table(self.keys(), self.vectors)
@@ -126,15 +129,7 @@ class ToolIndex:
     @cached_property
     def server_texts(self) -> Mapping[str, str]:
         """The aggregate description of each server."""
-        by_server: dict[str, list[Tool]] = {server: [] for server in self.servers}
-        for tool in self.tools:
-            by_server[tool.server].append(tool)
-        return {
-            server: server_text(
-                server, self.summaries.get(server, ""), tools, self.instructions.get(server, "")
-            )
-            for server, tools in by_server.items()
-        }
+        return server_texts(self.tools, self.summaries, self.instructions)
 
     @cached_property
     def line_texts(self) -> tuple[str, ...]:
@@ -143,13 +138,16 @@ class ToolIndex:
 
     def keys(self) -> list[Key]:
         """The keys of all texts to embed, in an order that depends only on the tools."""
-        passages = [key for document in self.documents for key in document.passages]
-        return [*passages, *map(key_of, self.server_texts.values()), *map(key_of, self.line_texts)]
+        others = (*self.server_texts.values(), *self.line_texts)
+        return [*self._passage_keys(), *map(key_of, others)]
 
-    @property
+    @cached_property
     def coverage(self) -> float:
         """The share of tools whose summary is embedded (0 to 1)."""
         return float(np.mean(self._rows[SUMMARY] != ABSENT)) if self.tools and len(self.vectors) else 0.0
+
+    def _passage_keys(self) -> Iterable[Key]:
+        return chain.from_iterable(map(_PASSAGES_OF, self.documents))
 
     @property
     def is_semantic(self) -> bool:
@@ -158,48 +156,63 @@ class ToolIndex:
 
     def query_vector(self, query: str) -> Vector | None:
         """The query's unit vector, or None while rankers must use words alone."""
-        if self.semantics is None or not self.is_semantic or not query.strip():
-            return None
-        return self.semantics.query(query)
+        found = self.query_vectors([query])
+        return None if found is None else found[0]
 
     def small_talk(self, text: str) -> float:
         """How much closer a text is to small talk than to requests, see Semantics; 0 without a model."""
         vector = self.query_vector(text)
         return 0.0 if vector is None or self.semantics is None else self.semantics.small_talk(vector)
 
+    def query_vectors(self, queries: Sequence[str]) -> list[Vector | None] | None:
+        """The unit vectors of queries, None for blank ones; None while rankers must use words alone."""
+        if self.semantics is None or not self.is_semantic:
+            return None
+        said = [query for query in queries if query.strip()]
+        known = dict(zip(said, self.semantics.queries(said), strict=True))
+        return list(map(known.get, queries))
+
+    @cached_property
+    def absent(self) -> NDArray[np.bool_] | None:
+        """Marks the tools whose summary is not embedded yet; None if every passage is."""
+        missing = self._rows == ABSENT
+        return missing[SUMMARY] if missing.any() else None
+
     def similarities(self, vector: Vector) -> NDArray[np.float64]:
         """Cosines of shape (passages, tools), NaN for passages not embedded yet."""
-        return self._gather(self.vectors.similarity(vector), self._rows)
+        cosines: NDArray[np.float64] = self.similarities_of([vector])[0].astype(np.float64)
+        return cosines
 
-    def similarities_of(self, vectors: Sequence[Vector]) -> list[NDArray[np.float64]]:
-        """The `similarities` of several vectors: the table is read once for all of them."""
-        if len(vectors) == 1:
-            return [self.similarities(vectors[0])]
-        cosines = self.vectors.similarity(np.stack(vectors))
-        return [self._gather(column, self._rows) for column in np.ascontiguousarray(cosines.T)]
+    def similarities_of(self, vectors: Sequence[Vector]) -> NDArray[np.float32]:
+        """The `similarities` of several vectors, one below the other: the table is read once for all."""
+        cosines = self.vectors.similarities(np.stack(vectors)).take(self._rows, axis=1)
+        if self.absent is not None:
+            cosines[:, self._rows == ABSENT] = np.nan
+        return cosines
 
     def static_similarities(self, query: str) -> NDArray[np.float64] | None:
         """The cosine of each tool's name and first sentence with a query, by static vectors, or None."""
+        found = self.static_similarities_of([query])
+        return None if found is None else found[0]
+
+    def static_similarities_of(self, queries: Sequence[str]) -> NDArray[np.float64] | None:
+        """The `static_similarities` of several queries, one below the other."""
         if self.static is None:
             return None
-        cosines: NDArray[np.float32] = self.static_vectors @ self.static.embed([query])[0]
-        return cosines.astype(np.float64)
+        cosines = self.static_vectors @ self.static.embed(queries).T
+        return np.ascontiguousarray(cosines.T, np.float64)
 
     def server_similarities(self, vector: Vector) -> NDArray[np.float64]:
         """The cosine of each of `servers`, NaN for those not embedded yet."""
-        return self._gather(self.vectors.similarity(vector), self._server_rows)
+        return _gather(self.vectors.similarity(vector), self._server_rows)
 
     def line_similarities(self, vector: Vector) -> NDArray[np.float64]:
         """The cosine of each tool's summary line in a lined index, NaN for those not embedded yet."""
-        return self._gather(self.vectors.similarity(vector), self._line_rows)
-
-    @staticmethod
-    def _gather(cosines: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        return np.where(rows == ABSENT, np.nan, cosines[rows])
+        return _gather(self.vectors.similarity(vector), self._line_rows)
 
     @cached_property
     def _rows(self) -> NDArray[np.intp]:
-        flat = self.vectors.rows(key for document in self.documents for key in document.passages)
+        flat = self.vectors.rows(self._passage_keys())
         return flat.reshape(-1, len(PASSAGES)).T.copy()
 
     @cached_property
@@ -224,6 +237,10 @@ class ToolIndex:
         if position is not None and before.tools[position] == tool:
             return before.documents[position]
         return read(tool, self.vocabulary)
+
+
+def _gather(cosines: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    return np.where(rows == ABSENT, np.nan, cosines[rows])
 
 
 def _before(index: ToolIndex | None) -> Predecessor:

@@ -1,6 +1,6 @@
 """Looks up tools by name in any spelling, and suggests names similar to an unknown one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
@@ -29,10 +29,10 @@ class NameIndex:
         key = name_key(name)
         matches = list(self._by_key.get(key, ()))
         for start in (key, key.removeprefix(_PREFIX)):
-            for server, server_key in self._server_keys.items():
-                if server_key and start.startswith(server_key):
-                    positions = self._by_key.get(start.removeprefix(server_key), ())
-                    matches += [p for p in positions if self._tools[p].server == server]
+            for length, servers in self._servers_by_length.items():
+                server = servers.get(start[:length], ())
+                positions = self._by_key.get(start[length:], ()) if server else ()
+                matches += [p for p in positions if self._tools[p].server in server]
         return tuple(sorted(set(matches)))
 
     def resolved(self, request: SearchRequest) -> SearchRequest:
@@ -62,6 +62,15 @@ class NameIndex:
         return {tool.server: name_key(tool.server) for tool in self._tools}
 
     @cached_property
+    def _servers_by_length(self) -> Mapping[int, Mapping[str, Collection[str]]]:
+        """The servers of each key, by its length: a query begins with few of all keys."""
+        found: dict[int, dict[str, set[str]]] = {}
+        for server, key in self._server_keys.items():
+            if key:
+                found.setdefault(len(key), {}).setdefault(key, set()).add(server)
+        return found
+
+    @cached_property
     def _by_key(self) -> Mapping[str, tuple[int, ...]]:
         by_key: dict[str, tuple[int, ...]] = {}
         for position, tool in enumerate(self._tools):
@@ -71,7 +80,7 @@ class NameIndex:
         return by_key
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def name_key(name: str) -> str:
     """A name without case and separators: `mcp__Notes__createPage` equals `mcp notes create-page`."""
     return "".join(split_words(name)).casefold()

@@ -25,7 +25,7 @@ class _Rows:
             np.array([len(d.ids) for d in documents], np.int64),
             np.concatenate([np.zeros(0, np.int32), *(d.ids for d in documents)]),
             np.concatenate([np.zeros((0, width), np.uint8), *(d.frequencies for d in documents)]),
-            np.concatenate([np.zeros(0), *(d.lengths for d in documents)]).reshape(-1, width),
+            np.array([d.lengths for d in documents], np.float64).reshape(-1, width),
         )
 
     def part(self, start: int, stop: int) -> "_Rows":

@@ -156,7 +156,7 @@ class ToolSearch:
         misses: int,
     ) -> list[Hit]:
         """The results and the first `misses` other tools, each with what happened to it."""
-        hits: list[Hit] = []
+        found: list[tuple[int, int, Outcome]] = []
         likely, places, missed = self._rules.likely(ranking, request), Places(self._rules), 0
         for rank, position in enumerate(order, start=1):
             tool = self._index.tools[position]
@@ -170,10 +170,13 @@ class ToolSearch:
                 actual = Outcome.ALREADY_LOADED if is_bound else outcome
             missed += not actual.is_result
             if actual.is_result or missed <= misses:
-                hits.append(Hit(rank, ranking.explain(position), actual))
+                found.append((rank, position, actual))
             elif places.are_taken:
                 break
-        return hits
+        scores = ranking.explained([position for _rank, position, _actual in found])
+        return [
+            Hit(rank, score, actual) for (rank, _position, actual), score in zip(found, scores, strict=True)
+        ]
 
     def _answer(self, report: SearchReport, missing: str, load: bool) -> SearchAnswer:
         already = self._tools(report, Outcome.ALREADY_LOADED)

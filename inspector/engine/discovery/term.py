@@ -26,7 +26,7 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(_CAMEL_BOUNDARY.sub(" ", text))
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def spaced(name: str) -> str:
     """A name as words: `listOrders` and `list_orders` become “list orders”."""
     return " ".join(split_words(name)).lower()

@@ -84,7 +84,14 @@ class VectorTable:
         """The row of each key, or ABSENT."""
         return np.fromiter(map(self._rows.get, keys, repeat(ABSENT)), np.intp)
 
-    def similarity(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The cosine of each row with a unit vector; with several, as rows, one column each."""
-        parts = [block.matrix @ vectors.T for block in self._blocks if block.keys]
-        return np.concatenate(parts).astype(np.float64) if parts else np.zeros((0, *vectors.shape[:-1]))
+    def similarity(self, vector: Vector) -> NDArray[np.float64]:
+        """The cosine of each row with a unit vector."""
+        cosines: NDArray[np.float64] = self.similarities(vector[None])[0].astype(np.float64)
+        return cosines
+
+    def similarities(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The cosine of each row with unit vectors, of shape (vectors, rows)."""
+        columns = np.ascontiguousarray(vectors.T)
+        parts = [block.matrix @ columns for block in self._blocks if block.keys]
+        cosines = np.concatenate(parts) if parts else np.zeros((0, len(vectors)), np.float32)
+        return np.ascontiguousarray(cosines.T)

@@ -11,7 +11,7 @@ from inspector.engine.discovery.explanation.ledger import BEST_PASSAGE, LedgerLi
 from inspector.engine.discovery.explanation.standing import Standing, Standings, position_of
 from inspector.engine.discovery.explanation.verdict import Verdict
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.fusion import STATIC
+from inspector.engine.discovery.rankers.evidence import STATIC
 from inspector.engine.discovery.rankers.ranker import ranking_for
 from inspector.engine.discovery.rules import SearchRules
 

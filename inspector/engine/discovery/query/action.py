@@ -48,6 +48,12 @@ def actions(words: Iterable[str]) -> int:
     return found
 
 
+@lru_cache(maxsize=16_384)
+def offered(tool_name: str) -> int:
+    """The groups of all verbs in a tool's name."""
+    return actions(split_words(tool_name))
+
+
 def asked_action(text: str) -> int:
     """The groups of the first verb of a text; 0 if it has none."""
     bits = [actions([word]) for word in split_words(text)]

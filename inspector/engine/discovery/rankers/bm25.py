@@ -15,16 +15,16 @@ words. Stems merge what a short query tells apart (“list”, “listing”); s
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.domain.ranking import Part, Score, Signal
-from inspector.engine.discovery.document import FIELDS, WORDS
+from inspector.engine.discovery.document import FIELDS, WORDS, TermCounts
 from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.rankers.ranker import Ranking, Scores
+from inspector.engine.discovery.rankers.ranker import Explanation, Ranking, Scores
 from inspector.engine.discovery.term import terms, written_words
 from inspector.engine.discovery.vocabulary import MAX_QUERY_LENGTH
 
@@ -76,31 +76,55 @@ class Bm25Ranker:
         return self._idf(self._postings.document_frequency(self._term_id(term)))
 
     def rank(self, query: str) -> Ranking:
-        values = np.zeros(self._postings.size)
-        asked = self._asked(query)
-        for term in asked:
-            if term.df:
-                gains = np.multiply(self._saturated[term.span], term.idf, dtype=np.float64)
-                values[term.documents] += gains
-        return Ranking(values, values > 0, lambda position: self._explain(asked, position, values))
+        return self.ranking(self.asked([query])[0])
+
+    def asked(self, queries: Sequence[str]) -> list["Asked"]:
+        """The terms of each query; what several ask for is looked up once."""
+        known: dict[str, AskedTerm] = {}
+        return [
+            tuple(known.get(t) or known.setdefault(t, self._known(t)) for t in self.terms(q)) for q in queries
+        ]
+
+    def ranking(self, asked: "Asked") -> Ranking:
+        """The score of each tool for a query's terms."""
+        values = self._added(asked, lambda term: self._saturated[term.span])
+
+        def explain(positions: Sequence[int]) -> list[Score]:
+            parts = self.parts(asked, positions, [1.0] * len(positions))
+            tools = self._index.tools
+            return [
+                Score(tools[position].id, float(values[position]), tuple(own))
+                for position, own in zip(positions, parts, strict=True)
+            ]
+
+        return Ranking(values, values > 0, Explanation(explain))
 
     def coverage(self, query: str) -> Scores:
         """For each tool, the share of the query's idf that its terms cover (0 to 1)."""
-        asked = self._asked(query)
-        covered = np.zeros(self._postings.size)
-        for term in asked:
-            covered[term.documents] += term.idf
+        return self.covered(self.asked([query])[0])
+
+    def covered(self, asked: "Asked") -> Scores:
+        """The coverage of a query's terms."""
+        covered = self._added(asked, lambda term: np.ones(term.df, np.float32))
         total = sum(term.idf for term in asked)
         return covered / total if total else covered
 
-    def _asked(self, query: str) -> list["_Asked"]:
-        found = []
-        for term in self.terms(query):
-            term_id = self._term_id(term)
-            span = self._postings.span(term_id)
-            documents = self._postings.documents[span]
-            found.append(_Asked(term, term_id, span, documents, self._idf(len(documents))))
-        return found
+    def _added(self, asked: "Asked", of: Callable[["AskedTerm"], NDArray[np.float32]]) -> Scores:
+        """For each tool what the entries of all its terms add, each weighted by the idf of the term."""
+        found = [term for term in asked if term.df]
+        if not found:
+            return np.zeros(self._postings.size)
+        documents = np.concatenate([self._postings.documents[term.span] for term in found])
+        idf = np.repeat([term.idf for term in found], [term.df for term in found])
+        # It adds in the order of the entries, so each tool's sum is that of its terms one after the other.
+        gains = np.concatenate([of(term) for term in found]) * idf
+        return np.bincount(documents, gains, self._postings.size).astype(np.float64, copy=False)
+
+    def _known(self, term: str) -> "AskedTerm":
+        term_id = self._term_id(term)
+        span = self._postings.span(term_id)
+        df = int(span.stop - span.start)
+        return AskedTerm(term, term_id, span, df, self._idf(df))
 
     def _idf(self, df: int) -> float:
         return math.log1p((self._postings.size - df + 0.5) / (df + 0.5))
@@ -133,48 +157,80 @@ class Bm25Ranker:
         norms: NDArray[np.float64] = 1 - b + b * relative
         return norms
 
-    def _explain(self, asked: Sequence["_Asked"], position: int, values: Scores) -> Score:
-        """The parts of each term, split between the fields by weighted frequency."""
-        counts = self._postings.counts(position)
-        row_of = {term_id: row for row, term_id in enumerate(counts.ids.tolist())}
-        found = [(term, row_of[term.id]) for term in asked if term.id in row_of]
-        frequencies = counts.frequencies[[row for _term, row in found]]
-        weighted = frequencies * self._per_occurrence[position]
-        x = sum(weighted.T, start=np.zeros(len(found)))
+    def parts(self, asked: "Asked", positions: Sequence[int], scales: Sequence[float]) -> list[list[Part]]:
+        """The parts of each tool's score by term and field, times the scale given for the tool."""
+        found: list[list[Part]] = [[] for _ in positions]
+        shared = _Shared.of(
+            [self._postings.counts(position) for position in positions], asked, len(self._fields)
+        )
+        weighted = shared.frequencies * self._per_occurrence[positions][shared.owners]
+        x = sum(weighted.T, start=np.zeros(len(weighted)))
         # A term that is in fields without a weight only has no part.
         gains = np.divide(self._saturate(x), x, out=np.zeros(len(x)), where=x > 0)
-        shares = weighted * (gains * [term.idf for term, _row in found])[:, None]
-        fields = self._field_inputs(position)
-        parts = []
-        rows = zip(found, frequencies.tolist(), shares.tolist(), strict=True)
-        for (term, _row), counted, added in rows:
-            common = {"idf": term.idf, "df": float(term.df), "N": float(self._postings.size)}
-            parts += [
-                Part(signal, term.term, value, {**common, "tf": float(tf), **inputs})
-                for signal, tf, value, inputs in zip(self._fields, counted, added, fields, strict=True)
-                if value > 0
-            ]
-        return Score(self._index.tools[position].id, float(values[position]), tuple(parts))
-
-    def _field_inputs(self, position: int) -> list[dict[str, float]]:
-        """What is the same for all terms in each field of a document."""
-        lengths, means = self._postings.lengths[position].tolist(), self._postings.mean_lengths.tolist()
-        return [
-            {"weight": weight, "length": length, "mean length": mean}
-            for weight, length, mean in zip(self._weights.tolist(), lengths, means, strict=True)
-        ]
+        shares = weighted * (gains * [asked[number].idf for number in shared.terms])[:, None]
+        lengths, size = self._postings.lengths[positions].tolist(), float(self._postings.size)
+        means, weights = self._postings.mean_lengths.tolist(), self._weights.tolist()
+        rows = zip(shared.owners, shared.terms, shared.frequencies.tolist(), shares.tolist(), strict=True)
+        for owner, number, counted, added in rows:
+            term = asked[number]
+            for field_, value in enumerate(added):
+                if value > 0:
+                    inputs = {
+                        "idf": term.idf,
+                        "df": float(term.df),
+                        "N": size,
+                        "tf": float(counted[field_]),
+                        "weight": weights[field_],
+                        "length": lengths[owner][field_],
+                        "mean length": means[field_],
+                    }
+                    part = Part(self._fields[field_], term.term, value * scales[owner], inputs)
+                    found[owner].append(part)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """One term of a query: where its entries are, and the documents that have it, ascending."""
+class AskedTerm:
+    """One term of a query: where its entries are, the number of documents that have it, and its idf."""
 
     term: str
     id: int
     span: slice
-    documents: NDArray[np.int32]
+    df: int
     idf: float
 
-    @property
-    def df(self) -> int:
-        return len(self.documents)
+
+Asked = tuple[AskedTerm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """The terms that documents share with a query, document by document and as they are asked for.
+
+    Parallel: the number of the document, that of the term, and its frequencies by field.
+    """
+
+    owners: list[int]
+    terms: list[int]
+    frequencies: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, documents: Sequence[TermCounts], asked: Asked, width: int) -> "_Shared":
+        """`width` is the number of fields."""
+        nothing = cls([], [], np.zeros((0, width), np.uint8))
+        if not documents or not asked:
+            return nothing
+        wanted = np.array([term.id for term in asked], np.int32)
+        order = np.argsort(wanted, kind="stable")
+        ids = np.concatenate([document.ids for document in documents])
+        place = np.searchsorted(wanted[order], ids)
+        # What no place holds, it is not there.
+        place[place == len(wanted)] = 0
+        rows = np.flatnonzero(wanted[order][place] == ids)
+        if not len(rows):
+            return nothing
+        owners = np.repeat(np.arange(len(documents)), [len(document.ids) for document in documents])[rows]
+        numbers = order[place[rows]]
+        as_asked = np.lexsort((numbers, owners))
+        frequencies = np.concatenate([document.frequencies for document in documents])[rows]
+        return cls(owners[as_asked].tolist(), numbers[as_asked].tolist(), frequencies[as_asked])

@@ -18,6 +18,7 @@ word of a tool's name, so such a tool's probability is at least NAMED.
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -66,22 +67,37 @@ class FitModel:
 
     def probability(self, signals: FitSignals) -> Scores:
         """The probability that each tool fits (0 to 1)."""
-        logit = (
+        return probability(self.odds(signals))
+
+    def odds(self, signals: FitSignals) -> Scores:
+        """The logarithm of the odds that each tool fits."""
+        of_clause = (
             self.intercept
-            + self.coverage * signals.coverage
-            + self.best_cosine * signals.best_cosine
-            + self.mean_cosine * signals.mean_cosine
             + self.length * signals.length
             + self.small_talk * signals.small_talk
             + self.statement * signals.is_statement
         )
+        odds = self.coverage * signals.coverage
+        odds += self.best_cosine * signals.best_cosine
+        odds += self.mean_cosine * signals.mean_cosine
+        odds += of_clause
         if signals.conflict is not None:
-            logit = logit + self.conflict * signals.conflict
-        probability: Scores = 1 / (1 + np.exp(-logit))
-        return probability
+            odds += self.conflict * signals.conflict
+        return odds
+
+
+def probability(odds: Scores) -> Scores:
+    """The probability (0 to 1) for the logarithm of odds."""
+    found: Scores = 1 / (1 + np.exp(-odds))
+    return found
 
 
 def is_named(tool_name: str, query_terms: Collection[str]) -> bool:
     """Whether the query contains every word of a tool's name; one-word names do not count."""
-    words = set(terms(tool_name))
+    words = _name_terms(tool_name)
     return len(words) > 1 and words.issubset(query_terms)
+
+
+@lru_cache(maxsize=16_384)
+def _name_terms(tool_name: str) -> frozenset[str]:
+    return frozenset(terms(tool_name))

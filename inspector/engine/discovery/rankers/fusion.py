@@ -17,14 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.domain.ranking import Part, Score, Signal
-from inspector.engine.discovery.document import PASSAGES, SUMMARY, TEXTS
+from inspector.engine.discovery.document import SUMMARY
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.bm25 import Bm25Ranker
-from inspector.engine.discovery.rankers.ranker import Mask, Ranking, Scores
+from inspector.engine.discovery.rankers.evidence import BEST, STATIC, SUMMARY_TERM, Evidence, Words
+from inspector.engine.discovery.rankers.ranker import Explanation, Mask, Ranking, Scores
+from inspector.engine.discovery.rankers.standardised import Standardised
 
 LEXICAL_ONLY = "words only"
 STATIC_ONLY = "words and static vectors"
-STATIC, SUMMARY_TERM, BEST = "static vectors", "summary", "best passage"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,69 +41,6 @@ class FusionWeights:
     @property
     def total(self) -> float:
         return self.lexical + self.written + self.static + self.summary + self.best_passage
-
-
-@dataclass(frozen=True)
-class Standardised:
-    """A signal, its mean and its deviation over the tools. Tools without a value count as average."""
-
-    raw: Scores
-    mean: float
-    deviation: float
-    weight: float
-
-    @classmethod
-    def of(cls, raw: Scores, weight: float) -> "Standardised":
-        missing = np.isnan(raw)
-        present = raw[~missing] if missing.any() else raw
-        mean = float(present.mean()) if len(present) else 0.0
-        deviation = float(present.std()) if len(present) else 0.0
-        # A signal that is equal for all tools says nothing, and neither does the rounding of float32 vectors.
-        if deviation < 1e-6 * max(1.0, abs(mean)):
-            weight, deviation = 0.0, 1.0
-        return cls(np.where(missing, mean, raw), mean, deviation, weight)
-
-    @property
-    def scale(self) -> float:
-        """What one unit of the raw signal adds to the score."""
-        return self.weight / self.deviation
-
-    @property
-    def values(self) -> Scores:
-        return (self.raw - self.mean) * self.scale
-
-
-@dataclass(frozen=True)
-class Words:
-    """What one list of words says of a text: its ranking, and its scores standardized."""
-
-    ranking: Ranking
-    scores: Standardised
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The signals of one text for all tools, and the score of each tool, the sum of them.
-
-    `cosines` are by name, those of the model only where it was asked. `text_cosine` is the mean cosine of a
-    tool's texts (without parameters), 0 if they are not embedded. `absent` marks the tools that are not
-    embedded yet.
-    """
-
-    words: tuple[Words, ...]
-    cosines: Mapping[str, Standardised]
-    values: Scores
-    best_passage: NDArray[np.intp] | None = None
-    text_cosine: Scores | None = None
-    absent: Mask | None = None
-
-    @property
-    def best(self) -> Standardised | None:
-        return self.cosines.get(BEST)
-
-    @property
-    def is_lexical(self) -> bool:
-        return not self.cosines
 
 
 class FusionRanker:
@@ -139,74 +77,119 @@ class FusionRanker:
             return Ranking(words.values, words.kept, words.explain, note=self.note)
         # Keep a tool that beats the average or shares a word with the query.
         kept = (evidence.values > 0) | words.kept
-        return Ranking(
-            evidence.values, kept, lambda position: self._explain(position, evidence), note=self.note
-        )
 
-    def parts(self, position: int, evidence: Evidence, share: float = 1.0) -> list[Part]:
-        """The parts of each signal, scaled to a share of the score; one subtracts that of an average tool."""
-        alone = evidence.absent is not None and bool(evidence.absent[position])
-        factor = share * (self._alone if alone else 1.0)
-        parts: list[Part] = []
-        average = 0.0
-        for words in evidence.words:
-            scale = words.scores.scale * factor
-            found = words.ranking.explain(position).parts if scale else ()
-            parts += [Part(part.signal, part.term, part.value * scale, part.inputs) for part in found]
-            average += words.scores.mean * scale
+        def explain(positions: Sequence[int]) -> list[Score]:
+            parts, tools = self.parts(positions, evidence), self._index.tools
+            return [
+                Score(tools[position].id, float(evidence.values[position]), tuple(own))
+                for position, own in zip(positions, parts, strict=True)
+            ]
+
+        return Ranking(evidence.values, kept, Explanation(explain), note=self.note)
+
+    def parts(self, positions: Sequence[int], evidence: Evidence, share: float = 1.0) -> list[list[Part]]:
+        """The parts of each signal for some tools, scaled to a share of the score.
+
+        One of a tool's parts subtracts that of an average tool.
+        """
+        absent = evidence.is_absent(positions)
+        factors = [share * (self._alone if is_absent else 1.0) for is_absent in absent]
+        found: list[list[Part]] = [[] for _ in positions]
+        averages = np.zeros(len(positions))
+        for (ranker, _weight), words in zip(self._lists, evidence.words, strict=True):
+            if words.scores.weight:
+                scales = [words.scores.scale * factor for factor in factors]
+                for own, parts in zip(found, ranker.parts(words.asked, positions, scales), strict=True):
+                    own += parts
+                averages += np.multiply(scales, words.scores.mean)
         for name, signal in evidence.cosines.items():
-            if signal.weight and (name == STATIC or not alone):
-                scale = signal.scale * factor
-                parts.append(self._cosine_part(name, signal, scale, position, evidence))
-                average += signal.mean * scale
-        return [*parts, Part(Signal.AVERAGE, "average tool", -average)]
+            # Of a tool that is not embedded yet only the words and the static vector count.
+            counted = [
+                f * (name == STATIC or not is_absent) for f, is_absent in zip(factors, absent, strict=True)
+            ]
+            if signal.weight:
+                parts_of = _cosine_parts(name, evidence, positions, counted)
+                for own, part, factor in zip(found, parts_of, counted, strict=True):
+                    own += [part] if factor else []
+                averages += np.multiply(counted, signal.mean * signal.scale)
+        for own, average in zip(found, averages.tolist(), strict=True):
+            own.append(Part(Signal.AVERAGE, "average tool", -average))
+        return found
 
     def evidence(self, texts: Sequence[str]) -> list[Evidence]:
-        """The signals of each text; the vectors of all are compared at once."""
+        """The signals of each text; all are compared at once."""
         wants_model = bool(self._weights.summary or self._weights.best_passage)
-        vectors = [self._index.query_vector(text) for text in texts] if wants_model else []
-        known = [vector for vector in vectors if vector is not None]
-        compared = iter(self._index.similarities_of(known)) if known else iter(())
-        cosines = [None if vector is None else next(compared) for vector in vectors] or [None] * len(texts)
-        return [self._evidence(text, found) for text, found in zip(texts, cosines, strict=True)]
+        vectors = self._index.query_vectors(texts) if wants_model else None
+        if vectors is None:
+            return self._evidence(texts, None)
+        # A blank text has no vector.
+        said = [number for number, vector in enumerate(vectors) if vector is not None]
+        found = [vector for vector in vectors if vector is not None]
+        compared = (
+            self._evidence([texts[n] for n in said], self._index.similarities_of(found)) if found else []
+        )
+        of = dict(zip(said, compared, strict=True))
+        return [of.get(number) or self._evidence([text], None)[0] for number, text in enumerate(texts)]
 
-    def _evidence(self, text: str, cosines: Scores | None) -> Evidence:
-        words = []
-        for ranker, weight in self._lists:
-            ranking = ranker.rank(text)
-            words.append(Words(ranking, Standardised.of(ranking.values, weight)))
-        signals: dict[str, Standardised] = {}
-        static = self._index.static_similarities(text) if self._weights.static else None
+    def _evidence(self, texts: Sequence[str], cosines: NDArray[np.float32] | None) -> list[Evidence]:
+        """`cosines` are of shape (texts, passages, tools)."""
+        asked = [ranker.asked(texts) for ranker, _weight in self._lists]
+        rankings = [
+            [ranker.ranking(of_text) for of_text in of_list]
+            for (ranker, _weight), of_list in zip(self._lists, asked, strict=True)
+        ]
+        named = self._cosines(texts, cosines)
+        raw = np.concatenate(
+            [
+                *(ranking.values[None] for of_list in rankings for ranking in of_list),
+                *(values for values, _weight in named.values()),
+            ],
+            dtype=np.float64,
+        )
+        weights = [weight for _ranker, weight in self._lists] + [weight for _values, weight in named.values()]
+        signals = Standardised.each(raw, np.repeat(weights, len(texts)).tolist())
+        absent = self._index.absent if cosines is not None else None
+        found = []
+        for number in range(len(texts)):
+            scores = signals[number :: len(texts)]
+            words = tuple(
+                Words(terms[number], of_list[number], own)
+                for terms, of_list, own in zip(asked, rankings, scores, strict=False)
+            )
+            own = dict(zip(named, scores[len(words) :], strict=True))
+            passages = cosines[number] if cosines is not None else None
+            found.append(Evidence(words, own, self._sum(words, own, absent), passages, absent))
+        return found
+
+    def _cosines(
+        self, texts: Sequence[str], cosines: NDArray[np.float32] | None
+    ) -> Mapping[str, tuple[NDArray[np.floating], float]]:
+        """The cosines of each name, of shape (texts, tools), and their weight."""
+        found: dict[str, tuple[NDArray[np.floating], float]] = {}
+        static = self._index.static_similarities_of(texts) if self._weights.static else None
         if static is not None:
-            signals[STATIC] = Standardised.of(static, self._weights.static)
-        if cosines is None:
-            return Evidence(tuple(words), signals, self._sum(words, signals, None))
-        absent = np.isnan(cosines[SUMMARY])
-        known = np.where(np.isnan(cosines), -np.inf, cosines) if absent.any() else cosines
-        best_passage = known.argmax(axis=0)
-        best = np.take_along_axis(cosines, best_passage[None, :], axis=0)[0]
-        signals[SUMMARY_TERM] = Standardised.of(cosines[SUMMARY], self._weights.summary)
-        if self._weights.best_passage:
-            signals[BEST] = Standardised.of(best, self._weights.best_passage)
-        text_cosine = np.nan_to_num(cosines[TEXTS].mean(axis=0))
-        values = self._sum(words, signals, absent)
-        return Evidence(tuple(words), signals, values, best_passage, text_cosine, absent)
+            found[STATIC] = (static, self._weights.static)
+        if cosines is not None:
+            found[SUMMARY_TERM] = (cosines[:, SUMMARY], self._weights.summary)
+            if self._weights.best_passage:
+                found[BEST] = (np.fmax.reduce(cosines, axis=1), self._weights.best_passage)
+        return found
 
     def _sum(
         self, words: Sequence[Words], cosines: Mapping[str, Standardised], absent: Mask | None
     ) -> Scores:
         """The score of each tool."""
-        alone = np.zeros(len(self._index.tools))
-        for each in words:
-            alone += each.scores.values
+        values = words[0].scores.values
+        for each in words[1:]:
+            values += each.scores.values
         if STATIC in cosines:
-            alone += cosines[STATIC].values
-        values = alone.copy()
+            values += cosines[STATIC].values
+        without = None if absent is None else values[absent] * self._alone
         for name, signal in cosines.items():
             if name != STATIC:
                 values += signal.values
-        if absent is not None and absent.any():
-            values[absent] = (alone * self._alone)[absent]
+        if without is not None:
+            values[absent] = without
         return values
 
     @property
@@ -229,22 +212,18 @@ class FusionRanker:
         has_static = self._index.static is not None and bool(self._weights.static)
         return f"{STATIC_ONLY if has_static else LEXICAL_ONLY}: {why}"
 
-    def _explain(self, position: int, evidence: Evidence) -> Score:
-        value = float(evidence.values[position])
-        return Score(self._index.tools[position].id, value, tuple(self.parts(position, evidence)))
 
-    @staticmethod
-    def _cosine_part(
-        name: str, signal: Standardised, scale: float, position: int, evidence: Evidence
-    ) -> Part:
-        cosine = float(signal.raw[position])
-        term = name
-        if name == BEST and evidence.best_passage is not None:
-            term = f"best: {PASSAGES[int(evidence.best_passage[position])]}"
-        inputs: Mapping[str, float] = {
-            "cosine": cosine,
-            "mean": signal.mean,
-            "deviation": signal.deviation,
-            "weight": signal.weight,
-        }
-        return Part(Signal.SEMANTIC, term, cosine * scale, inputs)
+def _cosine_parts(
+    name: str, evidence: Evidence, positions: Sequence[int], factors: Sequence[float]
+) -> list[Part]:
+    """What the cosines of one name add to the scores of some tools, each times its factor."""
+    signal = evidence.cosines[name]
+    cosines: list[float] = signal.raw[positions].tolist()
+    terms = [name] * len(positions)
+    if name == BEST:
+        terms = [f"best: {passage}" for passage in evidence.best_passages(positions)]
+    common = {"mean": signal.mean, "deviation": signal.deviation, "weight": signal.weight}
+    return [
+        Part(Signal.SEMANTIC, term, cosine * signal.scale * factor, {"cosine": cosine, **common})
+        for term, cosine, factor in zip(terms, cosines, factors, strict=True)
+    ]

@@ -14,17 +14,26 @@ from numpy.typing import NDArray
 from inspector.domain.ranking import Part, Score, Signal
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.name_index import NameIndex
-from inspector.engine.discovery.query.action import actions, asked_action
+from inspector.engine.discovery.query.action import asked_action, offered
 from inspector.engine.discovery.query.clause import Clause
 from inspector.engine.discovery.query.parsed import ParsedQuery, parse
 from inspector.engine.discovery.rankers.asked_before import AskedBefore
 from inspector.engine.discovery.rankers.bm25 import Bm25Ranker
-from inspector.engine.discovery.rankers.fit import NAMED, FitModel, FitSignals, is_named
-from inspector.engine.discovery.rankers.fusion import Evidence, FusionRanker
+from inspector.engine.discovery.rankers.evidence import Evidence
+from inspector.engine.discovery.rankers.fit import NAMED, FitModel, FitSignals, is_named, probability
+from inspector.engine.discovery.rankers.fusion import FusionRanker
 from inspector.engine.discovery.rankers.keyword_expert import KeywordExpertRanker
 from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanker
 from inspector.engine.discovery.rankers.query_fusion import QueryEvidence, QueryFusion
-from inspector.engine.discovery.rankers.ranker import LOOKED_AT, Mask, Ranker, Ranking, Scores, best_first
+from inspector.engine.discovery.rankers.ranker import (
+    LOOKED_AT,
+    Explanation,
+    Mask,
+    Ranker,
+    Ranking,
+    Scores,
+    best_first,
+)
 from inspector.engine.discovery.rankers.tier import COVERED, TIER_STEP, Tiers
 from inspector.engine.discovery.term import split_words, terms
 
@@ -94,14 +103,18 @@ class HybridRanker:
                 fit[position] = likeliest = 1.0
         kept[list(placed)] = True
 
-        def explain(position: int) -> Score:
+        def explain(position: int, score: Score) -> Score:
             if position not in placed:
-                return base.explain(position)
+                return score
             name, step, ranking = placed[position]
-            parts = (Part(Signal.TIER, name, step), *ranking.explain(position).parts)
-            return Score(self._index.tools[position].id, float(values[position]), parts)
+            of_tier = score if ranking is base else ranking.explain(position)
+            parts = (Part(Signal.TIER, name, step), *of_tier.parts)
+            return Score(score.tool_id, float(values[position]), parts)
 
-        return Ranking(values, kept, explain, fit, base.note, likeliest)
+        several = Explanation(
+            lambda ps: [explain(*each) for each in zip(ps, base.explained(ps), strict=True)]
+        )
+        return Ranking(values, kept, several, fit, base.note, likeliest)
 
     def _probabilities(self, evidence: QueryEvidence) -> tuple[Scores | None, float | None]:
         """How likely each tool fits any clause, and how likely it is that any tool does.
@@ -110,10 +123,18 @@ class HybridRanker:
         clauses are about.
         """
         judged = [self._judged(clause, evidence.of[clause.text]) for clause in evidence.parsed.clauses]
-        fits = [fit for fit in judged if fit is not None]
-        if not fits or not len(fits[0].tools):
+        found = [each for each in judged if each is not None]
+        if not found or not len(self._index.tools):
             return None, None
-        return np.max([fit.tools for fit in fits], axis=0), max(fit.likeliest for fit in fits)
+        # The probability grows with its logarithmic odds: one exponential is enough for all clauses.
+        tools = probability(np.max([each.odds for each in found], axis=0))
+        absent = evidence.whole.absent
+        if absent is not None:
+            covered = np.max([each.coverage for each in found], axis=0)
+            tools[absent] = covered[absent]
+        named = [position for each in found for position in each.named]
+        tools[named] = np.maximum(tools[named], NAMED)
+        return tools, max(each.likeliest for each in found)
 
     def _parsed(self, query: str) -> ParsedQuery:
         """The query with at most MAX_CLAUSES clauses, whatever their order is: each has to be embedded."""
@@ -129,14 +150,16 @@ class HybridRanker:
     def _judged(self, clause: Clause, evidence: Evidence) -> "_Judged | None":
         """How likely each tool fits a clause; for a tool not embedded yet, the share of words it covers."""
         signals = self._signals(clause, evidence)
-        if signals is None or evidence.absent is None:
+        if signals is None:
             return None
-        tools = np.where(evidence.absent, signals.coverage, self._fit.probability(signals))
+        odds = self._fit.odds(signals)
         first = best_first(evidence.values, LOOKED_AT)
+        absent = evidence.is_absent(first)
+        likely = np.where(absent, signals.coverage[first], probability(odds[first]))
         clause_terms = frozenset(terms(clause.text))
-        named = [p for p in first if is_named(self._index.tools[p].name, clause_terms)]
-        tools[named] = np.maximum(tools[named], NAMED)
-        return _Judged(tools, float(tools[first].max(initial=0.0)))
+        named = [position for position in first if is_named(self._index.tools[position].name, clause_terms)]
+        likeliest = float(likely.max(initial=NAMED if named else 0.0))
+        return _Judged(odds, signals.coverage, named, likeliest)
 
     def signals(self, clause: Clause) -> tuple[FitSignals | None, list[int]]:
         """The signals behind each tool's probability, and the clause's first LOOKED_AT tools.
@@ -151,7 +174,7 @@ class HybridRanker:
             return None
         asked = asked_action(clause.text)
         return FitSignals(
-            self._lexical.coverage(clause.text),
+            self._lexical.covered(evidence.words[0].asked),
             evidence.best.raw,
             evidence.text_cosine,
             words=len(split_words(clause.text)),
@@ -163,15 +186,19 @@ class HybridRanker:
     @cached_property
     def _offered(self) -> NDArray[np.int64]:
         """What each tool's name says it does."""
-        names = (actions(split_words(tool.name)) for tool in self._index.tools)
-        return np.fromiter(names, np.int64, len(self._index.tools))
+        return np.fromiter((offered(tool.name) for tool in self._index.tools), np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Judged:
-    """How likely each tool fits a clause, and how likely the likeliest of its first tools."""
+    """How likely each tool fits a clause, as the logarithm of the odds, and the likeliest of its first tools.
 
-    tools: Scores
+    `coverage` is the share of the clause's words, `named` are the first tools whose name the clause has.
+    """
+
+    odds: Scores
+    coverage: Scores
+    named: list[int]
     likeliest: float
 
 

@@ -16,8 +16,9 @@ import numpy as np
 from inspector.domain.ranking import Part, Score, Signal
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.query.parsed import ParsedQuery
-from inspector.engine.discovery.rankers.fusion import Evidence, FusionRanker
-from inspector.engine.discovery.rankers.ranker import Ranking, Scores
+from inspector.engine.discovery.rankers.evidence import Evidence
+from inspector.engine.discovery.rankers.fusion import FusionRanker
+from inspector.engine.discovery.rankers.ranker import Explanation, Ranking, Scores
 from inspector.engine.discovery.rankers.server_prior import ServerPrior
 
 SERVER_PRIOR = "siblings that fit"
@@ -90,14 +91,15 @@ class QueryFusion:
             return whole
         scores = self._scores(evidence)
         kept = whole.kept | (scores.values > 0)
-        return Ranking(
-            scores.values, kept, lambda position: self._explain(position, scores, evidence), note=whole.note
-        )
+        explain = Explanation(lambda positions: self._explain(positions, scores, evidence))
+        return Ranking(scores.values, kept, explain, note=whole.note)
 
     def _scores(self, evidence: QueryEvidence) -> _Scores:
         parsed = evidence.parsed
         wordings = parsed.wordings if self._weights.literals else parsed.wordings[:1]
-        values = np.mean([evidence.of[text].values for text in wordings], axis=0)
+        values = evidence.of[wordings[0]].values
+        if len(wordings) > 1:
+            values = np.mean([evidence.of[text].values for text in wordings], axis=0)
         share = self._weights.steps(len(parsed.steps))
         steps = np.zeros((0, len(values)))
         if share:
@@ -108,10 +110,20 @@ class QueryFusion:
             server = self._weights.server * self._prior.best_three(values)
         return _Scores(values + server, wordings, steps, share, server)
 
-    def _explain(self, position: int, scores: _Scores, evidence: QueryEvidence) -> Score:
+    def _explain(self, positions: Sequence[int], scores: _Scores, evidence: QueryEvidence) -> list[Score]:
         """The parts of the wordings, one for the best step and one for the server."""
         share = (1 - scores.share) / len(scores.wordings)
-        parts = _merged([self._fusion.parts(position, evidence.of[text], share) for text in scores.wordings])
+        wordings = [self._fusion.parts(positions, evidence.of[text], share) for text in scores.wordings]
+        found = []
+        for number, position in enumerate(positions):
+            parts = _merged([parts_of[number] for parts_of in wordings])
+            parts += self._others(position, scores, evidence)
+            found.append(Score(self._index.tools[position].id, float(scores.values[position]), tuple(parts)))
+        return found
+
+    def _others(self, position: int, scores: _Scores, evidence: QueryEvidence) -> list[Part]:
+        """The parts that no single text has."""
+        parts = []
         if scores.share:
             best = int(scores.steps[:, position].argmax())
             step = float(scores.steps[best, position])
@@ -121,7 +133,7 @@ class QueryFusion:
             server = float(scores.server[position])
             inputs = {"mean of three": server / self._weights.server, "weight": self._weights.server}
             parts.append(Part(Signal.SERVER, SERVER_PRIOR, server, inputs))
-        return Score(self._index.tools[position].id, float(scores.values[position]), tuple(parts))
+        return parts
 
 
 def _merged(lists: Sequence[list[Part]]) -> list[Part]:

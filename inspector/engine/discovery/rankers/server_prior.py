@@ -1,5 +1,7 @@
 """How well a tool's server fits a request, judged by the server's best tools."""
 
+from operator import attrgetter
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,9 +20,8 @@ class ServerPrior:
     def __init__(self, index: ToolIndex) -> None:
         number = {server: i for i, server in enumerate(index.servers)}
         count = len(index.tools)
-        self.server_of: NDArray[np.intp] = np.fromiter(
-            (number[t.server] for t in index.tools), np.intp, count
-        )
+        servers = map(attrgetter("server"), index.tools)
+        self.server_of: NDArray[np.intp] = np.fromiter(map(number.__getitem__, servers), np.intp, count)
         # The tools of a server lie next to each other in this order, the servers in that of the index.
         self._order = np.argsort(self.server_of, kind="stable")
         self._sizes = np.bincount(self.server_of, minlength=len(number))
