@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from inspector.adapters.postgres.nearest import EF_SEARCH
+from inspector.adapters.postgres.nearest import EF_SEARCH, written
 from inspector.adapters.postgres.registry import PostgresRegistry
 
 NEAREST = 10
@@ -27,8 +27,7 @@ class BareQuery:
         )
 
     def nearest(self, vector: Sequence[float]) -> list[Any]:
-        text = f"[{','.join(map(repr, vector))}]"
-        found: list[Any] = self._connection.execute(self._sql, (text, NEAREST)).fetchall()
+        found: list[Any] = self._connection.execute(self._sql, (written(vector), NEAREST)).fetchall()
         return found
 
 

@@ -38,11 +38,15 @@ _HINTS: tuple[tuple[str, str], ...] = (
 class PostgresDatabase:
     """A connection to read with and one to write with, so that no search waits for a synchronisation."""
 
-    def __init__(self, url: str, *, reader: str = "", timeout: int = TIMEOUT_S) -> None:
+    def __init__(
+        self, url: str, *, reader: str = "", timeout: int = TIMEOUT_S, migrated: bool = True
+    ) -> None:
         """Nothing is connected yet. `reader` are settings of the connection to read with, as SQL.
 
-        `timeout` is how long connecting may take, in seconds.
+        `timeout` is how long connecting may take, in seconds. Unless it is to be `migrated`, the database is
+        taken as it is.
         """
+        self._migrated = migrated
         self._url = url
         self._settings = f"SET default_transaction_read_only = on; {reader}"
         self._timeout = timeout
@@ -57,10 +61,9 @@ class PostgresDatabase:
         What changes the registry executes `migration.LOCK` first.
         """
         with self._writing, self._translated("written"):
-            if self._writer is None or self._writer.closed:
-                self._writer = self._connect()
-            with self._writer.transaction():
-                yield self._writer
+            connection = self._writable()
+            with connection.transaction():
+                yield connection
 
     def rows(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
         """Read every row that the statement selects. Raises StoreError."""
@@ -75,6 +78,11 @@ class PostgresDatabase:
                     raise
                 return self._read_anew(sql, parameters)
 
+    def command(self, sql: str) -> None:
+        """Execute what cannot be part of a transaction. Raises StoreError."""
+        with self._writing, self._translated("written"):
+            self._writable().execute(sql.encode())
+
     def close(self) -> None:
         """Disconnect; the next use connects again."""
         with self._writing, self._reading:
@@ -82,6 +90,11 @@ class PostgresDatabase:
                 if connection is not None:
                     connection.close()
             self._reader = self._writer = None
+
+    def _writable(self) -> "Connection[Any]":
+        if self._writer is None or self._writer.closed:
+            self._writer = self._connect()
+        return self._writer
 
     def _read_anew(self, sql: str, parameters: Mapping[str, object] | None) -> list[tuple[Any, ...]]:
         self._reader = self._connect()
@@ -92,11 +105,12 @@ class PostgresDatabase:
         from psycopg import connect
         from psycopg.conninfo import make_conninfo
 
-        asked: dict[str, Any] = {"connect_timeout": self._timeout, "application_name": "toolsight"} | _parts(
-            self._url
-        )
-        connection = connect(make_conninfo("", **asked | {"client_encoding": "utf8"}), autocommit=True)
+        asked: dict[str, Any] = {"connect_timeout": self._timeout, "application_name": "toolsight"}
+        asked |= _parts(self._url) | {"client_encoding": "utf8"}
+        connection = connect(make_conninfo("", **asked), autocommit=True)
         try:
+            if not self._migrated:
+                return connection
             if connection.execute("SHOW server_encoding").fetchone() != ("UTF8",):
                 raise StoreError(
                     f"{self._name()} is not in UTF-8", hint="Create a database with the encoding UTF8."
@@ -139,6 +153,14 @@ class PostgresDatabase:
         from psycopg import OperationalError
 
         return OperationalError
+
+
+def address_of(url: str, *, database: str) -> str:
+    """The address of another database of the same server. Raises StoreError."""
+    parts = _parts(url)
+    from psycopg.conninfo import make_conninfo
+
+    return make_conninfo("", **parts | {"dbname": database})
 
 
 def _parts(url: str) -> dict[str, Any]:

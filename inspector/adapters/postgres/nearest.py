@@ -20,10 +20,12 @@ from inspector.domain.registered_tool import Neighbour
 
 # Measured with a million tools, see docs/registry.md.
 EF_SEARCH = 200
-# So many permitted vectors are compared one by one: faster than leafing through all the others.
-COMPARED = 10_000
-# Plans that begin at the vector nearest to the query and look each one up among the tools. They are made once:
-# planning and compiling each time would take longer than running them.
+# Permitted vectors are compared one by one if they are at most this many times the root of the number of all.
+# The index has to leaf through all / permitted times as many vectors as are asked for, each of which costs
+# some three comparisons: so it is then that both take the same time, at 100,000 tools and at a million.
+COMPARED = 12.0
+# Plans that begin at the vector nearest to the query and look each one up among the tools. They are made
+# once: planning and compiling each time would take longer than running them.
 READER = f"""
 SET hnsw.ef_search = {EF_SEARCH};
 SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_sort = off; SET jit = off;
@@ -34,12 +36,14 @@ SET plan_cache_mode = force_generic_plan; SET work_mem = '64MB'
 # everything a third of their time, so that these have a connection without it.
 ITERATING = f"{READER}; SET hnsw.iterative_scan = relaxed_order; SET hnsw.max_scan_tuples = 40000"
 # The index knows half-precision numbers only, so more are taken from it than are asked for.
-_TAKEN, _TAKEN_MORE = 2, 10
+_TAKEN_MORE = 10
 _SIGHTS_KEPT = 32
 _TRIES = 5
 
 _STATE = """
-SELECT state.generation, model.number, model.indexed
+SELECT state.generation, model.number, model.indexed, (
+    SELECT greatest(reltuples, 0) FROM pg_class WHERE oid = to_regclass('toolsight.vector_' || model.number)
+)
 FROM toolsight.state LEFT JOIN toolsight.model ON name = %(model)s AND dimensions = %(dimensions)s
 """
 _PERMITTED = """
@@ -47,25 +51,30 @@ SELECT DISTINCT vector.number FROM toolsight.tool t JOIN {table} AS vector USING
 WHERE {seen} LIMIT {limit}
 """
 _SEARCH = """
-WITH near AS MATERIALIZED (
-    SELECT t.id, t.version, -(vector.embedding <#> %(vector)s::vector) AS similarity
-    FROM {table} AS vector JOIN toolsight.tool t USING (key)
-    WHERE {seen}
-    ORDER BY {distance}
-    FETCH FIRST %(taken)s ROWS WITH TIES
-), best AS MATERIALIZED (
-    SELECT * FROM near WHERE similarity >= %(floor)s ORDER BY similarity DESC, id LIMIT %(count)s
-)
-SELECT state.generation, (SELECT count(*) FROM near), found.*
-FROM toolsight.state LEFT JOIN (
-    SELECT v.definition, v.origin, v.version, v.hash, v.at, true, best.similarity, best.id
-    FROM best JOIN toolsight.version v USING (id, version)
-) AS found ON true
-ORDER BY found.similarity DESC, found.id
+SELECT (SELECT generation FROM toolsight.state), best.similarity, best.id,
+    v.definition, v.origin, v.version, v.hash, v.at, true
+FROM (
+    SELECT * FROM (
+        SELECT t.id, t.version, -(vector.embedding <#> %(vector)s::vector) AS similarity
+        FROM {table} AS vector JOIN toolsight.tool t USING (key)
+        WHERE {seen}
+        ORDER BY {distance}
+        FETCH FIRST %(taken)s ROWS WITH TIES
+    ) AS near ORDER BY similarity DESC, id LIMIT %(count)s
+) AS best JOIN toolsight.version v USING (id, version)
 """
 _EXACTLY = "vector.embedding <#> %(vector)s::vector"
 _BY_INDEX = "vector.embedding::halfvec({dimensions}) <=> %(vector)s::vector::halfvec({dimensions})"
 _FEW = "vector.number = ANY(%(few)s) AND ({seen})"
+
+
+Row = tuple[Any, ...]
+"""A generation, a similarity, a stored id, and a row as `registered` reads it."""
+
+
+def written(vector: Sequence[float]) -> str:
+    """A vector as pgvector reads it, with as many digits as float32 has."""
+    return f"[{','.join(['%.9g'] * len(vector))}]" % tuple(vector)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +88,6 @@ class _Known:
     table: VectorTable | None
     seen: Condition
     few: list[int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Query:
-    """What is searched for; `vector` as pgvector reads it."""
-
-    vector: str
-    count: int
-    floor: float
 
 
 class NearestTools:
@@ -106,18 +106,18 @@ class NearestTools:
         """See `ToolRegistry`."""
         if count < 1:
             return ()
-        asked = _Query(f"[{','.join(map(repr, vector))}]", count, floor)
+        asked = written(vector)
         for attempt in range(_TRIES):
             known = self._of((model, len(vector), sight), anew=attempt > 0)
-            rows = self._searched(known, asked)
-            if not rows or rows[0][0] == known.generation:
+            rows = self._searched(known, asked, count)
+            # That nothing is found is believed if what is known has just been read.
+            if rows[0][0] == known.generation if rows else attempt > 0 or known.table is None:
                 break
         else:
             # Others write all the time: what is found without knowing anything is right in any case.
-            rows = self._compared(known, known.seen.sql, asked)
-        return tuple(
-            Neighbour(registered(row[2:8]), max(-1.0, min(1.0, row[8]))) for row in rows if row[2] is not None
-        )
+            rows = self._compared(known, known.seen.sql, asked, count)
+        rows = sorted((row for row in rows if row[1] >= floor), key=lambda row: (-row[1], row[2]))
+        return tuple(Neighbour(registered(row[3:]), max(-1.0, min(1.0, row[1]))) for row in rows)
 
     def _of(self, key: tuple[str, int, Sight], *, anew: bool) -> _Known:
         """What is known of a model's vectors and a sight, read again if it is to be `anew`."""
@@ -136,47 +136,42 @@ class NearestTools:
 
     def _read(self, model: str, dimensions: int, sight: Sight) -> _Known:
         asked = {"model": stored(model), "dimensions": dimensions}
-        generation, number, indexed = self._database.rows(_STATE, asked)[0]
+        generation, number, indexed, size = self._database.rows(_STATE, asked)[0]
         seen = condition(sight, "t.id")
         if number is None:
             return _Known(generation, None, seen)
         table = VectorTable(number, dimensions, indexed)
         if not indexed:
             return _Known(generation, table, seen)
-        sql = _PERMITTED.format(table=table.name, seen=seen.sql, limit=COMPARED + 1)
+        most = int(COMPARED * size**0.5)
+        sql = _PERMITTED.format(table=table.name, seen=seen.sql, limit=most + 1)
         numbers = [row[0] for row in self._database.rows(sql, seen.parameters)]
-        return _Known(generation, table, seen, numbers if len(numbers) <= COMPARED else None)
+        return _Known(generation, table, seen, numbers if len(numbers) <= most else None)
 
-    def _searched(self, known: _Known, asked: _Query) -> list[tuple[Any, ...]]:
-        """A row for each of the nearest: the generation, how many were looked at, and what was found."""
+    def _searched(self, known: _Known, asked: str, count: int) -> list[Row]:
+        """The nearest, with the generation in which they are."""
         if known.table is None:
             return []
         if not known.table.indexed:
-            return self._compared(known, known.seen.sql, asked)
+            return self._compared(known, known.seen.sql, asked, count)
         if known.few is not None:
-            return self._compared(known, _FEW.format(seen=known.seen.sql), asked, few=known.few)
-        taken = _TAKEN * asked.count + _TAKEN_MORE
+            return self._compared(known, _FEW.format(seen=known.seen.sql), asked, count, few=known.few)
         database = self._iterating if known.seen.parameters else self._database
         distance = _BY_INDEX.format(dimensions=known.table.dimensions)
-        rows = self._rows(database, known, known.seen.sql, distance, asked, taken=taken)
-        if rows[0][0] == known.generation and rows[0][1] < taken:
+        taken = count + _TAKEN_MORE
+        rows = self._rows(database, known, known.seen.sql, distance, vector=asked, count=count, taken=taken)
+        if len(rows) < count:
             # The index gave up among those that are not permitted.
-            return self._compared(known, known.seen.sql, asked)
+            return self._compared(known, known.seen.sql, asked, count)
         return rows
 
-    def _compared(self, known: _Known, seen: str, asked: _Query, **more: list[int]) -> list[tuple[Any, ...]]:
-        return self._rows(self._database, known, seen, _EXACTLY, asked, taken=asked.count, **more)
+    def _compared(self, known: _Known, seen: str, asked: str, count: int, **more: list[int]) -> list[Row]:
+        named = {"vector": asked, "count": count, "taken": count, **more}
+        return self._rows(self._database, known, seen, _EXACTLY, **named)
 
     def _rows(
-        self,
-        database: PostgresDatabase,
-        known: _Known,
-        seen: str,
-        distance: str,
-        asked: _Query,
-        **more: object,
-    ) -> list[tuple[Any, ...]]:
+        self, database: PostgresDatabase, known: _Known, seen: str, distance: str, **named: object
+    ) -> list[Row]:
         assert known.table is not None
         sql = _SEARCH.format(table=known.table.name, seen=seen, distance=distance)
-        named = {"vector": asked.vector, "count": asked.count, "floor": asked.floor}
-        return database.rows(sql, {**named, **known.seen.parameters, **more})
+        return database.rows(sql, {**named, **known.seen.parameters})

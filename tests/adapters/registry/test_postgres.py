@@ -12,6 +12,7 @@ from inspector.adapters.postgres import nearest, vector_table
 from inspector.adapters.postgres.database import PostgresDatabase
 from inspector.adapters.postgres.migration import STEPS, migrate
 from inspector.adapters.postgres.registry import PostgresRegistry
+from inspector.adapters.postgres.scratch import scratch_registry
 from inspector.adapters.postgres.stored_text import original, stored
 from inspector.domain.access import EVERYTHING, Sight
 from inspector.domain.error import StoreError
@@ -34,9 +35,9 @@ def registry() -> Iterator[PostgresRegistry]:
 
 @pytest.fixture
 def tiny_index(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three vectors are many enough for an index, and two too many to be compared one by one."""
+    """Three vectors are enough for an index, and two of three too many to be compared one by one."""
     monkeypatch.setattr(vector_table, "INDEXED_FROM", 3)
-    monkeypatch.setattr(nearest, "COMPARED", 1)
+    monkeypatch.setattr(nearest, "COMPARED", 0.6)
 
 
 def fill(registry: PostgresRegistry, *of: Tool) -> None:
@@ -58,7 +59,7 @@ def plan(registry: PostgresRegistry) -> str:
     assert known.table is not None
     distance = nearest._BY_INDEX.format(dimensions=3)
     sql = nearest._SEARCH.format(table=known.table.name, seen="TRUE", distance=distance)
-    asked = {"vector": "[1,0,0]", "count": 3, "floor": -1.0, "taken": 5}
+    asked = {"vector": "[1,0,0]", "count": 3, "taken": 5}
     return "\n".join(line for (line,) in registry._database.rows(f"EXPLAIN {sql}", asked))
 
 
@@ -96,7 +97,7 @@ def test_a_filtered_index_finds_what_comparing_the_permitted_ones_finds(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch, empty_registry() as registry:
         patch.setattr(vector_table, "INDEXED_FROM", 1)
-        patch.setattr(nearest, "COMPARED", 2)
+        patch.setattr(nearest, "COMPARED", 0.6)
         fill(registry, *given_tools)
         everything = registry.nearest(MODEL, QUERY, 99)
         assert len(everything) == len({one.id for one in given_tools})
@@ -279,3 +280,13 @@ def test_a_server_that_is_down_is_a_store_error_with_a_hint() -> None:
     with pytest.raises(StoreError, match=r"the database firm of .* cannot be read") as told:
         PostgresRegistry("postgresql://ada@127.0.0.1:1/firm", timeout=2).count()
     assert "TOOLSIGHT_DATABASE_URL" in told.value.hint
+
+
+def test_a_scratch_registry_leaves_nothing(registry: PostgresRegistry) -> None:
+    registry.sync("o", [A], at=1.0)
+    sql = "SELECT count(*) FROM pg_database WHERE datname LIKE 'toolsight_scratch_%'"
+    with scratch_registry(address()) as scratch:
+        scratch.sync("o", [B, C], at=1.0)
+        assert (scratch.count(), registry.count()) == (2, 1)
+        assert registry._database.rows(sql) == [(1,)]
+    assert registry._database.rows(sql) == [(0,)]
