@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from inspector.engine.agents.library import AgentLibrary
     from inspector.engine.commands import Commands
     from inspector.engine.composition.flow import FlowLibrary
+    from inspector.engine.registry.library import RegistryLibrary
     from inspector.engine.tokens.audit.result import Audit
     from inspector.engine.view import SessionView
 
@@ -115,6 +116,10 @@ class ToolsightApp(PlaceApp):
     @property
     def agents(self) -> "AgentLibrary | None":
         return self._opened.agents if self._opened is not None else None
+
+    @property
+    def registry(self) -> "RegistryLibrary | None":
+        return self._opened.registry if self._opened is not None else None
 
     @property
     def flows(self) -> "FlowLibrary | None":

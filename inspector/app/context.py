@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from inspector.app.verdict_line import Verdicts
     from inspector.engine.agents.library import AgentLibrary
     from inspector.engine.composition.flow import FlowLibrary
+    from inspector.engine.registry.library import RegistryLibrary
     from inspector.engine.tokens.audit.result import Audit
 
 # Long because what the app offers its pages is one interface, with what every page does with it.
@@ -82,6 +83,11 @@ class Context(Protocol):
     @property
     def flows(self) -> "FlowLibrary | None":
         """What was called after what in the recorded sessions; None where the app cannot read them."""
+        ...
+
+    @property
+    def registry(self) -> "RegistryLibrary | None":
+        """The tools that are kept beside those of the servers; None where the app has no registry."""
         ...
 
     @property

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from inspector.app.scenario_job import Lab
     from inspector.engine.agents.library import AgentLibrary
     from inspector.engine.composition.flow import FlowLibrary
+    from inspector.engine.registry.library import RegistryLibrary
     from inspector.engine.tokens.audit.result import Audit
 
 
@@ -39,7 +40,8 @@ class Opened:
     without a `clipboard` only the terminal is asked to copy; without `leftovers` nobody is told what earlier
     runs left. `audit` reads what the other configurations on this machine cost, in a thread. With `approves`,
     the person has given consent already. Without an `elicitor` servers' questions are not shown here;
-    without `agents` no transcripts can be imported; without `flows` nobody knows what other sessions called.
+    without `agents` no transcripts can be imported; without `flows` nobody knows what other sessions called;
+    without a `registry` there are no tools but those of the servers.
     """
 
     bench: Workbench
@@ -54,6 +56,7 @@ class Opened:
     agents: "AgentLibrary | None" = None
     flows: "FlowLibrary | None" = None
     elicitor: ModalElicitor | None = None
+    registry: "RegistryLibrary | None" = None
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:

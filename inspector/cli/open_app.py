@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from inspector.app.opening import Opened
     from inspector.app.start.way import Way
     from inspector.domain.server import ServerSpec
+    from inspector.engine.registry.library import RegistryLibrary
     from inspector.engine.tokens.audit.result import Audit
     from inspector.engine.workbench import Workbench
     from inspector.research.source import Source
@@ -137,6 +138,19 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Op
         agents=MachineLibrary(options),
         flows=RecordedFlows(options),
         elicitor=elicitor,
+        registry=_library(bench),
+    )
+
+
+def _library(bench: "Workbench") -> "RegistryLibrary | None":
+    """The registry of the session, searched with the session's own model."""
+    from inspector.engine.registry.library import RegistryLibrary
+
+    ports = bench.ports
+    if ports.registry is None:
+        return None
+    return RegistryLibrary(
+        ports.registry, lambda: ports.embedder_for(bench.settings.discovery.embedding_model)
     )
 
 

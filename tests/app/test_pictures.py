@@ -49,6 +49,7 @@ from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.clients.screen import ClientsScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
+from inspector.app.pages.tools.registry.screen import RegistryScreen
 from inspector.app.pages.trace.events.screen import EventsScreen
 from inspector.app.pages.trace.flow.screen import FlowScreen
 from inspector.app.pages.trace.sessions.screen import SessionsScreen
@@ -79,6 +80,7 @@ from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.domain.test_event import records as event_records
 from tests.support import firm
 from tests.support.canned_flow import CannedFlows
+from tests.support.canned_registry import canned_library
 from tests.support.canned_report import CATALOG_SIZE
 from tests.support.imported_story import StoreLibrary, records_of, story_store
 from tests.support.lab import MemoryLab, four_servers, written
@@ -329,6 +331,16 @@ PAGES: Mapping[str, Picture] = {
         FlowScreen,
         lambda: Shown(flows=CannedFlows()),
         _acts(Goes("flow"), Shows("81 of 100"), "home", Shows("office:send_message")),
+    ),
+    "registry": Picture(
+        RegistryScreen,
+        lambda: Shown(servers=office(), registry=canned_library()),
+        _acts(Goes("registry"), Shows("version 3")),
+    ),
+    "registry-found": Picture(
+        RegistryScreen,
+        lambda: Shown(servers=office(), registry=canned_library()),
+        _acts(Goes("registry"), "f", *"late order", "enter", Shows("nearest tools")),
     ),
     "sessions": Picture(
         SessionsScreen,

@@ -28,6 +28,7 @@ SMOKES = {
     "call": (("call", "weather:get_alerts", "city=Oslo", WEATHER), 0, "get_alerts of Oslo: sunny"),
     "search": (("search", "forecast for a city", WEATHER), 0, "weather:get_forecast"),
     "confusable": (("confusable", WEATHER), 0, "shared terms"),
+    "registry": (("registry",), 0, "The registry is empty"),
     "whatif": (("whatif", "get_alerts", "late", "--description", "Late.", WEATHER), 0, "nothing was sent"),
     "budget": (("budget", WEATHER), 0, "What the first model call costs"),
     "cost": (("cost", "--session", SESSION), 0, "a recorded session of"),

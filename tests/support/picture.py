@@ -19,6 +19,7 @@ from inspector.engine.agents.library import AgentLibrary
 from inspector.engine.composition.flow import FlowLibrary
 from inspector.engine.embedding_ports import Embedder
 from inspector.engine.ports import TokenCounter
+from inspector.engine.registry.library import RegistryLibrary
 from inspector.engine.tokens.audit.result import Audit
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
 from tests.support.told_model import Step
@@ -43,6 +44,7 @@ class Shown(RigApp):
         yes: bool = False,
         agents: AgentLibrary | None = None,
         flows: FlowLibrary | None = None,
+        registry: RegistryLibrary | None = None,
         recorded: Sequence[Record] = (),
     ) -> None:
         super().__init__(self._start_rig)
@@ -53,7 +55,7 @@ class Shown(RigApp):
         self._counter_for = counter_for
         self._prices = prices
         self._audit, self._yes, self._agents, self._recorded = audit, yes, agents, recorded
-        self._flows = flows
+        self._flows, self._kept = flows, registry
         self._rig: Rig | None = None
         self._stack = AsyncExitStack()
 
@@ -75,6 +77,7 @@ class Shown(RigApp):
             audit=self._audit,
             agents=self._agents,
             flows=self._flows,
+            registry=self._kept,
         )
 
     @property

@@ -28,6 +28,7 @@ from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.embedding_ports import Embedder
 from inspector.engine.ports import Approver, Elicitor, Ports, TokenCounter
+from inspector.engine.registry.port import ToolRegistry
 from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
 from inspector.engine.store_ports import EventStore
 from inspector.engine.workbench import Workbench
@@ -122,6 +123,7 @@ async def opened(
     counter_for: Callable[[str], TokenCounter] | None = None,
     prices: Sequence[Prices] = (),
     breakers: BreakerStore | None = None,
+    registry: ToolRegistry | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with nothing connected; the model plays `steps`. The default configuration is `configured`."""
     servers = servers or shop_and_weather()
@@ -149,6 +151,7 @@ async def opened(
         reliability=ReliabilityPorts(
             breakers or MemoryBreakers(), TenacityRetrier(clock.sleep), JsonSchemaCheck()
         ),
+        registry=(lambda: registry) if registry is not None else None,
     )
     async with Workbench(
         configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values
@@ -170,6 +173,7 @@ async def connected(
     counter_for: Callable[[str], TokenCounter] | None = None,
     prices: Sequence[Prices] = (),
     breakers: BreakerStore | None = None,
+    registry: ToolRegistry | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with everything connected and indexed."""
     async with opened(
@@ -185,6 +189,7 @@ async def connected(
         counter_for=counter_for,
         prices=prices,
         breakers=breakers,
+        registry=registry,
     ) as rig:
         rig.bench.connect()
         await rig.bench.wait_connected()

@@ -24,6 +24,7 @@ SCREENS: Mapping[str, str] = {
     "clients": "tools.clients.screen:ClientsScreen",
     "manifest": "tools.manifest.screen:ManifestScreen",
     "confusable": "tools.confusable.screen:ConfusableScreen",
+    "registry": "tools.registry.screen:RegistryScreen",
     "search": "find.screen:FindScreen",
     "budget": "cost.budget.screen:BudgetScreen",
     "machine": "cost.machine.screen:MachineScreen",

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -14,6 +13,7 @@ from inspector.cli.render import say, say_json, say_table
 from inspector.domain.closest import closest
 from inspector.domain.definition import definition_changes
 from inspector.domain.error import ConfigError
+from inspector.domain.moment import shown_moment
 from inspector.domain.number import count
 from inspector.domain.registered_tool import RegisteredTool
 from inspector.domain.summary_pool import first_sentence, shortened
@@ -37,7 +37,7 @@ def list_tools(part: str, limit: int, after: str, *, as_json: bool, **values: An
     if as_json:
         say_json([_json(one) for one in found])
         return
-    rows = [(one.tool.id, one.origin, f"{one.version}", _day(one.at), _said(one)) for one in found]
+    rows = [(one.tool.id, one.origin, f"{one.version}", shown_moment(one.at), _said(one)) for one in found]
     say_table(
         ("tool", "origin", "version", "since", "what it does"),
         rows,
@@ -77,7 +77,7 @@ def show(tool_id: str, as_json: bool, **values: Any) -> None:
 
 def _say_versions(versions: Sequence[RegisteredTool]) -> None:
     for newer, older in zip(versions, [*versions[1:], None], strict=True):
-        say(f"\nversion {newer.version}   {_day(newer.at)}   {newer.origin}   {newer.hash[:12]}")
+        say(f"\nversion {newer.version}   {shown_moment(newer.at)}   {newer.origin}   {newer.hash[:12]}")
         for change in definition_changes(older.tool, newer.tool) if older is not None else ():
             for gone, new in change.lines:
                 say(f"  {change.part}")
@@ -128,10 +128,3 @@ def _json(found: RegisteredTool) -> dict[str, Any]:
 
 def _said(found: RegisteredTool) -> str:
     return shortened(first_sentence(found.tool.description), _SAID)
-
-
-def _day(at: float) -> str:
-    try:
-        return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}"
-    except (OverflowError, OSError, ValueError):
-        return f"{at:.0f}"

@@ -1,0 +1,149 @@
+"""The texts of the registry page: what there is, a list of some of it, the versions of one tool."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from inspector.app.draw.definition_change import change_lines
+from inspector.app.draw.style import MUTED
+from inspector.domain.definition import definition_changes
+from inspector.domain.moment import shown_moment
+from inspector.domain.number import bar, count, percent
+from inspector.domain.registered_tool import Neighbour, RegisteredTool
+from inspector.engine.registry.library import Overview
+from inspector.engine.registry.synchronise import Synchronised
+from widgets import Column, Record, plain, visible
+
+TOOLS = (
+    Column("tool", "tool", weight=4, shorten="middle", min_width=14),
+    Column("origin", "origin", weight=2, shorten="middle", min_width=8, hide_below=44),
+    Column("version", "version", align="right", width=7),
+    Column("since", "since", width=10, hide_below=60),
+)
+FOUND = (
+    Column("tool", "tool", weight=4, shorten="middle", min_width=14),
+    Column("bar", "", width=10, hide_below=40),
+    Column("cosine", "cosine", align="right", width=6),
+    Column("origin", "origin", weight=2, shorten="middle", min_width=8, hide_below=52),
+)
+READING = "Reading the registry …"
+SEARCHING = "Searching by meaning …"
+EMPTY = (
+    "The registry is empty. s keeps the tools of the servers that are connected now;\n"
+    "`toolsight registry import FILE` those of a stored answer to tools/list, or of an export."
+)
+NO_MATCH = "No id contains that. Empty the filter to see every tool."
+NOT_FOUND = "Nothing is embedded yet: m embeds the tools, then this search finds them."
+NOT_HERE = "This session has no registry. `toolsight registry` shows what is kept."
+NOT_CONNECTED = "Its server is not connected: it can be found here, but not loaded, edited or called."
+CONNECTED = "● connected"
+AWAY = "○ not connected"
+_BAR, _LONGEST, _ORIGINS, _SAID = 10, 200, 4, 4000
+
+
+def facts(overview: Overview) -> Content:
+    """Return how many tools there are, of where, and how many a search by meaning can find."""
+    if not overview.tools:
+        return Content(EMPTY.partition("\n")[0])
+    most = sorted(overview.origins.items(), key=lambda pair: (-pair[1], pair[0]))
+    named = [f"{visible(name, limit=40, newlines=False)} {number:,}" for name, number in most[:_ORIGINS]]
+    rest = len(most) - len(named)
+    more = f", and {rest:,} more" if rest > 0 else ""
+    share = f"{overview.embedded:,} embedded ({percent(overview.embedded / overview.tools)})"
+    missing = "" if overview.embedded == overview.tools or not overview.model else ", m embeds the others"
+    return Content.assemble(
+        (count(overview.tools, "tool"), "bold"),
+        f" of {count(len(most), 'origin')}: {', '.join(named)}{more}",
+        (f"   {share if overview.model else 'no embeddings'}{missing}", MUTED),
+    )
+
+
+def rows(tools: Sequence[RegisteredTool]) -> tuple[Record, ...]:
+    """Return a row for each tool."""
+    return tuple(
+        Record(
+            one.tool.id,
+            (_line(one.tool.id), _line(one.origin), f"{one.version:,}", shown_moment(one.at, "%Y-%m-%d")),
+            copy=one.tool.id,
+        )
+        for one in tools
+    )
+
+
+def found_rows(found: Sequence[Neighbour]) -> tuple[Record, ...]:
+    """Return a row for each tool that was found, with its cosine as a bar."""
+    return tuple(
+        Record(
+            one.found.tool.id,
+            (
+                _line(one.found.tool.id),
+                bar(max(one.similarity, 0.0), _BAR),
+                f"{one.similarity:.2f}",
+                _line(one.found.origin),
+            ),
+            copy=one.found.tool.id,
+        )
+        for one in found
+    )
+
+
+def title(shown: int, total: int, part: str) -> str:
+    """Return the title of the list: how much of it is there."""
+    matching = f" with “{visible(part, limit=40, newlines=False)}”" if part else ""
+    if shown >= total:
+        return f"{count(total, 'tool')}{matching}"
+    return f"the first {shown:,} of {count(total, 'tool')}{matching}: go down for more"
+
+
+def found_title(found: int, query: str) -> str:
+    """Return the title of the list of what was found."""
+    return f"{count(found, 'nearest tool')} to “{visible(query, limit=60, newlines=False)}”: esc lists all"
+
+
+def detail(versions: Sequence[RegisteredTool], *, connected: bool) -> Content:
+    """Return a tool: what it does, where it came from, and what each version changed."""
+    if not versions:
+        return Content()
+    newest = versions[0]
+    state = (CONNECTED, "$text-success") if connected else (AWAY, MUTED)
+    if not newest.is_there:
+        state = ("✕ gone: its origin has it no more", "$text-warning")
+    lines = [
+        Content.assemble(plain(newest.tool.id, limit=_LONGEST, newlines=False).stylize("bold"), "   ", state),
+        plain(newest.tool.description.strip() or "(no description)", limit=_SAID),
+    ]
+    for newer, older in zip(versions, [*versions[1:], None], strict=True):
+        lines += [Content(), _version(newer)]
+        if older is None:
+            lines.append(Content.styled("as it was first seen", MUTED))
+        else:
+            lines += change_lines(definition_changes(older.tool, newer.tool))
+    return Content("\n").join(lines)
+
+
+def synchronised(done: Sequence[Synchronised]) -> str:
+    """Return what a synchronisation did, and which servers were left out."""
+    reports = [one.report for one in done if one.report is not None]
+    told = (
+        f"{sum(one.added for one in reports):,} new, {sum(one.changed for one in reports):,} changed, "
+        f"{sum(one.unchanged for one in reports):,} as before, {sum(one.removed for one in reports):,} gone"
+    )
+    left = [
+        f"{visible(one.server, limit=40, newlines=False)}: {visible(one.why, limit=80)}"
+        for one in done
+        if one.report is None
+    ]
+    return "\n".join([f"{count(len(reports), 'server')}: {told}", *(f"left out {each}" for each in left)])
+
+
+def _version(one: RegisteredTool) -> Content:
+    return Content.assemble(
+        (f"version {one.version:,}", "bold"),
+        f"   {shown_moment(one.at)}   ",
+        plain(one.origin, limit=_LONGEST, newlines=False),
+        (f"   {one.hash[:12]}", MUTED),
+    )
+
+
+def _line(text: str) -> Content:
+    return plain(text, limit=_LONGEST, newlines=False)

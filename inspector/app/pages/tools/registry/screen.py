@@ -1,0 +1,284 @@
+"""The registry page: tools page by page, the versions of one of them, and a search by meaning."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.widgets import Input, Label, Static
+
+from inspector.app.activity import Activity
+from inspector.app.base_screen import HeaderLine
+from inspector.app.draw.failure import failure_line
+from inspector.app.job import Job
+from inspector.app.pages.tools.registry import content
+from inspector.app.tool_keys import ToolKeys
+from inspector.domain.registered_tool import Neighbour, RegisteredTool
+from inspector.engine.registry.library import Overview, RegistryLibrary, Rows
+from inspector.engine.registry.synchronise import Synchronised, synchronise
+from widgets import KeyBar, PlainInput, RecordList
+
+# Rows that are read at once, and results of a search.
+PAGE, RESULTS = 500, 50
+
+
+class RegistryScreen(ToolKeys):
+    """As much of the registry as was scrolled through; everything is read in threads."""
+
+    page = "registry"
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#registry-tools RecordRows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open", "open", show=False, id="registry.open"),
+        Binding("slash", "filter", "filter", id="registry.filter"),
+        Binding("f", "ask", "find by meaning", id="registry.ask"),
+        Binding("s", "sync", "sync", id="registry.sync"),
+        Binding("m", "embed", "embed missing", id="registry.embed"),
+        Binding("r", "again", "read again", show=False, id="registry.again"),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "The registry keeps tools with every version, whether or not their servers are connected.",
+        "s keeps those of the connected servers: another definition is a new version.",
+        "/ narrows the list to ids that contain a text; f finds tools by meaning, esc goes back to the list.",
+        "cosine: of the request with a tool's name and description, 1 for the same. Only what is embedded",
+        "is found: m embeds the rest, the first line of the app shows how far it is and stops it.",
+        "Right: what each version of the tool changed, the newest first.",
+        "enter opens a tool whose server is connected; w, e and l work for these, too.",
+        "`toolsight registry` imports and exports; `toolsight --registry` opens the app on these tools;",
+        "discovery.registry lets the ranker three-tier find them beside the connected ones.",
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tools: tuple[RegisteredTool, ...] = ()
+        self._total = 0
+        self._part = ""
+        self._found: tuple[Neighbour, ...] | None = None
+        self._is_reading = False
+        self._embedding: Job | None = None
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(markup=False)
+        yield Static(content.READING, id="registry-facts", markup=False)
+        with Horizontal(id="registry-ask"):
+            yield Label("find by meaning")
+            yield PlainInput(placeholder="what should it do?", id="registry-query")
+            yield Label("filter")
+            yield PlainInput(placeholder="part of an id", id="registry-part")
+        with Container(id="registry-page"):
+            with Vertical(classes="pane", id="registry-left"):
+                yield RecordList(
+                    content.TOOLS, header=True, filterable=False, empty=content.READING, id="registry-tools"
+                )
+            with VerticalScroll(classes="pane", id="registry-right", can_focus=True) as right:
+                right.border_title = "Versions"
+                yield Static(id="registry-detail", markup=False)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.action_again()
+
+    @property
+    def _library(self) -> RegistryLibrary | None:
+        return self.context.registry
+
+    @property
+    def _list(self) -> RecordList:
+        return self.query_one("#registry-tools", RecordList)
+
+    @property
+    def activity(self) -> Activity | None:
+        if self._embedding is None:
+            return None
+        return Activity("embedding", partial(self.stop_job, "embed"), *self._embedding.progress)
+
+    @property
+    def tool_id(self) -> str:
+        current = self._list.current
+        return current.key if current is not None else ""
+
+    def _is_connected(self, tool_id: str) -> bool:
+        return self.session.catalog.get(tool_id) is not None
+
+    def _has_tool(self) -> bool:
+        if self.tool_id and not self._is_connected(self.tool_id):
+            self.warn(content.NOT_CONNECTED)
+            return False
+        return super()._has_tool()
+
+    def action_again(self) -> None:
+        """Read the registry again, from its beginning."""
+        library = self._library
+        if library is None:
+            self._say(content.NOT_HERE)
+            return
+        self.run_job("overview", lambda _: library.overview(), self._show_overview, failed=self._failed)
+        self._read("")
+
+    def _show_overview(self, overview: Overview) -> None:
+        self.query_one("#registry-facts", Static).update(content.facts(overview))
+
+    def _read(self, after: str) -> None:
+        """Read the next rows behind `after`; from the beginning, they replace what is shown."""
+        library, part = self._library, self._part
+        if library is None:
+            return
+        self._is_reading = True
+        self.run_job(
+            "rows",
+            lambda _: library.rows(part, after, PAGE),
+            partial(self._show_rows, is_first=not after),
+            failed=self._failed,
+        )
+
+    def _show_rows(self, read: Rows, *, is_first: bool) -> None:
+        self._is_reading = False
+        self._tools = read.tools if is_first else (*self._tools, *read.tools)
+        self._total = read.total if read.tools else len(self._tools)
+        if self._found is None:
+            self._draw_rows()
+
+    def _draw_rows(self) -> None:
+        shown = self._list
+        shown.empty = content.NO_MATCH if self._part else content.EMPTY
+        title = content.title(len(self._tools), self._total, self._part)
+        self.query_one("#registry-left").border_title = title
+        shown.columns = content.TOOLS
+        shown.records = content.rows(self._tools)
+
+    @on(RecordList.Highlighted, "#registry-tools")
+    def _look(self) -> None:
+        """Show the versions of the tool under the cursor; at the end of the list, read more of it."""
+        library, tool_id = self._library, self.tool_id
+        if library is None or not tool_id:
+            self._show_versions(())
+            return
+        self.run_job(
+            "versions", lambda _: library.versions(tool_id), self._show_versions, failed=self._failed
+        )
+        is_last = bool(self._tools) and tool_id == self._tools[-1].tool.id
+        if self._found is None and is_last and len(self._tools) < self._total and not self._is_reading:
+            self._read(tool_id)
+
+    def _show_versions(self, versions: Sequence[RegisteredTool]) -> None:
+        connected = bool(versions) and self._is_connected(versions[0].tool.id)
+        self.query_one("#registry-detail", Static).update(content.detail(versions, connected=connected))
+
+    def action_filter(self) -> None:
+        """Go to the filter of the list."""
+        self.query_one("#registry-part").focus()
+
+    def action_ask(self) -> None:
+        """Go to the search."""
+        self.query_one("#registry-query").focus()
+
+    @on(Input.Changed, "#registry-part")
+    def _narrow(self, event: Input.Changed) -> None:
+        event.stop()
+        if event.value != self._part:
+            self._part, self._found = event.value, None
+            self._read("")
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._list.focus()
+        query, library = event.value.strip(), self._library
+        if event.input.id != "registry-query" or library is None:
+            return
+        if not query:
+            self._list_all()
+            return
+        self._list.empty = content.SEARCHING
+        self.run_job(
+            "find",
+            lambda _: library.search(query, RESULTS),
+            partial(self._show_found, query),
+            failed=self._failed,
+        )
+
+    def _show_found(self, query: str, found: tuple[Neighbour, ...]) -> None:
+        self._found = found
+        self._list.empty = content.NOT_FOUND
+        self._list.columns = content.FOUND
+        self._list.records = content.found_rows(found)
+        self.query_one("#registry-left").border_title = content.found_title(len(found), query)
+        if found:
+            self._list.move_to(found[0].found.tool.id)
+
+    def _list_all(self) -> None:
+        self._found = None
+        self.query_one("#registry-query", PlainInput).value = ""
+        self._draw_rows()
+
+    async def action_leave(self) -> None:
+        """Go from what was found back to the list, and from there to where one came from."""
+        if self._found is None:
+            await super().action_leave()
+        else:
+            self._list_all()
+
+    @on(RecordList.Selected, "#registry-tools")
+    def action_open(self) -> None:
+        """Open the tool's page; read its versions if its server is not connected."""
+        if self._is_connected(self.tool_id):
+            self.open_tool(self.tool_id)
+        else:
+            self.query_one("#registry-right").focus()
+
+    def action_sync(self) -> None:
+        """Keep the tools of the servers that are connected now."""
+        library, session = self._library, self.session
+        if library is None:
+            return
+        now = session.retrieval.clock.now()
+
+        def sync(_job: Job) -> tuple[Synchronised, ...]:
+            return synchronise(library.opened(), session, at=now)
+
+        self.run_job("sync", sync, self._synchronised)
+
+    def _synchronised(self, done: tuple[Synchronised, ...]) -> None:
+        told = content.synchronised(done)
+        self.notify(told, title="Registry", markup=False, timeout=8)
+        self.action_again()
+
+    def action_embed(self) -> None:
+        """Embed the tools that a search by meaning cannot find yet."""
+        library = self._library
+        if library is None or self._embedding is not None:
+            return
+
+        def show(_done: int, _total: int) -> None:
+            self.context.measuring()
+
+        work = self.run_job(
+            "embed",
+            lambda job: library.embed(job.report, job.stopped),
+            self._embedded,
+            failed=self._not_embedded,
+            progress=show,
+        )
+        self._embedding = work
+        self.context.measuring()
+
+    def _embedded(self, number: int) -> None:
+        self._embedding = None
+        self.notify(f"{number:,} texts embedded", title="Registry", markup=False)
+        self.action_again()
+
+    def _not_embedded(self, error: Exception) -> None:
+        self._embedding = None
+        self.fail(error)
+
+    def _failed(self, error: Exception) -> None:
+        self._is_reading = False
+        self._say(str(failure_line(error)))
+
+    def _say(self, text: str) -> None:
+        self.query_one("#registry-facts", Static).update(text)
+        self._list.empty = text

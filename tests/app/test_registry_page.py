@@ -1,0 +1,151 @@
+"""The registry page: its list and filter, versions, the search by meaning, what fills it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from textual.pilot import Pilot
+
+from inspector.adapters.memory.servers import MemoryServer
+from inspector.app.dialogs.approver import ModalApprover
+from inspector.app.opening import Opened
+from inspector.app.pages.tools.registry import content, screen
+from inspector.app.pages.tools.registry.screen import PAGE
+from inspector.domain.definition import definition_hash
+from inspector.domain.registered_tool import Neighbour, RegisteredTool, SyncReport
+from inspector.domain.tool import Tool
+from inspector.engine.registry.library import Overview, RegistryLibrary
+from inspector.engine.registry.synchronise import Synchronised
+from tests.support.app import RigApp, goes, ready, said, seen, until
+from tests.support.canned_registry import REFUNDS, canned_library, library_of
+from tests.support.hostile import with_hostile_text
+from tests.support.office import office
+from tests.support.workbench import Rig, opened
+from widgets import RecordList
+
+
+@asynccontextmanager
+async def page(
+    library: RegistryLibrary | None, servers: dict[str, MemoryServer] | None = None
+) -> AsyncGenerator[tuple[Pilot[None], Rig]]:
+    approver = ModalApprover()
+    async with opened(servers=servers or office(), approver=approver) as rig:
+
+        async def start() -> Opened:
+            return Opened(rig.bench, rig.memory, approver, registry=library)
+
+        async with RigApp(start).run_test(size=(120, 36)) as pilot:
+            await ready(pilot, rig)
+            await goes(pilot, "registry")
+            yield pilot, rig
+
+
+def listed(pilot: Pilot[None]) -> list[str]:
+    return [record.key for record in pilot.app.screen.query_one("#registry-tools", RecordList).records]
+
+
+async def test_the_tool_under_the_cursor_shows_what_each_version_changed() -> None:
+    async with page(canned_library()) as (pilot, _):
+        await until(pilot, lambda: "version 3" in seen(pilot))
+        await until(pilot, lambda: "15 tools of 6 origins" in seen(pilot))
+        told = said(pilot, "#registry-detail")
+        assert "+ Mails the customer a note." in told
+        assert told.index("version 3") < told.index("version 2") < told.index("as it was first seen")
+        assert "not connected" in told
+
+
+async def test_a_filter_narrows_the_list_in_the_registry() -> None:
+    async with page(canned_library()) as (pilot, _):
+        await until(pilot, lambda: len(listed(pilot)) == 15)
+        await pilot.press("slash", *"PARCEL")
+        await until(pilot, lambda: listed(pilot) == ["shop:track_parcel", "warehouse:find_parcel"])
+        await until(pilot, lambda: "2 tools with “PARCEL”" in seen(pilot))
+        await pilot.press(*"zz")
+        await until(pilot, lambda: "No id contains that" in seen(pilot))
+
+
+async def test_a_search_orders_tools_by_their_cosine_and_esc_lists_all_again() -> None:
+    async with page(canned_library()) as (pilot, _):
+        await until(pilot, lambda: len(listed(pilot)) == 15)
+        await pilot.press("f", *"count stock", "enter")
+        await until(pilot, lambda: "nearest tools to “count stock”" in seen(pilot))
+        assert listed(pilot)[0] == "warehouse:count_stock"
+        await until(pilot, lambda: "Count the pieces" in said(pilot, "#registry-detail"))
+        await pilot.press("escape")
+        await until(pilot, lambda: listed(pilot)[0] == "billing:refund_invoice")
+        assert isinstance(pilot.app.screen, screen.RegistryScreen)
+
+
+async def test_the_connected_servers_are_kept_with_a_key() -> None:
+    library = library_of()
+    async with page(library) as (pilot, rig):
+        await until(pilot, lambda: "The registry is empty. s keeps" in seen(pilot))
+        await pilot.press("s")
+        await until(pilot, lambda: len(listed(pilot)) == len(rig.bench.catalog.tools))
+        assert set(library.overview().origins) == set(office())
+        await until(pilot, lambda: "m embeds the others" in seen(pilot))
+        await pilot.press("m")
+        await until(pilot, lambda: "(100 %)" in seen(pilot))
+
+
+async def test_the_keys_of_a_tool_say_that_its_server_is_not_connected() -> None:
+    async with page(canned_library()) as (pilot, _):
+        await until(pilot, lambda: len(listed(pilot)) == 15)
+        await pilot.press("l")
+        told = [toast.message for toast in pilot.app._notifications]
+        assert told == [content.NOT_CONNECTED]
+        await pilot.press("end", "enter")
+        assert pilot.app.screen.query_one("#registry-right").has_focus
+
+
+async def test_the_end_of_the_list_reads_more_of_it() -> None:
+    many = [Tool("s", f"t{number:04}") for number in range(PAGE + 20)]
+    async with page(library_of(("o", many))) as (pilot, _):
+        await until(pilot, lambda: len(listed(pilot)) == PAGE)
+        await until(pilot, lambda: f"the first {PAGE} of {PAGE + 20} tools" in seen(pilot))
+        await pilot.press("end")
+        await until(pilot, lambda: len(listed(pilot)) == PAGE + 20)
+        assert listed(pilot) == sorted(listed(pilot))
+
+
+async def test_a_session_without_a_registry_says_so() -> None:
+    async with page(None) as (pilot, _):
+        await until(pilot, lambda: "This session has no registry" in seen(pilot))
+
+
+def test_the_facts_name_the_biggest_origins_and_what_is_not_embedded() -> None:
+    origins = {"a": 1, "b": 30, "c": 2, "d": 2, "e": 2000}
+    told = content.facts(Overview(origins, "m", 1000)).plain
+    assert told.startswith("2,035 tools of 5 origins: e 2,000, b 30, c 2, d 2, and 1 more")
+    assert told.endswith("1,000 embedded (49 %), m embeds the others")
+    assert content.facts(Overview(origins)).plain.endswith("no embeddings")
+
+
+def test_what_was_left_out_of_a_synchronisation_is_told_with_its_reason() -> None:
+    done = (Synchronised("a", SyncReport(1, 2, 3, 4)), Synchronised("b", why="it is not connected"))
+    told = "1 server: 1 new, 2 changed, 3 as before, 4 gone\nleft out b: it is not connected"
+    assert content.synchronised(done) == told
+
+
+def test_a_tool_that_is_gone_says_so() -> None:
+    gone = [RegisteredTool(REFUNDS[0], "o", 1, "h", 1.0, is_there=False)]
+    assert "gone: its origin has it no more" in content.detail(gone, connected=True).plain
+
+
+@with_hostile_text
+def test_hostile_text_is_shown_harmless(text: str) -> None:
+    one = Tool(text[:100], text[:100], text)
+    versions = [
+        RegisteredTool(one, text, 2, definition_hash(one), 1e308),
+        RegisteredTool(replace(one, description="x"), text, 1, "h", -1e308, is_there=False),
+    ]
+    drawn = [
+        content.detail(versions, connected=False).plain,
+        content.facts(Overview({text: 1}, "m", 0)).plain,
+        content.synchronised([Synchronised(text, why=text)]),
+        *(str(cell) for row in content.rows(versions) for cell in row.cells),
+        *(str(cell) for row in content.found_rows([Neighbour(versions[0], 1.0)]) for cell in row.cells),
+        content.title(1, 2, text),
+        content.found_title(1, text),
+    ]
+    assert not any(character in "".join(drawn) for character in "\x1b\x00\x9b\u202e\x07\r")

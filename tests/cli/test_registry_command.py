@@ -1,0 +1,135 @@
+"""`toolsight registry`: what comes in, what goes out, and the registry as a source of other commands."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.cli.registry import option
+from tests.cli.conftest import Toolsight
+
+PLANTS = {"name": "water_plants", "description": "Water the plants.", "inputSchema": {"type": "object"}}
+SOIL = {"name": "soil_report", "description": "Report how wet the soil is.", "title": "Soil"}
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> str:
+    return str(tmp_path / "toolsight.db")
+
+
+@pytest.fixture
+def garden(tmp_path: Path) -> Path:
+    file = tmp_path / "garden.json"
+    file.write_text(json.dumps({"tools": [PLANTS, SOIL]}))
+    return file
+
+
+@pytest.fixture(autouse=True)
+def _embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(option, "make_embedder", lambda name: None if name == "none" else MemoryEmbedder())
+
+
+def test_a_listing_is_imported_embedded_and_found(toolsight: Toolsight, db: str, garden: Path) -> None:
+    done = toolsight("registry", "import", str(garden), "--db", db)
+    assert (done.exit_code, done.stdout) == (0, f"{garden}: 2 new, 0 changed, 0 as before\n")
+    told = toolsight("registry", "--db", db).stdout
+    assert "2 tools of 1 origin, 2 of them embedded (100 %)" in told
+    found = json.loads(toolsight("registry", "search", "how wet is the soil", "--json", "--db", db).stdout)
+    assert [one["id"] for one in found] == ["garden:soil_report", "garden:water_plants"]
+    assert found[0]["tool"]["title"] == "Soil"
+    assert found[0]["similarity"] > found[1]["similarity"]
+
+
+def test_a_changed_listing_makes_versions_and_what_is_missing_is_gone(
+    toolsight: Toolsight, db: str, garden: Path
+) -> None:
+    toolsight("registry", "import", str(garden), "--db", db)
+    garden.write_text(json.dumps({"tools": [{**PLANTS, "description": "Water all plants."}]}))
+    done = toolsight("registry", "import", str(garden), "--json", "--db", db)
+    (report,) = json.loads(done.stdout)
+    assert (report["added"], report["changed"], report["removed"]) == (0, 1, 1)
+    shown = toolsight("registry", "show", "garden:water_plants", "--db", db).stdout
+    assert "- Water the plants." in shown
+    assert "+ Water all plants." in shown
+    assert shown.index("version 2") < shown.index("version 1")
+    assert "gone: its origin has it no more" in (
+        toolsight("registry", "show", "garden:soil_report", "--db", db).stdout
+    )
+    (row,) = json.loads(toolsight("registry", "list", "--json", "--db", db).stdout)
+    assert (row["id"], row["version"]) == ("garden:water_plants", 2)
+
+
+def test_an_export_is_imported_as_the_same_registry(
+    toolsight: Toolsight, db: str, garden: Path, tmp_path: Path
+) -> None:
+    toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
+    file, other = tmp_path / "export.jsonl", str(tmp_path / "other.db")
+    assert toolsight("registry", "export", str(file), "--db", db).stdout == f"{file}: 2 versions\n"
+    assert "2 new" in toolsight("registry", "import", str(file), "--no-embed", "--db", other).stdout
+    assert "2 as before" in toolsight("registry", "import", str(file), "--no-embed", "--db", other).stdout
+    assert toolsight("registry", "export", "-", "--db", other).stdout == file.read_text()
+
+
+def test_one_bad_file_is_told_and_the_others_are_imported(
+    toolsight: Toolsight, db: str, garden: Path, tmp_path: Path
+) -> None:
+    bad = tmp_path / "bad.jsonl"
+    toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
+    toolsight("registry", "export", str(bad), "--db", db)
+    bad.write_text(f'{bad.read_text()}{{"server": 1}}\n')
+    fresh = str(tmp_path / "fresh.db")
+    done = toolsight("registry", "import", str(bad), str(garden), "--no-embed", "--db", fresh)
+    assert done.exit_code == 1
+    assert f"{bad}:3" in done.stderr
+    assert "hint:" in done.stderr
+    assert f"{garden}: 2 new" in done.stdout
+
+
+def test_a_long_list_says_how_to_go_on(toolsight: Toolsight, db: str, garden: Path) -> None:
+    toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
+    told = toolsight("registry", "list", "--limit", "1", "--db", db).stdout
+    assert "toolsight registry list --after garden:soil_report" in told
+    assert "garden:water_plants" not in told
+
+
+def test_an_unknown_tool_is_told_with_the_closest(toolsight: Toolsight, db: str, garden: Path) -> None:
+    toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
+    done = toolsight("registry", "show", "garden:soil_rapport", "--db", db)
+    assert done.exit_code == 1
+    assert "garden:soil_report" in done.stderr
+
+
+def test_the_tools_of_servers_are_kept_by_server(toolsight: Toolsight, db: str, garden: Path) -> None:
+    done = toolsight("registry", "sync", "--no-embed", "--json", "--db", db, "--", str(garden))
+    (one,) = json.loads(done.stdout)
+    assert (one["server"], one["report"]["added"]) == ("garden", 2)
+    assert toolsight("registry", "sync", "nowhere", "--db", db, "--", str(garden)).exit_code == 1
+
+
+def test_every_command_works_on_the_registry_and_calls_nothing(
+    toolsight: Toolsight, db: str, garden: Path
+) -> None:
+    nothing = toolsight("tools", "--registry", "--db", db)
+    assert (nothing.exit_code, "registry sync" in nothing.stderr) == (1, True)
+    toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
+    with_words = ("--registry", "--db", db, "--set", "discovery.embedding_model=none")
+    found = toolsight("search", "water plants", "--set", "discovery.ranker=bm25", *with_words)
+    assert "garden:water_plants" in found.stdout
+    called = toolsight("call", "garden:water_plants", "--yes", *with_words)
+    assert "its server is not connected" in called.stdout + called.stderr
+    both = toolsight("tools", "--demo", *with_words)
+    assert both.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [("mysql://ada:secret@x/db", "is no address of PostgreSQL"), ("x", "is no address of PostgreSQL")],
+)
+def test_an_address_that_nothing_opens_is_told_without_its_password(
+    toolsight: Toolsight, url: str, told: str
+) -> None:
+    done = toolsight("registry", TOOLSIGHT_DATABASE_URL=url)
+    assert done.exit_code == 1
+    assert told in done.stderr
+    assert "secret" not in done.stderr
