@@ -14,7 +14,7 @@ EDITABLE := --quiet --no-deps --no-build-isolation --editable .
 SPREAD := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format bench bench-hard bench-retrieval reproduce screenshots lock clean
+.PHONY: help setup demo test test-all check format bench bench-hard bench-retrieval bench-registry reproduce screenshots lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -75,6 +75,10 @@ bench-hard: $(STAMP) ## keys, time and memory with 107 servers and with 10,000 t
 bench-retrieval: $(STAMP) ## every ranker over every data set, with the bars (some 20 minutes); TOOLSIGHT_PEERS: see CONTRIBUTING.md
 	$(BIN)/python -m tests.benchmark.retrieval
 
+bench-registry: $(STAMP) ## 100,000 tools in SQLite and in PostgreSQL: search, recall, memory, disk; KEEP names a folder for them
+	$(BIN)/python -m tests.benchmark.registry --backend sqlite --tools 100000 $(if $(KEEP),--keep $(KEEP)/sqlite)
+	$(BIN)/python -m tests.benchmark.registry --backend postgres --tools 100000 $(if $(KEEP),--keep $(KEEP)/postgres)
+
 reproduce: $(STAMP) ## docs/reproduction.md anew; DATA names a folder of further catalogs
 	$(BIN)/toolsight reproduce --all --output docs/reproduction.md $(if $(DATA),--data $(DATA))
 
@@ -82,7 +86,7 @@ screenshots: $(STAMP) ## take the pictures again from the running app
 	$(BIN)/python -m screenshots
 
 lock: $(UV) ## resolve requirements.lock again
-	$(UV) pip compile $(LOCK) pyproject.toml --extra offline --extra otel --group dev --output-file requirements.lock
+	$(UV) pip compile $(LOCK) pyproject.toml --extra offline --extra otel --extra postgres --group dev --output-file requirements.lock
 	echo uv | $(UV) pip compile $(LOCK) - --output-file requirements-uv.lock
 
 clean: ## remove the environment and caches

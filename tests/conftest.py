@@ -10,6 +10,8 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+from tests.support import postgres
+
 # A busy machine is no bug; and what CI tries is the same each time, so that a failure there can be repeated.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 settings.register_profile("default", PATIENT, max_examples=20)
@@ -25,3 +27,8 @@ def pytest_collection_finish() -> None:
     """Keep the garbage collector from looking at what was imported again and again."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Leave no server running that tests have started."""
+    postgres.stop()

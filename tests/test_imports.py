@@ -22,6 +22,7 @@ SLOW = (
     "numpy",
     "onnxruntime",
     "opentelemetry",
+    "psycopg",
 )
 
 

@@ -1,6 +1,7 @@
 """The data that sections are measured on, and how they report progress."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,6 +11,7 @@ from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
 from inspector.engine.ports import Clock, TokenCounter
+from inspector.engine.registry.port import ToolRegistry
 
 if TYPE_CHECKING:
     from inspector.engine.discovery.index import ToolIndex
@@ -110,6 +112,9 @@ class Source(Protocol):
         """Other people's catalogs; empty if no folder was given. Raises ConfigError."""
 
     def poisons(self) -> Sequence[Poison]: ...
+
+    def registries(self) -> AbstractContextManager[Mapping[str, ToolRegistry]]:
+        """Empty registries of tools by back end; leaving removes them. Raises ToolsightError."""
 
     def played(self, steps: Steps) -> Sequence[PlayedScenario]:
         """Every shipped scenario, played. Raises ToolsightError and Stopped."""

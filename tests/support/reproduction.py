@@ -1,15 +1,20 @@
 """A source for reproductions that needs no server, model or file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
+from inspector.adapters.sqlite.registry import SqliteRegistry
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
 from inspector.engine.ports import TokenCounter
+from inspector.engine.registry.port import ToolRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 from tests.support.counting import CharacterCounter
 from tests.support.office import office
@@ -67,6 +72,13 @@ class MemorySource:
 
     def poisons(self) -> Sequence[Poison]:
         return self._poisons
+
+    @contextmanager
+    def registries(self) -> Iterator[Mapping[str, ToolRegistry]]:
+        with TemporaryDirectory() as folder:
+            registry = SqliteRegistry(Path(folder) / "registry.db")
+            yield {"SQLite": registry}
+            registry.close()
 
     def played(self, steps: Steps) -> Sequence[PlayedScenario]:
         steps("scenario", 0, len(self._played))

@@ -1,8 +1,10 @@
 """The data of a reproduction: the demo servers, the shipped files, and folders named by the user."""
 
 import json
+import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -16,6 +18,7 @@ from inspector import __version__
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.files.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
 from inspector.adapters.files.scenario_file import load_scenario
+from inspector.adapters.sqlite.registry import SqliteRegistry
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli import composition
 from inspector.cli.launch import headless
@@ -28,6 +31,7 @@ from inspector.domain.evaluation import EvalCase
 from inspector.domain.fold import fold
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder
 from inspector.engine.ports import Clock, TokenCounter
+from inspector.engine.registry.port import ToolRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 
 if TYPE_CHECKING:
@@ -113,6 +117,19 @@ class ShippedSource:
 
     def poisons(self) -> Sequence[Poison]:
         return read_poisons(composition.fixtures_path() / "poison" / "demo.jsonl")
+
+    @contextmanager
+    def registries(self) -> Iterator[Mapping[str, ToolRegistry]]:
+        """One in a file; where TOOLSIGHT_DATABASE_URL is set, one on its server, beside what is there."""
+        with ExitStack() as opened:
+            folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-reproduce-"))
+            found: dict[str, ToolRegistry] = {"SQLite": SqliteRegistry(Path(folder) / "registry.db")}
+            opened.callback(found["SQLite"].close)
+            if url := os.environ.get(composition.DATABASE_URL):
+                from inspector.adapters.postgres.scratch import scratch_registry
+
+                found["PostgreSQL"] = opened.enter_context(scratch_registry(url))
+            yield found
 
     def played(self, steps: Steps) -> Sequence[PlayedScenario]:
         if self._played is None:

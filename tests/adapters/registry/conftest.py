@@ -9,6 +9,7 @@ import pytest
 
 from inspector.adapters.sqlite.registry import SqliteRegistry
 from inspector.engine.registry.port import ToolRegistry
+from tests.support.postgres import empty_registry
 
 Opener = Callable[[], AbstractContextManager[ToolRegistry]]
 
@@ -22,7 +23,7 @@ def sqlite() -> Iterator[ToolRegistry]:
 
 
 # Each opens an empty registry, and leaves nothing of it behind.
-OPENERS: Mapping[str, Opener] = {"sqlite": sqlite}
+OPENERS: Mapping[str, Opener] = {"sqlite": sqlite, "postgres": empty_registry}
 
 
 @pytest.fixture(params=list(OPENERS))

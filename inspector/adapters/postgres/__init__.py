@@ -1,0 +1,1 @@
+"""PostgreSQL with pgvector, through psycopg: a registry of tools for many."""
