@@ -17,6 +17,7 @@ from inspector.engine.workbench import Workbench
 if TYPE_CHECKING:
     from textual.app import App
 
+    from inspector.app.navigation import Destination
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
     from inspector.engine.agents.library import AgentLibrary
@@ -40,6 +41,7 @@ class Opened:
     runs left. `audit` reads what the other configurations on this machine cost, in a thread. With `approves`,
     the person has given consent already. Without an `elicitor` servers' questions are not shown here;
     without `agents` no transcripts can be imported; without `flows` nobody knows what other sessions called.
+    With a `first` destination, the app goes there once it is open.
     """
 
     bench: Workbench
@@ -54,6 +56,7 @@ class Opened:
     agents: "AgentLibrary | None" = None
     flows: "FlowLibrary | None" = None
     elicitor: ModalElicitor | None = None
+    first: "Destination | None" = None
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:
