@@ -27,6 +27,7 @@ from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.embedding_ports import Embedder
+from inspector.engine.marketplace.port import MarketplacePorts
 from inspector.engine.ports import Approver, Elicitor, Ports, TokenCounter
 from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
 from inspector.engine.store_ports import EventStore
@@ -122,6 +123,7 @@ async def opened(
     counter_for: Callable[[str], TokenCounter] | None = None,
     prices: Sequence[Prices] = (),
     breakers: BreakerStore | None = None,
+    marketplace: MarketplacePorts | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with nothing connected; the model plays `steps`. The default configuration is `configured`."""
     servers = servers or shop_and_weather()
@@ -149,6 +151,7 @@ async def opened(
         reliability=ReliabilityPorts(
             breakers or MemoryBreakers(), TenacityRetrier(clock.sleep), JsonSchemaCheck()
         ),
+        marketplace=marketplace or MarketplacePorts(),
     )
     async with Workbench(
         configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values
@@ -170,6 +173,7 @@ async def connected(
     counter_for: Callable[[str], TokenCounter] | None = None,
     prices: Sequence[Prices] = (),
     breakers: BreakerStore | None = None,
+    marketplace: MarketplacePorts | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with everything connected and indexed."""
     async with opened(
@@ -185,6 +189,7 @@ async def connected(
         counter_for=counter_for,
         prices=prices,
         breakers=breakers,
+        marketplace=marketplace,
     ) as rig:
         rig.bench.connect()
         await rig.bench.wait_connected()

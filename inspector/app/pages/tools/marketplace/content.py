@@ -46,7 +46,9 @@ def facts(
     sure = f"   fits {report.probability:.2f}" if report.probability is not None else ""
     return Content.assemble(
         (f"{found} of {count(report.considered, 'plugin')} may fit", "bold"),
-        (f" “{report.query[:_NAMED]}”{sure}   {report.installed} installed and left out", MUTED),
+        " “",
+        plain(report.query, newlines=False, limit=_NAMED),
+        (f"”{sure}   {report.installed} installed and left out", MUTED),
         (left_out, "$text-warning"),
     )
 
@@ -85,7 +87,8 @@ def _row(plugin: Plugin, server: str, found: Suggestion | None) -> Record:
 
 def detail(plugin: Plugin, server: str, found: Suggestion | None) -> Content:
     """Return everything that is known of a plugin, with why it fits and what would be started."""
-    head = Content.assemble(_text(plugin.name).stylize("bold"), (f"   {plugin.version}"[:_NAMED], MUTED))
+    version = plain(plugin.version, newlines=False, limit=_NAMED).stylize(MUTED)
+    head = Content.assemble(_text(plugin.name).stylize("bold"), "   ", version)
     parts = [head, _text(plugin.description), Content("\n").join(_lines(plugin, server))]
     if found is not None:
         parts.insert(1, _why(found))

@@ -24,10 +24,7 @@ _SIGNS = {"+": "$text-success", "-": "$text-error"}
 class ChangeDialog(Confirm):
     """Shows what would be started and what would be written. The focus is on no, and esc means no."""
 
-    DEFAULT_CSS = """
-    ChangeDialog > Vertical { width: 100; }
-    ChangeDialog .confirm--body { max-height: 60vh; }
-    """
+    DEFAULT_CSS = "ChangeDialog > Vertical { width: 100; }"
     AUTO_FOCUS = "Button:last-of-type"
 
     def __init__(self, title: str, body: Content, yes: str) -> None:
