@@ -12,7 +12,6 @@ from textual.widgets import Button, Static
 
 from inspector.app.dialogs.consent_text import TEXT_AT, fact_line
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.tools.marketplace.content import variable_text
 from inspector.domain.installation import Installation, Removal, ServerChange
 from inspector.domain.plugin import Plugin, Variable
 from widgets import NOTHING, Choice, Confirm, Field, SchemaForm, plain
@@ -47,7 +46,8 @@ class VariablesDialog(ModalScreen[dict[str, str] | None]):
             width: 84; max-width: 96%; height: auto; max-height: 90%;
             padding: 1 2; border: round $accent; background: $surface;
         }
-        & SchemaForm { height: auto; max-height: 20; }
+        & SchemaForm { height: auto; max-height: 50vh; }
+        & SchemaForm > Button { display: none; }
         & Static { height: auto; }
         & #variables-title { margin-bottom: 1; }
         & Horizontal { height: auto; margin-top: 1; }
@@ -100,7 +100,7 @@ def _field(variable: Variable) -> Field:
         variable.name,
         "string",
         variable.required and not variable.default,
-        variable_text(variable),
+        variable.description,
         default,
         hidden=variable.secret,
     )
