@@ -167,6 +167,8 @@ class ToolsightApp(PlaceApp):
             await self.deliver_early_keys()
             if not await connect(self, self._opened):
                 self.exit(message="No server was started.")
+            elif self._opened.first is not None:
+                self.open(self._opened.first)
         except ToolsightError as error:
             self.failure = error
             self.exit()

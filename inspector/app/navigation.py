@@ -76,6 +76,21 @@ class ConfusablePage:
 
 
 @dataclass(frozen=True, slots=True)
+class MarketplacePage:
+    """A plugin of the marketplace, among those that may serve a query."""
+
+    plugin: str = ""
+    query: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioPage:
+    """A scenario by the name of its file, to be run now."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class RacePage:
     """The race of the conversation's last question, to be started now."""
 
@@ -113,8 +128,10 @@ Destination = (
     | StepsPage
     | EditPage
     | ConfusablePage
+    | MarketplacePage
     | TracePage
     | ThresholdPage
     | ProfilesPage
     | RacePage
+    | ScenarioPage
 )

@@ -17,6 +17,7 @@ from inspector.engine.workbench import Workbench
 if TYPE_CHECKING:
     from textual.app import App
 
+    from inspector.app.navigation import Destination
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
     from inspector.engine.agents.library import AgentLibrary
@@ -42,6 +43,7 @@ class Opened:
     the person has given consent already. Without an `elicitor` servers' questions are not shown here;
     without `agents` no transcripts can be imported; without `flows` nobody knows what other sessions called;
     without a `registry` there are no tools but those of the servers.
+    With a `first` destination, the app goes there once it is open.
     """
 
     bench: Workbench
@@ -57,6 +59,7 @@ class Opened:
     flows: "FlowLibrary | None" = None
     elicitor: ModalElicitor | None = None
     registry: "RegistryLibrary | None" = None
+    first: "Destination | None" = None
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:

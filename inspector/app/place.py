@@ -48,6 +48,7 @@ PLACES: tuple[Place, ...] = (
             PageInfo("manifest", "as sent", "What the model is sent, exactly."),
             PageInfo("confusable", "alike", "Tools that a search may confuse."),
             PageInfo("registry", "registry", "Tools kept with their versions, connected or not."),
+            PageInfo("marketplace", "marketplace", "Servers that could be installed, and what they start."),
         ),
     ),
     Place("find", "Find", (PageInfo("search", "search", "Search, and see why a tool is found or not."),)),

@@ -30,7 +30,7 @@ from inspector.engine.store_ports import SessionSummary
 from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.measure import BudgetMeter
 from inspector.engine.tokens.count.other_model import OtherModels
-from inspector.engine.view import DiscoveryView, SessionView, TokenView
+from inspector.engine.view import DiscoveryView, MarketplaceView, SessionView, TokenView
 from inspector.engine.wire_log import WireLog
 from inspector.engine.workbench import Workbench
 
@@ -250,6 +250,10 @@ class ReplayedSession:
     @property
     def other_models(self) -> OtherModels:
         return self._running.other_models
+
+    @property
+    def marketplace(self) -> MarketplaceView:
+        return self._running.marketplace
 
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:
         """Return the stream up to the moment."""

@@ -45,6 +45,7 @@ from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder
+from inspector.engine.marketplace.port import MarketplacePorts
 from inspector.engine.policy import Policy
 from inspector.engine.ports import (
     Approver,
@@ -341,6 +342,7 @@ def make_workbench(
         seeds_from=lambda path: load_seeds(Path(path)),
         registry=cache(partial(open_registry, options)),
         reliability=reliability or make_reliability(open_breakers(options)),
+        marketplace=make_marketplace(options),
     )
     policy = Policy(configuration, profile=options.profile, values=_anchored(options.settings))
     return Workbench(
@@ -354,6 +356,25 @@ def make_workbench(
         values=policy.session_values,
         trusted=options.trust,
     )
+
+
+def make_marketplace(options: Options) -> MarketplacePorts:
+    """The catalogs of the marketplace, and what changes configuration files."""
+    from inspector.adapters.files.config.editor import ConfigurationEditor
+    from inspector.cli.marketplace.ports import read_catalogs
+
+    editor = ConfigurationEditor(os.environ, given_inputs(options))
+    return MarketplacePorts(partial(read_catalogs, options), editor)
+
+
+def imported_path(options: Options) -> Path:
+    """The folder of the catalogs that were imported, beside the database."""
+    return database_path(options).parent / "marketplace"
+
+
+def shipped_catalog() -> Path:
+    """The catalog that comes with Toolsight, for the demo."""
+    return fixtures_path() / "marketplace" / "catalog.json"
 
 
 def _forgetful_store() -> EventStore:

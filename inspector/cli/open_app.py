@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 _GIVE_WAY_SECONDS = 0.001
 
 
-def open_app(options: Options, *, watch: bool = False) -> None:
+def open_app(options: Options, *, watch: bool = False, scenario: str = "") -> None:
     """Run the app on what `options` name; ask if they name nothing. Raises the error if it cannot open.
 
-    With `watch` a server starts again when its files change.
+    With `watch` a server starts again when its files change; a `scenario` is run in the Lab at once.
     """
 
     # Threads read servers and embed while keys are pressed: they give way to the screen after a millisecond.
@@ -46,7 +46,7 @@ def open_app(options: Options, *, watch: bool = False) -> None:
         if chosen is None:
             return
         async with AsyncExitStack() as stack:
-            app = ToolsightApp(lambda: _start(chosen, stack, watch=watch), _own_keys)
+            app = ToolsightApp(lambda: _start(chosen, stack, watch=watch, scenario=scenario), _own_keys)
             await shown.run(app)
             if app.failure is not None:
                 raise app.failure
@@ -107,12 +107,13 @@ async def _asked(options: Options, shown: _Shown) -> Options | None:
     return replace(options, config=config, server=chosen.server, demo=chosen.demo)
 
 
-async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Opened":
+async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenario: str) -> "Opened":
     """Open a workbench with the real adapters; leaving the stack closes it."""
     await asyncio.to_thread(import_module, "inspector.cli.composition")
     from inspector.adapters.clipboard import SystemClipboard
     from inspector.app.dialogs.approver import ModalApprover
     from inspector.app.dialogs.elicitation.elicitor import ModalElicitor
+    from inspector.app.navigation import ScenarioPage
     from inspector.app.opening import Opened
     from inspector.app.reproduction import Reproduction
     from inspector.cli import composition
@@ -139,6 +140,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Op
         flows=RecordedFlows(options),
         elicitor=elicitor,
         registry=_library(bench),
+        first=ScenarioPage(scenario) if scenario else None,
     )
 
 

@@ -24,6 +24,7 @@ _SECTIONS = {
         "clients": "client.clients",
         "breakers": "breaker",
         "leftovers": "leftover",
+        "marketplace": "marketplace.command",
         "keys": "keys",
     },
     "Find": {

@@ -19,8 +19,10 @@ from inspector.domain.events import (
     Event,
     Failed,
     LoopDetected,
+    MarketplaceSearched,
     MilestoneReached,
     ModelResponded,
+    PluginInstalled,
     Record,
     RedundantSearch,
     SearchPerformed,
@@ -35,6 +37,7 @@ from inspector.domain.events import (
     UserSaid,
 )
 from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.marketplace import Suggestion
 from inspector.domain.message import arguments_text
 from inspector.domain.number import count, percent
 from inspector.domain.ranking import SearchReport, SearchRequest
@@ -66,8 +69,8 @@ class Item:
     """One block of the conversation. `seq` is the event that opened it; `text` is the raw body.
 
     Of an error, `raw` is what a model's provider said, as it came. Of a search, `loaded` holds the tokens of
-    each tool that it bound, and `called` its results that the model called later in the turn. Of a call that
-    failed, `outcome` says how, in words.
+    each tool that it bound, `called` its results that the model called later in the turn, and `suggested`
+    the plugins that it found in the marketplace. Of a call that failed, `outcome` says how, in words.
     """
 
     seq: int
@@ -82,6 +85,7 @@ class Item:
     milliseconds: float = 0.0
     loaded: Mapping[str, int] = field(default_factory=dict)
     called: frozenset[str] = frozenset()
+    suggested: tuple[Suggestion, ...] = ()
     outcome: str = ""
 
     def found(self, tool_id: str) -> bool:
@@ -184,6 +188,20 @@ def _search_performed(event: SearchPerformed, seq: int, items: _Items) -> _Items
             milliseconds=event.report.latency_ms,
         ),
     )
+
+
+@_step.register
+def _marketplace_searched(event: MarketplaceSearched, _seq: int, items: _Items) -> _Items:
+    """Note with the search that went on there what it found."""
+    if event.by != "model" or not items or items[-1].kind is not ItemKind.SEARCH:
+        return items
+    return (*items[:-1], replace(items[-1], suggested=event.report.suggestions))
+
+
+@_step.register
+def _plugin_installed(event: PluginInstalled, seq: int, items: _Items) -> _Items:
+    """Say in the middle of a conversation that there is more to call from here on."""
+    return (*items, Item(seq, ItemKind.NOTICE, title=f"installed: {event.summary()}")) if items else items
 
 
 @_step.register

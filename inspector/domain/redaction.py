@@ -133,11 +133,16 @@ class Redactor:
         A value with a secret-looking name counts from 4 characters; any other from 8, and only if it is not a
         path, number, plain URL, locale or single word. A name may have a prefix that ends in a dot.
         """
-        self._known = dict(_forms(secrets))
+        self._known: dict[str, str] = {}
+        self._done: dict[int, Any] = {}
+        self.learn(secrets)
+
+    def learn(self, secrets: Mapping[str, str]) -> None:
+        """Keep these secrets out of the record from now on, too."""
+        self._known |= _forms(secrets)
         names = "|".join(sorted({re.escape(name) for name in self._known.values()}))
         self._marker = re.compile(rf"(\[redacted(?: (?:{names}))?\])" if names else r"(\[redacted\])")
         self._cached = lru_cache(maxsize=_CACHED_TEXTS)(self._redacted)
-        self._done: dict[int, Any] = {}
         self._all_clean = lru_cache(maxsize=_CACHED_ROWS)(self._are_clean)
 
     def text(self, text: str) -> str:

@@ -55,7 +55,8 @@ class Preparation:
     """What happens before a user message, in this order.
 
     Seconds pass, settings change (values by path), a milestone is reached, a server is stopped, a server's
-    tools change (at once, or when it is back), a server is connected again, a server's next calls fail.
+    tools change (at once, or when it is back), a server is connected again, a server's next calls fail, a
+    plugin of the marketplace is installed, a server is removed: the scenario's author stands for the person.
     """
 
     wait: float = 0.0
@@ -65,6 +66,8 @@ class Preparation:
     stop: str = ""
     reconnect: str = ""
     fault: Fault | None = None
+    install: str = ""
+    uninstall: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,11 @@ class ServerSpec:
     def argv(self) -> tuple[str, ...]:
         return (self.command, *self.args)
 
+    @property
+    def secrets(self) -> dict[str, str]:
+        """What the configuration passes to it, which may be secret, by names that begin with its own."""
+        return {f"{self.name}.{name}": value for name, value in (*self.env.items(), *self.headers.items())}
+
     def fingerprint(self) -> str:
         """A hash of everything that the configuration says of what runs: what is remembered is tied to it."""
         parts = [self.argv, self.cwd, self.url, sorted(self.env.items()), sorted(self.headers.items())]

@@ -12,6 +12,7 @@ from inspector.domain.conversation import Conversation
 from inspector.domain.events import ApprovalDecided, CallCounted, DefinitionChanged, GateApplied, LoadCause
 from inspector.domain.index_state import IndexState
 from inspector.domain.inertia_state import InertiaState
+from inspector.domain.marketplace import MarketplaceReport
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 from inspector.domain.search_offer import SearchOffer
 from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
@@ -152,6 +153,7 @@ class SessionState:
     and `untold` the breaking ones that the model has to be told of; `read_as` are the hashes of what
     it read of those tools. `breakers` holds those that were ever
     open, by tool id or server name. `turn_retries` counts the retries since the user's last message.
+    `marketplace` is the last search that went on there.
     """
 
     config: str = ""
@@ -216,6 +218,7 @@ class SessionState:
     changes: Mapping[str, DefinitionChanged] = field(default_factory=dict)
     untold: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     read_as: Mapping[str, str] = field(default_factory=dict)
+    marketplace: MarketplaceReport | None = None
 
     def with_binding(self, *bindings: Binding) -> tuple[ToolState, ...]:
         """The tools with any of the given bindings, in catalog order."""

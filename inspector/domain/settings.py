@@ -15,6 +15,7 @@ from inspector.domain.composition_settings import (
     RetrySettings,
     VersionSettings,
 )
+from inspector.domain.marketplace_settings import MarketplaceSettings
 from inspector.domain.setting_field import knob
 
 # Long because every setting stands here with its documentation.
@@ -317,3 +318,4 @@ class Settings:
     versions: VersionSettings = field(default_factory=VersionSettings)
     record: RecordSettings = field(default_factory=RecordSettings)
     client: ClientCapabilities = field(default_factory=ClientCapabilities)
+    marketplace: MarketplaceSettings = field(default_factory=MarketplaceSettings)

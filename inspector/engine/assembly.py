@@ -41,12 +41,7 @@ def started(live: Live, profile: str, trusted: Collection[str] = ()) -> SessionS
 
 def redactor_of(configuration: Configuration) -> Redactor:
     """A redactor for everything the configuration passes to its servers, which may be secret."""
-    secrets = {
-        f"{spec.name}.{name}": value
-        for spec in configuration.servers
-        for name, value in (*spec.env.items(), *spec.headers.items())
-    }
-    return Redactor(secrets)
+    return Redactor({name: value for spec in configuration.servers for name, value in spec.secrets.items()})
 
 
 def retrieval_of(

@@ -3,6 +3,7 @@
 from typing import Any, Protocol
 
 from inspector.domain.events import TurnEnded
+from inspector.domain.installation import Installation, Removal
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ToolResult
@@ -79,6 +80,17 @@ class Commands(Protocol):
 
     def trust(self, server: str, trusted: bool) -> None:
         """Believe what a server claims about its tools for this session, or no longer: see `why_ask`."""
+        ...
+
+    async def install(self, wanted: Installation) -> None:
+        """Install a plugin as a person has seen it: connect its server, then write the configuration.
+
+        Raises ToolsightError; then the session and the file are as they were.
+        """
+        ...
+
+    async def remove_server(self, wanted: Removal) -> None:
+        """Take a server out of configuration and session. Raises ToolsightError and changes nothing."""
         ...
 
     def reset_breaker(self, name: str) -> None:

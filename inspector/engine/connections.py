@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import (
@@ -44,22 +45,20 @@ class Connections:
         self._changes = Coalesced(on_tools)
         self._is_starting = False
         slots, self._pace = asyncio.Semaphore(_READ_AT_ONCE), StartPace()
-        self._servers = {
-            spec.name: Connection(
-                spec,
-                connector,
-                memory,
-                clock=clock,
-                emit=emit,
-                count_tokens=count_tokens,
-                on_tools=self._changed,
-                redact=redact,
-                slots=slots,
-                pace=self._pace,
-                client_for=client_for,
-            )
-            for spec in specs
-        }
+        self._new = partial(
+            Connection,
+            connector=connector,
+            memory=memory,
+            clock=clock,
+            emit=emit,
+            count_tokens=count_tokens,
+            on_tools=self._changed,
+            redact=redact,
+            slots=slots,
+            pace=self._pace,
+            client_for=client_for,
+        )
+        self._servers = {spec.name: self._new(spec) for spec in specs}
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -129,6 +128,21 @@ class Connections:
         await asyncio.gather(*(server.restart_if_outdated() for server in self._servers.values()))
         self._changes.soon()
         await self.settled()
+
+    async def add(self, spec: ServerSpec) -> None:
+        """Connect one more server, and wait until it is ready or has failed."""
+        connection = self._servers[spec.name] = self._new(spec)
+        connection.start()
+        await connection.settled()
+        self.catch_up()
+
+    async def remove(self, server: str) -> None:
+        """Close the connection, or stop opening it, and forget the server."""
+        connection = self._servers.pop(server, None)
+        if connection is not None:
+            await connection.stop()
+            self._changes.soon()
+            self.catch_up()
 
     async def stop(self, server: str) -> None:
         """Close the connection, or stop opening it."""

@@ -22,6 +22,7 @@ from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.settings import ClientCapabilities
 from inspector.domain.tool import Tool
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
+from inspector.engine.marketplace.port import MarketplacePorts
 from inspector.engine.reliability_ports import ReliabilityPorts
 from inspector.engine.store_ports import CallHistory, EventStore, ServerMemory
 
@@ -301,3 +302,4 @@ class Ports:
     seeds_from: Callable[[str], Mapping[str, InertiaGraph]] = _no_seeds
     reliability: ReliabilityPorts = ReliabilityPorts()
     registry: "Callable[[], ToolRegistry] | None" = None
+    marketplace: MarketplacePorts = MarketplacePorts()

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from inspector.domain.configuration import Configuration
     from inspector.domain.evaluation import EvalSet
     from inspector.domain.events import Record
+    from inspector.domain.installation import Installation, Removal
+    from inspector.domain.marketplace import MarketplaceReport
     from inspector.domain.message import ModelRequest
+    from inspector.domain.plugin import Plugin
     from inspector.domain.price import Prices
     from inspector.domain.prompt_cache import CacheTerms
     from inspector.domain.ranking import SearchRequest
@@ -89,6 +92,38 @@ class TokenView(Protocol):
         ...
 
 
+class MarketplaceView(Protocol):
+    """The plugins of the catalogs, and what installing one would change."""
+
+    @property
+    def plugins(self) -> tuple[Plugin, ...]: ...
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the catalogs and with entries that were left out."""
+        ...
+
+    def find(self, name: str) -> Plugin:
+        """The plugin of that name. Raises ConfigError."""
+        ...
+
+    def server_of(self, plugin: Plugin) -> str:
+        """The configured server that is the plugin's; "" if it is not installed."""
+        ...
+
+    def look(self, query: str, limit: int = 0) -> MarketplaceReport:
+        """Search without recording anything; without a limit every plugin is ranked."""
+        ...
+
+    def plan(self, name: str, values: Mapping[str, str] = ...) -> Installation:
+        """What installing would start and change; nothing is written. Raises ConfigError."""
+        ...
+
+    def removal(self, server: str) -> Removal:
+        """What removing a server would change; nothing is written. Raises ConfigError."""
+        ...
+
+
 class SessionView(Protocol):
     """One session, running or replayed."""
 
@@ -129,6 +164,11 @@ class SessionView(Protocol):
     @property
     def other_models(self) -> OtherModels:
         """Token counts and prices under models other than the session's, and which this machine offers."""
+        ...
+
+    @property
+    def marketplace(self) -> MarketplaceView:
+        """What could be installed."""
         ...
 
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:

@@ -22,6 +22,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.events.base import Actor
 from inspector.domain.index_state import IndexState
+from inspector.domain.installation import Installation, Removal
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ModelRequest, ToolResult
@@ -38,6 +39,8 @@ from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
+from inspector.engine.marketplace.installing import Installing
+from inspector.engine.marketplace.marketplace import Marketplace
 from inspector.engine.policy import Policy
 from inspector.engine.ports import ChatModel, Ports
 from inspector.engine.retention import Retention
@@ -107,6 +110,9 @@ class Workbench:
             redact=redactor.once,
             client_for=self._client_for,
         )
+        self.marketplace = Marketplace(self._live, ports, lambda: bool(self._connections.connecting))
+        changing = (ports.marketplace.editor, ports.memory, redactor, self._rebuild)
+        self._installing = Installing(self._session, self._live, self._connections, *changing)
         self._check = SettingsCheck(self._session, self._live, lambda: self._connections.tools)
         self._inertia = inertia_of(self._session, self._live, ports, self.accounting, self._binder)
         self._chat = self._new_chat()
@@ -121,6 +127,7 @@ class Workbench:
             servers=self._connections,
             inertia=self._inertia,
             reliability=self.ports.reliability,
+            further=self.marketplace.after,
         )
 
     async def __aenter__(self) -> Self:
@@ -133,6 +140,7 @@ class Workbench:
         self._check.close()
         self._inertia.close()
         self.retrieval.close()
+        self.marketplace.close()
         await self.retrieval.settled()
         try:
             await self._background.settled()
@@ -265,7 +273,17 @@ class Workbench:
             request, bound=state.bound_ids, pinned=state.pinned, unmet=self._binder.unmet()
         )
         self._session.emit(SearchPerformed(answer.report, answer.text, by="user"))
+        if (further := self.marketplace.after(answer.report, "user")) is not None:
+            self._session.emit(further)
         return answer.report
+
+    async def install(self, wanted: Installation, *, by: Actor = "user") -> None:
+        """Install a plugin as a person has seen it. Raises ToolsightError; then everything is as it was."""
+        await self._installing.install(wanted, by)
+
+    async def remove_server(self, wanted: Removal, *, by: Actor = "user") -> None:
+        """Take a server out of configuration and session. Raises ToolsightError and changes nothing."""
+        await self._installing.remove(wanted, by)
 
     async def call(self, tool_id: str, arguments: JsonObject) -> ToolResult:
         """Call a permitted tool on behalf of the user. Raises ToolsightError."""
@@ -353,6 +371,7 @@ class Workbench:
             self._live.retrieval = self._new_retrieval(self.configuration, settings)
         else:
             self.retrieval.use_settings(settings.discovery)
+        self.marketplace.use_settings(settings, changed)
         self._inertia.follow()
         self._rebuild()
         if any(map(is_about_client, changed)):

@@ -49,6 +49,8 @@ from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.clients.screen import ClientsScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
+from inspector.app.pages.tools.marketplace.dialog import ChangeDialog
+from inspector.app.pages.tools.marketplace.screen import MarketplaceScreen
 from inspector.app.pages.tools.registry.screen import RegistryScreen
 from inspector.app.pages.trace.events.screen import EventsScreen
 from inspector.app.pages.trace.flow.screen import FlowScreen
@@ -85,6 +87,7 @@ from tests.support.canned_report import CATALOG_SIZE
 from tests.support.imported_story import StoreLibrary, records_of, story_store
 from tests.support.lab import MemoryLab, four_servers, written
 from tests.support.machine import machine
+from tests.support.marketplace import shipped_market
 from tests.support.office import office
 from tests.support.picture import (
     NARROW,
@@ -306,6 +309,11 @@ PAGES: Mapping[str, Picture] = {
         _acts(Opens(ClientsScreen), Lacks(" …  "), "tab", "enter", "pagedown"),
     ),
     "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
+    "marketplace": Picture(
+        MarketplaceScreen,
+        lambda: Shown(marketplace=shipped_market(), embedder=MemoryEmbedder()),
+        _acts(Goes("marketplace"), Shows("34 plugins"), "down"),
+    ),
     "pair": Picture(PairScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE), "enter", "tab")),
     "budget": Picture(
         BudgetScreen,
@@ -425,6 +433,11 @@ DIALOGS: Mapping[str, Picture] = {
     ),
     "form": Picture(FormDialog, Shown, _acts(Opens(lambda: FormDialog(FORM)), "tab", *"ada", "ctrl+r")),
     "link": Picture(LinkDialog, Shown, _acts(Opens(lambda: LinkDialog(LINK)))),
+    "install": Picture(
+        ChangeDialog,
+        lambda: Shown(marketplace=shipped_market()),
+        _acts(Goes("marketplace"), Shows("34 plugins"), "enter", Shows("Install and start")),
+    ),
     "consent": Picture(ConsentDialog, Shown, _acts(Opens(_consent))),
     "detail": Picture(
         DetailScreen,

@@ -34,6 +34,7 @@ SMOKES = {
     "cost": (("cost", "--session", SESSION), 0, "a recorded session of"),
     "settings": (("settings", "--set", "binding.capacty=3"), 1, "Did you mean `binding.capacity`?"),
     "clients": (("clients", "codex"), 0, "https://github.com/openai/codex"),
+    "marketplace": (("marketplace", "list", "--demo"), 0, "fixtures/currency"),
     "keys": (("keys",), 0, "place.find"),
     "breakers": (("breakers",), 0, "No breaker has counted a call yet"),
     "leftovers": (("leftovers",), 0, "0 servers left something running"),

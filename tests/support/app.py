@@ -22,6 +22,7 @@ from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.domain.configuration import Configuration
 from inspector.domain.price import Prices
 from inspector.engine.embedding_ports import Embedder
+from inspector.engine.marketplace.port import MarketplacePorts
 from inspector.engine.ports import Leftovers
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
@@ -77,6 +78,7 @@ async def app_rig(
     yes: bool = False,
     approves: bool = False,
     leftovers: Leftovers | None = None,
+    marketplace: MarketplacePorts | None = None,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     """The app, running; with `settled` every server is ready or failed and drawn.
 
@@ -93,6 +95,7 @@ async def app_rig(
         embedder=embedder,
         configuration=configuration,
         prices=prices,
+        marketplace=marketplace,
     ) as rig:
         app = app_on(
             rig, approver, at_home=at_home, leftovers=leftovers, approves=approves, elicitor=elicitor

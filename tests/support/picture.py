@@ -18,6 +18,7 @@ from inspector.domain.price import Prices
 from inspector.engine.agents.library import AgentLibrary
 from inspector.engine.composition.flow import FlowLibrary
 from inspector.engine.embedding_ports import Embedder
+from inspector.engine.marketplace.port import MarketplacePorts
 from inspector.engine.ports import TokenCounter
 from inspector.engine.registry.library import RegistryLibrary
 from inspector.engine.tokens.audit.result import Audit
@@ -46,6 +47,7 @@ class Shown(RigApp):
         flows: FlowLibrary | None = None,
         registry: RegistryLibrary | None = None,
         recorded: Sequence[Record] = (),
+        marketplace: MarketplacePorts | None = None,
     ) -> None:
         super().__init__(self._start_rig)
         self.at_home = at_home
@@ -55,7 +57,7 @@ class Shown(RigApp):
         self._counter_for = counter_for
         self._prices = prices
         self._audit, self._yes, self._agents, self._recorded = audit, yes, agents, recorded
-        self._flows, self._kept = flows, registry
+        self._flows, self._kept, self._marketplace = flows, registry, marketplace
         self._rig: Rig | None = None
         self._stack = AsyncExitStack()
 
@@ -69,6 +71,7 @@ class Shown(RigApp):
                 embedder=self._embedder,
                 counter_for=self._counter_for,
                 prices=self._prices,
+                marketplace=self._marketplace,
             )
         )
         self._rig.store.append_all(self._recorded)

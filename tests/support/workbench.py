@@ -27,6 +27,7 @@ from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.embedding_ports import Embedder
+from inspector.engine.marketplace.port import MarketplacePorts
 from inspector.engine.ports import Approver, Elicitor, Ports, TokenCounter
 from inspector.engine.registry.port import ToolRegistry
 from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
@@ -124,6 +125,7 @@ async def opened(
     prices: Sequence[Prices] = (),
     breakers: BreakerStore | None = None,
     registry: ToolRegistry | None = None,
+    marketplace: MarketplacePorts | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with nothing connected; the model plays `steps`. The default configuration is `configured`."""
     servers = servers or shop_and_weather()
@@ -152,6 +154,7 @@ async def opened(
             breakers or MemoryBreakers(), TenacityRetrier(clock.sleep), JsonSchemaCheck()
         ),
         registry=(lambda: registry) if registry is not None else None,
+        marketplace=marketplace or MarketplacePorts(),
     )
     async with Workbench(
         configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values
@@ -174,6 +177,7 @@ async def connected(
     prices: Sequence[Prices] = (),
     breakers: BreakerStore | None = None,
     registry: ToolRegistry | None = None,
+    marketplace: MarketplacePorts | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with everything connected and indexed."""
     async with opened(
@@ -190,6 +194,7 @@ async def connected(
         prices=prices,
         breakers=breakers,
         registry=registry,
+        marketplace=marketplace,
     ) as rig:
         rig.bench.connect()
         await rig.bench.wait_connected()

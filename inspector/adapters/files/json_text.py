@@ -27,7 +27,13 @@ class _Pairs(dict[str, Any]):
 def load_object(path: Path) -> dict[str, Any]:
     """Read a configuration file's object. Raises ConfigError with the file and, if known, line and column."""
     missing = "Check the name, or run `toolsight demo` to start without a file."
-    text = content.read_text(path, "configuration", limit=content.MAX_BYTES, missing=missing)
+    return parse_object(
+        path, content.read_text(path, "configuration", limit=content.MAX_BYTES, missing=missing)
+    )
+
+
+def parse_object(path: Path, text: str) -> dict[str, Any]:
+    """The object in the text of a file. Raises ConfigError with the file and, if known, line and column."""
     if not text.strip():
         raise ConfigError(f"{path} is empty", hint=_EXPECTED)
     value = _parsed(path, text)
@@ -81,7 +87,7 @@ def _parsed(path: Path, text: str) -> Any:
     except (RecursionError, ValueError) as error:
         _refuse(path, error)
     # Blanked, not removed: every character keeps its line and column for the message.
-    plain = _STRING_OR_COMMA.sub(_blank(","), _STRING_OR_COMMENT.sub(_blank("/"), text))
+    plain = _STRING_OR_COMMA.sub(_blank(","), without_comments(text))
     try:
         return _decoded(plain)
     except json.JSONDecodeError as error:
@@ -91,6 +97,11 @@ def _parsed(path: Path, text: str) -> Any:
         ) from error
     except (RecursionError, ValueError) as error:
         _refuse(path, error)
+
+
+def without_comments(text: str) -> str:
+    """The text with spaces in place of its comments: everything else keeps its position."""
+    return _STRING_OR_COMMENT.sub(_blank("/"), text)
 
 
 def _refuse(path: Path, error: Exception) -> NoReturn:

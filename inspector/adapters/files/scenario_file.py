@@ -148,6 +148,8 @@ class _TurnModel(NullAsAbsent):
     change: _ChangeModel | None = None
     reconnect: Annotated[_Text, Field(description="The server that comes back before this turn.")] = ""
     fault: _FaultModel | None = None
+    install: Annotated[_Text, Field(description="The plugin that the person installs before this turn.")] = ""
+    uninstall: Annotated[_Text, Field(description="The server that the person removes before it.")] = ""
     settings: dict[str, Any] = Field(default_factory=dict)
     steps: Annotated[list[_StepModel], Field(min_length=1, description="A list of the model's answers.")]
 
@@ -159,6 +161,8 @@ class _TurnModel(NullAsAbsent):
             change=self.change.change() if self.change else None,
             reconnect=self.reconnect,
             fault=self.fault.fault() if self.fault else None,
+            install=self.install,
+            uninstall=self.uninstall,
             settings=setting.values(path, self.settings),
         )
 

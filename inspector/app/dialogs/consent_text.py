@@ -27,10 +27,11 @@ def consent_body(source: str, servers: tuple[ServerConsent, ...]) -> Content:
 
 def _server(server: ServerConsent) -> Content:
     name = plain(server.name, newlines=False).stylize("bold $accent")
-    return Content("\n").join([name, *map(_line, server.facts())])
+    return Content("\n").join([name, *map(fact_line, server.facts())])
 
 
-def _line(fact: Fact) -> Content:
+def fact_line(fact: Fact) -> Content:
+    """A line of a question; what to look at before a yes is marked with `!`."""
     text = plain(fact.text, newlines=False)
     if fact.warns:
         return Content.assemble((f"! {fact.label:<{_LABEL_WIDTH}}", _WARNING), text.stylize("bold"))

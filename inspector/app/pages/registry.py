@@ -8,9 +8,11 @@ from inspector.app.base_screen import BaseScreen
 from inspector.app.navigation import (
     ConfusablePage,
     Destination,
+    MarketplacePage,
     Page,
     ProfilesPage,
     RacePage,
+    ScenarioPage,
     ServerPage,
     ThresholdPage,
     ToolPage,
@@ -25,6 +27,7 @@ SCREENS: Mapping[str, str] = {
     "manifest": "tools.manifest.screen:ManifestScreen",
     "confusable": "tools.confusable.screen:ConfusableScreen",
     "registry": "tools.registry.screen:RegistryScreen",
+    "marketplace": "tools.marketplace.screen:MarketplaceScreen",
     "search": "find.screen:FindScreen",
     "budget": "cost.budget.screen:BudgetScreen",
     "machine": "cost.machine.screen:MachineScreen",
@@ -51,12 +54,16 @@ def page_for(destination: Destination) -> str:
             return "servers"
         case ConfusablePage():
             return "confusable"
+        case MarketplacePage():
+            return "marketplace"
         case TracePage():
             return "timeline"
         case ThresholdPage():
             return "threshold"
         case ProfilesPage():
             return "profiles"
+        case ScenarioPage():
+            return "scenarios"
         case RacePage():
             return "race"
         case _:

@@ -11,12 +11,22 @@ from inspector.cli.options import as_json, options, shared
 
 @click.command()
 @click.option("--headless", is_flag=True, help="Print the scripted conversation instead of opening the app.")
+@click.option("--scenario", default="", metavar="NAME", help="Play this scenario, such as marketplace.")
 @shared
 @as_json
-def demo(headless: bool, as_json: bool, **values: Any) -> None:
+def demo(headless: bool, scenario: str, as_json: bool, **values: Any) -> None:
     """Open the app on the demo servers. Without a terminal, or with --headless, play the conversation."""
     chosen = options(**values)
-    if headless or as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    without_app = headless or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
+    if scenario:
+        from inspector.cli.composition import scenario_path
+
+        scenario_path(scenario)
+    if without_app and scenario:
+        from inspector.cli.scenario.command import play_named
+
+        play_named(scenario, replace(chosen, demo=True), as_json=as_json)
+    elif without_app:
         from inspector.cli.chat.play import play
         from inspector.cli.run import run
 
@@ -24,4 +34,4 @@ def demo(headless: bool, as_json: bool, **values: Any) -> None:
     else:
         from inspector.cli.open_app import open_app
 
-        open_app(replace(chosen, demo=True))
+        open_app(replace(chosen, demo=True), scenario=scenario)

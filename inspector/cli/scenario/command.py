@@ -186,6 +186,16 @@ def run_scenarios(
     require_answers(played)
 
 
+def play_named(name: str, setup: Options, *, as_json: bool) -> None:
+    """Play one scenario with its script, and say what was expected of it."""
+    one = NamedScenario.find(name)
+    mine = replace(setup, model=one.script)
+    played = play(one, mine) if as_json else _played_aloud(one, mine, check=True)
+    if as_json:
+        say_json(result_json(one.name, played.session, played.result))
+    require_answers([played])
+
+
 def _files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder")

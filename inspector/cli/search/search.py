@@ -16,12 +16,14 @@ from inspector.cli.client.option import (
     search_json,
 )
 from inspector.cli.launch import run_headless
+from inspector.cli.marketplace.report import further_json, say_further
 from inspector.cli.options import as_json, shared
 from inspector.cli.render import say, say_json, say_table
+from inspector.cli.search.past import say_past
 from inspector.domain.client import Client
 from inspector.domain.number import count, milliseconds, ordinal, signed
 from inspector.domain.ranked_text import metadata
-from inspector.domain.ranking import Hit, SearchReport, SearchRequest, Signal
+from inspector.domain.ranking import Hit, SearchReport, SearchRequest
 from inspector.engine.discovery.explanation.addition import Addition, AdditionTrial
 from inspector.engine.discovery.explanation.ranker_comparison import RankerComparison, compare_rankers
 from inspector.engine.discovery.explanation.steps import by_step
@@ -116,10 +118,12 @@ def search(
 
 def _search(bench: Workbench, asked: _Search) -> None:
     report = bench.search(asked.request)
+    beyond = further_json(bench.state.marketplace)
     if asked.as_json:
-        say_json(asdict(report) | {"metadata": metadata(report, bench.catalog.by_id)} | asked.told)
-    else:
-        _say_report(report)
+        say_json(asdict(report) | {"metadata": metadata(report, bench.catalog.by_id)} | beyond | asked.told)
+        return
+    _say_report(report)
+    say_further(bench.state.marketplace)
 
 
 def _say_report(report: SearchReport) -> None:
@@ -137,21 +141,13 @@ def _say_report(report: SearchReport) -> None:
         f"   limit {report.limit}   {milliseconds(report.latency_ms)}"
     )
     for hit in shown:
-        _say_past(hit)
+        say_past(hit)
     if report.note:
         say(report.note)
     if report.unconnected:
         say("\nIn the registry, but not to be called: their servers are not connected.")
         others = [(one.tool_id, f"{one.similarity:.2f}", one.origin) for one in report.unconnected]
         say_table(("tool", "cosine", "origin"), others, right=frozenset({1}), whole=frozenset({0}))
-
-
-def _say_past(hit: Hit) -> None:
-    """The past request that counted for a tool, if one did."""
-    for part in hit.score.parts:
-        if part.signal is Signal.HISTORY:
-            asked = count(round(part.inputs["past requests"]), "past request")
-            say(f"{hit.tool_id}   {part.term}   cosine {part.inputs['cosine']:.2f}   {asked}")
 
 
 def _hit_row(hit: Hit) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from inspector.domain.events.call import *
 from inspector.domain.events.catalog import *
 from inspector.domain.events.client import *
 from inspector.domain.events.discovery import *
+from inspector.domain.events.marketplace import *
 from inspector.domain.events.model import *
 from inspector.domain.events.reliability import *
 from inspector.domain.events.server import *

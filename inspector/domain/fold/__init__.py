@@ -10,6 +10,7 @@ from inspector.domain.events import Record
 from inspector.domain.fold import (
     call as call,
     inertia as inertia,
+    marketplace as marketplace,
     reliability as reliability,
     server as server,
     session as session,

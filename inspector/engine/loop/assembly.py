@@ -19,7 +19,7 @@ from inspector.engine.loop.guards.iteration import IterationGuard
 from inspector.engine.loop.guards.redundancy import RedundancyDetector
 from inspector.engine.loop.guards.watch import LoopWatch
 from inspector.engine.loop.rejection import Rejections
-from inspector.engine.loop.search_tools import SearchTools
+from inspector.engine.loop.search_tools import Further, SearchTools, nowhere
 from inspector.engine.ports import Approver, Clock
 from inspector.engine.reliability_ports import ReliabilityPorts
 from inspector.engine.session import Session
@@ -43,6 +43,7 @@ class Chat:
         servers: Servers,
         inertia: Inertia,
         reliability: ReliabilityPorts,
+        further: Further = nowhere,
     ) -> None:
         self.iteration = IterationGuard(live)
         self.redundancy = RedundancyDetector(live)
@@ -57,6 +58,7 @@ class Chat:
             clock=clock,
             live=live,
             inertia=inertia,
+            further=further,
         )
         self.breakers = Breakers(session, reliability.breakers, clock, live)
         inertia.is_callable = lambda tool_id: self._is_callable(binder.catalog.get(tool_id))

@@ -1,13 +1,14 @@
 """The `search_tools` meta-tool: searches, loads the results, and notes redundant searches."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from inspector.domain.events import RedundantSearch, SearchPerformed, ToolLoaded
+from inspector.domain.events import MarketplaceSearched, RedundantSearch, SearchPerformed, ToolLoaded
+from inspector.domain.events.base import Actor
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.manifest import SEARCH_TOOLS
-from inspector.domain.ranking import SearchRequest
+from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.search_text import unloaded_text
 from inspector.domain.session import Binding
 from inspector.domain.wire import text_with
@@ -25,6 +26,15 @@ from inspector.engine.session import Session
 
 if TYPE_CHECKING:
     from inspector.engine.discovery.search_answer import SearchAnswer
+
+Further = Callable[["SearchReport", Actor], MarketplaceSearched | None]
+"""Where a search goes on after a report, and what it finds there; None if it does not go on."""
+
+
+def nowhere(_report: "SearchReport", _by: Actor) -> MarketplaceSearched | None:
+    """Every search ends with the session's own tools."""
+    return None
+
 
 # How many other tools the guidance for a loop names.
 _ALTERNATIVES = 3
@@ -55,7 +65,9 @@ class SearchTools:
         clock: Clock,
         live: Live,
         inertia: Inertia,
+        further: Further = nowhere,
     ) -> None:
+        """`further` searches where a search that found too little goes on; it only reads."""
         self._session = session
         self._binder = binder
         self._iteration = iteration
@@ -65,6 +77,7 @@ class SearchTools:
         self._clock = clock
         self._live = live
         self._inertia = inertia
+        self._further = further
 
     def execute(self, searches: Sequence[JsonObject], calling: Collection[str]) -> list[Searched]:
         """Run the searches of one reply and bind what they find for the next model call.
@@ -114,12 +127,15 @@ class SearchTools:
         found = tuple(hit.tool_id for hit in answer.report.results)
         no_room = len(matched) > len(found)
         redundant = self._redundancy.after_search(request.label(), found, now, no_room=no_room)
+        beyond = self._further(answer.report, "model")
         text = self._text(answer, unloaded, redundant)
         definitions: tuple[JsonObject, ...] = ()
         if is_native(self._binder.delivery):
             definitions = self._binder.definitions([tool.id for tool in answer.to_load])
             text = text if text != answer.text or _says_more(answer, definitions) else ""
         self._session.emit(SearchPerformed(answer.report, text_with(text, definitions)))
+        if beyond is not None:
+            self._session.emit(beyond)
         for load in loads:
             self._session.emit(load)
             self._queries[load.tool] = request.query
@@ -131,7 +147,8 @@ class SearchTools:
         # The rewordings of a hopeless request count as one request.
         asked = redundant.earlier if redundant and not found else request.label()
         loop = self._watch.note(self.name, {"request": asked}, Outcome("\n".join(matched), "search"))
-        said = "\n\n".join(filter(None, (text, loop.guidance if loop else "")))
+        suggested = beyond.text if beyond is not None else ""
+        said = "\n\n".join(filter(None, (text, suggested, loop.guidance if loop else "")))
         return Searched(said, loop is not None, definitions)
 
     def _text(self, answer: "SearchAnswer", unloaded: str, redundant: RedundantSearch | None) -> str:

@@ -88,6 +88,7 @@ class ScenarioRun:
             self._use_settings()
         await self._prepare(self.scenario.preparation(turn))
         await self._bench.retrieval.settled()
+        await self._bench.marketplace.settled()
         unsubscribe = self._bench.subscribe(self._waiting(self.scenario.turns[turn]))
         try:
             return await self._bench.chat(self.scenario.users[turn])
@@ -126,6 +127,11 @@ class ScenarioRun:
             self._connector.fail(preparation.fault)
         if preparation.reconnect:
             await self._bench.reconnect(preparation.reconnect)
+        market = self._bench.marketplace
+        if preparation.install:
+            await self._bench.install(market.plan(preparation.install), by="scenario")
+        if preparation.uninstall:
+            await self._bench.remove_server(market.removal(preparation.uninstall), by="scenario")
 
     async def _change(self, connector: ChangingConnector, change: CatalogChange) -> None:
         """Change a server and wait until the session knows about it."""

@@ -36,7 +36,7 @@ def anchored(folder: Path, knob_path: str, value: Any) -> Any:
     """Resolve the file names in a setting's value against a folder; other values are unchanged."""
     if knob_path in ("access.predicates", "inertia.seed"):
         return str(folder / value) if value else value
-    if knob_path == "discovery.evaluation":
+    if knob_path in ("discovery.evaluation", "marketplace.catalogs"):
         return tuple(str(folder / name) for name in value)
     return value
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
+from inspector.app.draw.suggestion import suggestion_lines
 from inspector.domain.conversation import Item
 from inspector.domain.number import bar, count, milliseconds, signed
 from inspector.domain.ranking import Hit, Outcome
@@ -49,12 +50,20 @@ def search_block(item: Item, width: int = WIDTH, results: int = RESULTS) -> Cont
     )
     if report.error:
         return Content.assemble(head, "\n  ", plain(report.error, newlines=False).stylize("$text-error"))
+    return Content("\n").join(
+        [*_results(item, head, width, results), *suggestion_lines(item.suggested, width)]
+    )
+
+
+def _results(item: Item, head: Content, width: int, results: int) -> list[Content]:
+    report = item.report
+    assert report is not None
     if not report.results:
-        return Content.assemble(head, "\n  ", ("nothing found", "$text-warning"))
+        return [head, Content.styled("  nothing found", "$text-warning")]
     lines = _lines(item, report.results[:results], width)
     more = len(report.results) - results
     rest = [Content.styled(f"{' ' * _RANK}… {more} more", MUTED)] if more > 0 else []
-    return Content("\n").join([head, *lines, *rest])
+    return [head, *lines, *rest]
 
 
 def _lines(item: Item, hits: Sequence[Hit], width: int) -> list[Content]:

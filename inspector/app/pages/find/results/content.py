@@ -9,6 +9,8 @@ from textual.content import Content
 from inspector.app.pages.find.results.own import NO_TOOL, OWN, Own
 from inspector.app.pages.find.score_bar import BAR_WIDTH, bar, full_bars
 from inspector.app.pages.find.wording import outcome, score
+from inspector.domain.marketplace import Suggestion, brief
+from inspector.domain.number import percent
 from inspector.domain.ranking import Hit, Outcome, SearchReport, SearchRequest
 from inspector.engine.discovery.rankers.ranker_list import INFO
 from widgets import Column, Record
@@ -25,6 +27,7 @@ LIMIT = "\0limit"
 UNLIKELY = "\0unlikely"
 FLOOR = "\0floor"
 MORE = "\0more"
+PLUGIN = "\0plugin "
 NO_RANKS: Mapping[str, int] = {}
 _TAG = re.compile(r"#\S+")
 _TOO_FAR = {
@@ -56,11 +59,13 @@ def rows(
     *,
     own: Own = NO_TOOL,
     needed: float = 0.0,
+    suggested: Collection[Suggestion] = (),
 ) -> tuple[Record, ...]:
     """Return the results, then the other tools by reason; after abstaining, the closest tools first.
 
     `before` holds ranks of an earlier search: a tool whose rank has changed tells the earlier one. `own` is
     marked, and follows the others if it is not among them. `needed` is the fit that a result needs.
+    `suggested` plugins follow all tools, apart from them.
     """
     full = full_bars(report.hits)
     missed = [hit for hit in report.hits if not hit.outcome.is_result]
@@ -91,7 +96,18 @@ def rows(
     listed = (*(_with_rank_before(record, moved) for record in found), *_more(report))
     if own.hit is not None and own.tool_id not in ranks:
         listed = (*listed, _row(own.hit, full, bound))
-    return tuple(_as_own(record) if record.key == own.tool_id else record for record in listed)
+    marked = (_as_own(record) if record.key == own.tool_id else record for record in listed)
+    return (*marked, *_plugins(suggested)) if report.results else (*_plugins(suggested), *marked)
+
+
+def _plugins(suggested: Collection[Suggestion]) -> Iterator[Record]:
+    """What the marketplace has instead: above the tools that do not fit, and below those that do."""
+    if suggested:
+        title = ("", "── in the marketplace", "", "", "not installed: enter shows it")
+        yield Record(PLUGIN, title, tone="muted")
+    for one in suggested:
+        cells = ("◇", one.plugin, "", percent(one.similarity), brief(one.description))
+        yield Record(PLUGIN + one.plugin, cells, copy=one.plugin)
 
 
 def _as_own(record: Record) -> Record:

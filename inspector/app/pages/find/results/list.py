@@ -12,9 +12,11 @@ from textual.widgets import Static
 from inspector.app.context import InContext
 from inspector.app.draw.failure import failure_text
 from inspector.app.job import Job
+from inspector.app.navigation import MarketplacePage
 from inspector.app.pages.find.results import content
 from inspector.app.pages.find.results.content import NO_RANKS
 from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line
+from inspector.domain.marketplace import Suggestion, why_further
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
 from inspector.engine.discovery.explanation.verdict import hit_of
 from widgets import RecordList
@@ -117,7 +119,12 @@ class ResultList(InContext, Vertical):
     def _draw(self) -> None:
         needed = self.session.retrieval.rules.tool_threshold
         self.found.records = (
-            content.rows(self._report, self._bound, self._before, own=self._own, needed=needed)
+            content.rows(
+                *(self._report, self._bound, self._before),
+                own=self._own,
+                needed=needed,
+                suggested=self._suggested,
+            )
             if self._report is not None
             else ()
         )
@@ -126,6 +133,18 @@ class ResultList(InContext, Vertical):
     def _show_own(self) -> None:
         line = self.query_one("#own", Static)
         line.update(own_line(self._own, self._bound, line.content_size.width))
+
+    @property
+    def _suggested(self) -> Collection[Suggestion]:
+        """What the marketplace had for this search, if it was the last that went on there."""
+        last = self.session.state.marketplace
+        is_this = last is not None and self._report is not None and last.query == self._report.request.query
+        return last.suggestions if last is not None and is_this and not self._report_is_enough else ()
+
+    @property
+    def _report_is_enough(self) -> bool:
+        below = self.session.settings.marketplace.below
+        return self._report is None or not why_further(self._report, below)
 
     @property
     def _bound(self) -> Collection[str]:
@@ -142,5 +161,9 @@ class ResultList(InContext, Vertical):
 
     @on(RecordList.Selected, "#found")
     def _chosen(self) -> None:
+        current = self.found.current
         if self.hit is not None:
             self.post_message(self.Chosen(self.hit.tool_id))
+        elif current is not None and current.key.startswith(content.PLUGIN) and self._report is not None:
+            name = current.key.removeprefix(content.PLUGIN)
+            self.open(MarketplacePage(name, self._report.request.query))

@@ -1,6 +1,7 @@
 """The guard lab: runs a scenario and steps through the run, with the guards' counters and windows."""
 
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from textual import on, work
@@ -13,7 +14,7 @@ from textual.widgets import Input, Static
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.app.navigation import ProfilesPage
+from inspector.app.navigation import Destination, ProfilesPage, ScenarioPage
 from inspector.app.pages.lab.scenario import content, step
 from inspector.app.pages.lab.scenario.scenario_list import ScenarioList
 from inspector.app.pages.lab.scenario.step_detail import StepDetail
@@ -57,6 +58,7 @@ class Walkthroughs:
         return self._steps[key]
 
 
+# Long because choosing a scenario, running it and stepping through it are one page.
 class GuardLabScreen(LabScreen):
     """Scenarios on the left, the last run of the current one as steps, and one step in detail."""
 
@@ -87,6 +89,23 @@ class GuardLabScreen(LabScreen):
         super().__init__(lab)
         self._walkthroughs = Walkthroughs()
         self._chosen = ""
+        self._wanted = ""
+
+    def arrive(self, destination: Destination) -> None:
+        """Run the scenario that another page, or the command line, names."""
+        match destination:
+            case ScenarioPage(name):
+                self._wanted = name
+                self._run_wanted()
+
+    def _run_wanted(self) -> None:
+        """Run it as soon as the scenarios are read."""
+        keys = [record.key for record in self._scenarios.records]
+        found = next((key for key in keys if self._wanted and Path(key).stem == self._wanted), None)
+        if found is not None:
+            self._wanted = ""
+            self._scenarios.move_to(found)
+            self.action_run()
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
@@ -115,6 +134,7 @@ class GuardLabScreen(LabScreen):
         except ToolsightError as error:
             self.fail(error)
         self.show()
+        self._run_wanted()
 
     @property
     def _scenarios(self) -> ScenarioList:

@@ -1,0 +1,170 @@
+"""Adds servers to configuration files and takes them out: atomically, with a backup, formatting untouched."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from inspector.adapters.files import content
+from inspector.adapters.files.config.dialect import SECTIONS
+from inspector.adapters.files.config.member import with_member, without_member
+from inspector.adapters.files.config.reader import configured
+from inspector.adapters.files.json_text import parse_object
+from inspector.domain.configuration import Configuration
+from inspector.domain.error import ConfigError
+from inspector.domain.installation import FileChange, ServerChange
+from inspector.domain.jsonvalue import JsonObject
+
+_NOTHING: Mapping[str, str] = {}
+_NO_FILE = "Nothing is written: no file of yours is behind this session, so the change ends with it."
+_OTHER_FORMATS = (".toml", ".yaml", ".yml")
+_ALL_WRITERS = 0o222
+
+
+class ConfigurationEditor:
+    """Changes the file of a configuration in Toolsight's own format or a client's."""
+
+    def __init__(self, environment: Mapping[str, str], inputs: Mapping[str, str] = _NOTHING) -> None:
+        """`environment` and `inputs` are what a configuration's references stand for."""
+        self._environment = environment
+        self._inputs = inputs
+
+    def with_server(self, configuration: Configuration, name: str, entry: JsonObject) -> ServerChange:
+        """What the file and the configuration become with one more server. Raises ConfigError.
+
+        What is Toolsight's own, or was typed, has no file to change: the server is for the session alone.
+        """
+        if not _has_file(configuration):
+            alone = self._read(Path(configuration.source), {"mcpServers": {name: dict(entry)}})
+            waiting = replace(alone.servers[0], defer_loading=True)
+            servers = (*configuration.servers, waiting)
+            return ServerChange(name, replace(configuration, servers=servers), note=_NO_FILE)
+        path = Path(configuration.source)
+
+        def added(text: str, section: tuple[str, ...], data: Mapping[str, Any]) -> str:
+            if name in _within(data, section):
+                raise ConfigError(
+                    f"{path} has a server '{name}' already", hint="Remove it first, or rename it."
+                )
+            entries = [one for one in _within(data, section).values() if isinstance(one, Mapping)]
+            deferred = {"defer_loading": True} if any("defer_loading" in one for one in entries) else {}
+            return with_member(text, section, name, {**entry, **deferred})
+
+        change, after = self._changed(path, added)
+        spec = next(one for one in after.servers if one.name == name)
+        return ServerChange(name, replace(configuration, servers=(*configuration.servers, spec)), change)
+
+    def without_server(self, configuration: Configuration, name: str) -> ServerChange:
+        """What the file and the configuration become without a server. Raises ConfigError."""
+        servers = tuple(one for one in configuration.servers if one.name != name)
+        becomes = ServerChange(name, replace(configuration, servers=servers), note=_NO_FILE)
+        if not _has_file(configuration):
+            return becomes
+        path = Path(configuration.source)
+
+        def removed(text: str, section: tuple[str, ...], data: Mapping[str, Any]) -> str:
+            if name not in _within(data, section):
+                raise ConfigError(
+                    f"{path} has no server '{name}'", hint="It was changed meanwhile: open it again."
+                )
+            return without_member(text, section, name)
+
+        change, _ = self._changed(path, removed)
+        return replace(becomes, change=change, note="")
+
+    def _changed(
+        self, path: Path, change: Callable[[str, tuple[str, ...], Mapping[str, Any]], str]
+    ) -> tuple[FileChange, Configuration]:
+        """The file before and after, and the configuration that it would be, read as at the next start."""
+        if path.suffix in _OTHER_FORMATS:
+            hint = "Add the server there by hand: `toolsight marketplace show` has its command."
+            raise ConfigError(f"{path} is not JSON, so it is not changed", hint=hint)
+        before = content.read_bytes(path, "configuration", limit=content.MAX_BYTES)
+        _require_writable(path)
+        text = content.read_text(path, "configuration", limit=content.MAX_BYTES).removeprefix("\ufeff")
+        data = parse_object(path, text)
+        try:
+            changed = change(text, _section(data), data)
+        except (KeyError, IndexError) as error:
+            raise ConfigError(
+                f"{path} is written in a way that cannot be changed", hint="Change it by hand."
+            ) from error
+        mark = b"\xef\xbb\xbf" if before.startswith(b"\xef\xbb\xbf") else b""
+        after = self._read(path, parse_object(path, changed))
+        return FileChange(str(path), before, mark + changed.encode()), after
+
+    def _read(self, path: Path, data: Mapping[str, Any]) -> Configuration:
+        return configured(path, data, environment=self._environment, inputs=self._inputs)
+
+    def write(self, change: FileChange) -> str:
+        """Write the change; return the path of the backup. Raises ConfigError; then nothing has changed."""
+        path = Path(change.path)
+        # A symbolic link stays a link; its target is replaced.
+        target = path.resolve()
+        new, backup = target.with_name(f".toolsight-{secrets.token_hex(4)}.tmp"), _free_backup(target)
+        try:
+            _require_writable(path)
+            with new.open("xb") as file:
+                file.write(change.after)
+                file.flush()
+                os.fsync(file.fileno())
+            shutil.copymode(target, new)
+            if target.read_bytes() != change.before:
+                raise ConfigError(f"{path} was changed meanwhile, so it was left alone", hint="Try again.")
+            shutil.copy2(target, backup)
+            try:
+                new.replace(target)
+            except OSError:
+                backup.unlink()
+                raise
+        except OSError as error:
+            raise content.unusable(path, error, "written") from error
+        finally:
+            with suppress(OSError):
+                new.unlink()
+        return str(backup)
+
+
+def _has_file(configuration: Configuration) -> bool:
+    """Whether a file of the person's own is behind it: the demo's and what was typed are trusted instead."""
+    return not configuration.trusted and content.is_file(Path(configuration.source))
+
+
+def _section(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The keys that lead to the servers, as `dialect.normalised` finds them."""
+    name = next((one for one in SECTIONS if one in data), "")
+    if name:
+        return (name,)
+    inner = data.get("mcp")
+    if isinstance(inner, Mapping):
+        return ("mcp", next(one for one in SECTIONS if one in inner))
+    raise KeyError(SECTIONS[0])
+
+
+def _within(data: Mapping[str, Any], section: tuple[str, ...]) -> Mapping[str, Any]:
+    found: Any = data
+    for key in section:
+        found = found[key]
+    return found if isinstance(found, Mapping) else {}
+
+
+def _require_writable(path: Path) -> None:
+    """Raises ConfigError for a file that its owner keeps from being written, even by those who could."""
+    try:
+        closed = not path.stat().st_mode & _ALL_WRITERS or not os.access(path, os.W_OK)
+    except OSError as error:
+        raise content.unusable(path, error, "written") from error
+    if closed:
+        raise content.unusable(path, PermissionError("it is read-only"), "written")
+
+
+def _free_backup(target: Path) -> Path:
+    """The first name beside the file that is not taken: no backup replaces an earlier one."""
+    number, backup = 2, target.with_name(f"{target.name}.bak")
+    while backup.exists():
+        number, backup = number + 1, target.with_name(f"{target.name}.bak{number}")
+    return backup

@@ -1,0 +1,35 @@
+"""Plugins of the marketplace that a search suggests, apart from the tools that it found."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.marketplace import Suggestion
+from inspector.domain.number import percent
+from inspector.domain.plugin import price_text
+from widgets import middle, plain
+
+TITLE = "in the marketplace, not installed: only you can install one"
+_NAME, _FITS, _PRICE, _INDENT = 24, 6, 15, 4
+
+
+def suggestion_lines(suggested: Sequence[Suggestion], width: int) -> list[Content]:
+    """Return a title and a line of at most `width` cells for each plugin; nothing without any."""
+    if not suggested:
+        return []
+    name = min(max(len(one.plugin) for one in suggested), _NAME)
+    price = max(len(price_text(one.price)) for one in suggested)
+    head = Content.styled(f"  ◇ {TITLE}"[:width], "$text-accent")
+    return [head, *(_line(one, name, min(price, _PRICE), width) for one in suggested)]
+
+
+def _line(one: Suggestion, name: int, price: int, width: int) -> Content:
+    room = max(width - _INDENT - name - _FITS - price - 3, 0)
+    return Content.assemble(
+        " " * _INDENT,
+        middle(one.plugin, name).ljust(name),
+        (f"{percent(one.similarity):>{_FITS}}", "bold"),
+        (f"  {price_text(one.price):<{price}} ", MUTED),
+        (plain(one.description, newlines=False, limit=room) if room > 1 else Content()).stylize(MUTED),
+    )

@@ -1,0 +1,167 @@
+"""The texts of the marketplace page: a row for each plugin, and the chosen one whole."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.marketplace import MarketplaceReport, Suggestion
+from inspector.domain.number import bar, count, percent
+from inspector.domain.plugin import Plugin, PluginTool, Variable, price_text, rating_text
+from inspector.domain.ranking import Signal
+from widgets import Column, Record, plain
+
+COLUMNS = (
+    Column("mark", "", width=1, weight=9),
+    Column("plugin", "plugin", weight=5, min_width=16, shorten="middle"),
+    Column("fits", "fits", align="right", weight=8),
+    Column("category", "category", weight=2, min_width=8, hide_below=52),
+    Column("price", "price", align="right", weight=4, min_width=5, hide_below=40),
+    Column("rating", "rating", align="right", weight=6),
+    Column("tools", "tools", align="right", weight=7),
+)
+NO_CATALOG = (
+    "There is no catalog to look at. Name one in the setting marketplace.catalogs (p), or import one: "
+    "toolsight marketplace import FILE"
+)
+NOTHING_FITS = "No plugin fits. esc shows all of them again."
+INSTALLED, BLOCKED = "✓", "✕"
+_UNKNOWN = "?"
+_BAR, _LABEL = 6, 10
+_TEXT, _NAMED = 2_000, 60
+_SIGNALS = {Signal.SEMANTIC: "meaning", Signal.WORDS: "words as written", Signal.SERVER: "its plugin"}
+
+
+def facts(
+    plugins: Sequence[Plugin], installed: int, report: MarketplaceReport | None, problems: int
+) -> Content:
+    """Return how many plugins there are, and what a search found."""
+    left_out = f"   {count(problems, 'entry', 'entries')} could not be read" if problems else ""
+    if report is None:
+        known = f"{count(len(plugins), 'plugin')}, {installed} installed {INSTALLED}"
+        note = "   nothing is installed without your yes, and never by a model"
+        return Content.assemble((known, "bold"), (note, MUTED), (left_out, "$text-warning"))
+    found = len(report.suggestions)
+    sure = f"   fits {report.probability:.2f}" if report.probability is not None else ""
+    return Content.assemble(
+        (f"{found} of {count(report.considered, 'plugin')} may fit", "bold"),
+        " “",
+        plain(report.query, newlines=False, limit=_NAMED),
+        (f"”{sure}   {report.installed} installed and left out", MUTED),
+        (left_out, "$text-warning"),
+    )
+
+
+def rows(
+    plugins: Sequence[Plugin], servers: Mapping[str, str], report: MarketplaceReport | None
+) -> tuple[Record, ...]:
+    """Return the plugins in their order, or those that a search found, best first.
+
+    `servers` holds the server of each installed plugin.
+    """
+    if report is None:
+        return tuple(_row(plugin, servers.get(plugin.name, ""), None) for plugin in plugins)
+    by_name = {plugin.name: plugin for plugin in plugins}
+    found = [one for one in report.suggestions if one.plugin in by_name]
+    return tuple(_row(by_name[one.plugin], servers.get(one.plugin, ""), one) for one in found)
+
+
+def _row(plugin: Plugin, server: str, found: Suggestion | None) -> Record:
+    state = INSTALLED if server else BLOCKED if plugin.package.obstacle else ""
+    return Record(
+        plugin.name,
+        (
+            state,
+            plugin.name,
+            percent(found.similarity) if found is not None else "",
+            plugin.category,
+            price_text(plugin.price) or _UNKNOWN,
+            rating_text(plugin.rating) or _UNKNOWN,
+            str(len(plugin.tools)) if plugin.tools else _UNKNOWN,
+        ),
+        tone="muted" if state else "",
+        copy=plugin.name,
+    )
+
+
+def detail(plugin: Plugin, server: str, found: Suggestion | None) -> Content:
+    """Return everything that is known of a plugin, with why it fits and what would be started."""
+    version = plain(plugin.version, newlines=False, limit=_NAMED).stylize(MUTED)
+    head = Content.assemble(_text(plugin.name).stylize("bold"), "   ", version)
+    parts = [head, _text(plugin.description), Content("\n").join(_lines(plugin, server))]
+    if found is not None:
+        parts.insert(1, _why(found))
+    if plugin.tools:
+        title = Content.styled(f"{count(len(plugin.tools), 'tool')}, as its publisher tells", MUTED)
+        parts.append(Content("\n").join([title, *map(_tool, plugin.tools)]))
+    else:
+        parts.append(Content.styled("Its catalog does not tell which tools it has.", MUTED))
+    return Content("\n\n").join(parts)
+
+
+def _lines(plugin: Plugin, server: str) -> Iterator[Content]:
+    package, said = plugin.package, plugin.permissions
+    rated = f"{rating_text(plugin.rating)} of 5" if plugin.rating is not None else ""
+    yield from _known(
+        ("state", f"installed as {server}" if server else ""),
+        ("publisher", plugin.publisher),
+        ("from", plugin.origin),
+        ("price", price_text(plugin.price)),
+        ("rating", rated),
+    )
+    if package.obstacle:
+        yield Content.assemble(
+            (f"{'! cannot be installed here: '}", "$text-warning"), _text(package.obstacle)
+        )
+    yield from _known(
+        ("package", " ".join(filter(None, (package.kind, package.identifier, package.version)))),
+        ("command", shlex.join((package.command, *package.args)) if package.command else ""),
+        ("address", package.url),
+    )
+    for variable in package.variables:
+        yield _line("needs" if variable.required else "takes", variable_text(variable))
+    yield from (
+        _line(label, text or "the publisher does not say")
+        for label, text in (("files", said.files), ("network", said.network), ("variables", said.environment))
+    )
+
+
+def variable_text(variable: Variable) -> str:
+    """Return a variable with what it is for."""
+    secret = " (secret)" if variable.secret else ""
+    return f"{variable.name}{secret}{f': {variable.description}' if variable.description else ''}"
+
+
+def _known(*pairs: tuple[str, str]) -> Iterator[Content]:
+    return (_line(label, text) for label, text in pairs if text)
+
+
+def _line(label: str, text: str) -> Content:
+    return Content.assemble((f"{label:<{_LABEL}}", MUTED), _text(text))
+
+
+def _text(text: str) -> Content:
+    return plain(text, newlines=False, limit=_TEXT)
+
+
+def _tool(tool: PluginTool) -> Content:
+    return Content.assemble("• ", _text(tool.name).stylize("bold"), "  ", _text(tool.description))
+
+
+def _why(found: Suggestion) -> Content:
+    """Return how well it fits, by which of its texts, and what that text's score is made of."""
+    by = f"by its tool {found.matched}" if found.matched else "by its description"
+    sums: dict[str, float] = {}
+    for part in found.score.parts:
+        name = _SIGNALS.get(part.signal, part.signal.name.lower())
+        sums[name] = sums.get(name, 0.0) + part.value
+    made = "   ".join(f"{name} {value:+.2f}" for name, value in sums.items())
+    return Content.assemble(
+        ("fits ", MUTED),
+        (f"{bar(found.similarity, _BAR):<{_BAR}}", "$primary"),
+        (f" {percent(found.similarity)}", "bold"),
+        " ",
+        _text(by),
+        (f"\nscore {found.score.value:.2f}: {made}", MUTED),
+    )

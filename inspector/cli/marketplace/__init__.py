@@ -1,0 +1,1 @@
+"""The marketplace on the command line."""

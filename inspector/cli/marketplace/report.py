@@ -1,0 +1,167 @@
+"""The plugins of a marketplace as text and as JSON."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from inspector.cli.render import say, say_table
+from inspector.domain.error import ConfigError
+from inspector.domain.installation import Installation
+from inspector.domain.marketplace import MarketplaceReport, Suggestion
+from inspector.domain.number import count, milliseconds, percent
+from inspector.domain.plugin import Plugin, Variable, missing_values, price_text, rating_text
+from inspector.engine.workbench import Workbench
+
+_NONE = (
+    "There is no catalog. Name one in the setting marketplace.catalogs or with --catalog, import one with "
+    "`toolsight marketplace import FILE`, or look at the demo's with --demo."
+)
+_WITHOUT = "?"
+
+
+async def settled_search(bench: Workbench, query: str, limit: int) -> MarketplaceReport:
+    """Search once to know what there is to embed, and again when it is embedded."""
+    bench.marketplace.look(query, limit)
+    await bench.marketplace.settled()
+    return bench.marketplace.look(query, limit)
+
+
+def search_json(found: MarketplaceReport) -> dict[str, Any]:
+    """The search with every part of its scores."""
+    return asdict(found)
+
+
+def say_found(found: MarketplaceReport) -> None:
+    """Print the suggestions, best first."""
+    if not found.considered:
+        say(_NONE if not found.installed else "Every plugin of the marketplace is installed.")
+        return
+    if found.suggestions:
+        rows = [_found_row(one) for one in found.suggestions]
+        say_table(
+            ("plugin", "fits", "matched", "category", "price", "rating", "what"),
+            rows,
+            right=frozenset({1, 5}),
+            whole=frozenset({0}),
+        )
+    else:
+        say("No plugin fits.")
+    left = f", {found.installed} installed already and left out" if found.installed else ""
+    sure = f"   fits {found.probability:.2f}" if found.probability is not None else ""
+    took = milliseconds(found.milliseconds)
+    say(f"{len(found.suggestions)} of {count(found.considered, 'plugin')}{left}{sure}   {took}")
+
+
+def _found_row(one: Suggestion) -> tuple[str, ...]:
+    terms = (price_text(one.price) or _WITHOUT, rating_text(one.rating) or _WITHOUT)
+    return (
+        one.plugin,
+        percent(one.similarity),
+        one.matched or "itself",
+        one.category,
+        *terms,
+        one.description,
+    )
+
+
+def say_plugins(bench: Workbench, plugins: Sequence[Plugin]) -> None:
+    """Print a line for each plugin."""
+    if not plugins:
+        say(_NONE if not bench.marketplace.plugins else "No plugin has that category.")
+        return
+    rows = [
+        (
+            one.name,
+            one.category,
+            price_text(one.price) or _WITHOUT,
+            rating_text(one.rating) or _WITHOUT,
+            str(len(one.tools)) if one.tools else _WITHOUT,
+            _state(bench, one),
+        )
+        for one in plugins
+    ]
+    say_table(
+        ("plugin", "category", "price", "rating", "tools", "state"),
+        rows,
+        right=frozenset({3, 4}),
+        whole=frozenset({0}),
+    )
+    say(count(len(plugins), "plugin"))
+
+
+def _state(bench: Workbench, plugin: Plugin) -> str:
+    server = bench.marketplace.server_of(plugin)
+    if server:
+        return f"installed as {server}"
+    return "cannot be installed here" if plugin.package.obstacle else ""
+
+
+def say_plugin(bench: Workbench, plugin: Plugin) -> None:
+    """Print everything that is known of a plugin."""
+    package = plugin.package
+    said = (
+        price_text(plugin.price),
+        f"rated {rating_text(plugin.rating)} of 5" if plugin.rating is not None else "",
+    )
+    say(f"{plugin.name}   {plugin.version}".rstrip())
+    say(plugin.description)
+    rows = (
+        ("publisher", plugin.publisher),
+        ("origin", plugin.origin),
+        ("category", plugin.category),
+        ("terms", ", ".join(filter(None, said))),
+        ("state", _state(bench, plugin)),
+        ("obstacle", package.obstacle),
+        ("package", " ".join(filter(None, (package.kind, package.identifier, package.version)))),
+        ("command", " ".join((package.command, *package.args)).strip()),
+        ("address", package.url),
+        ("files", plugin.permissions.files),
+        ("network", plugin.permissions.network),
+        ("variables", plugin.permissions.environment),
+    )
+    for label, value in rows:
+        if value:
+            say(f"  {label:<10} {value}")
+    for variable in package.variables:
+        say(f"  {'needs' if variable.required else 'takes':<10} {variable_text(variable)}")
+    for tool in plugin.tools:
+        say(f"  - {tool.name}: {tool.description}".rstrip(": "))
+
+
+def variable_text(variable: Variable) -> str:
+    """A variable with what it is for; the value of a secret is never told."""
+    secret = " (secret)" if variable.secret else ""
+    default = f" [{variable.default}]" if variable.default and not variable.secret else ""
+    about = f": {variable.description}" if variable.description else ""
+    return f"{variable.name}{secret}{default}{about}"
+
+
+def plugin_json(bench: Workbench, plugin: Plugin) -> dict[str, Any]:
+    """Everything that is known of a plugin, and what installing it would start."""
+    known = asdict(plugin) | {"installed_as": bench.marketplace.server_of(plugin)}
+    for variable in known["package"]["variables"]:
+        if variable["secret"]:
+            variable["default"] = ""
+    if not known["installed_as"] and not plugin.package.obstacle and not missing_values(plugin, {}):
+        try:
+            known["starts"] = facts_json(bench.marketplace.plan(plugin.name))
+        except ConfigError as error:
+            known["refused"] = error.message
+    return known
+
+
+def facts_json(wanted: Installation) -> list[dict[str, Any]]:
+    """The lines that a person is shown before a yes."""
+    return [asdict(fact) for fact in wanted.facts()]
+
+
+def further_json(found: MarketplaceReport | None) -> dict[str, Any]:
+    """What a search of tools adds to its own answer if it went on in the marketplace."""
+    return {"marketplace": search_json(found)} if found is not None else {}
+
+
+def say_further(found: MarketplaceReport | None) -> None:
+    """Print what the marketplace has where a search of tools went on there, apart from the tools."""
+    if found is not None and found.suggestions:
+        say(f"In the marketplace, not installed ({found.why}):")
+        say_found(found)

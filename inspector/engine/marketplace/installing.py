@@ -1,0 +1,130 @@
+"""Installs and removes servers in a running session, all of it or nothing.
+
+A server is connected before the file is written: what does not start never gets into a configuration.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from inspector.domain.configuration import Configuration
+from inspector.domain.error import ConfigError, ConnectError, ToolsightError
+from inspector.domain.events import InstallFailed, PluginInstalled, ServerRemoved
+from inspector.domain.events.base import Actor
+from inspector.domain.installation import Installation, Removal, ServerChange
+from inspector.domain.redaction import Redactor
+from inspector.domain.server import ServerPhase, ServerSpec
+from inspector.engine.connections import Connections
+from inspector.engine.live import Live
+from inspector.engine.marketplace.port import ServerEditor
+from inspector.engine.session import Session
+from inspector.engine.store_ports import ServerMemory
+from inspector.engine.target import target
+
+_AGAIN = "Look at it again: it is worked out anew then."
+
+
+class Installing:
+    """Carries out what a person agreed to."""
+
+    def __init__(
+        self,
+        session: Session,
+        live: Live,
+        connections: Connections,
+        editor: ServerEditor,
+        memory: ServerMemory,
+        redactor: Redactor,
+        rebuild: Callable[[], None],
+    ) -> None:
+        self._session = session
+        self._live = live
+        self._connections = connections
+        self._editor = editor
+        self._memory = memory
+        self._redactor = redactor
+        self._rebuild = rebuild
+        self._one_at_a_time = asyncio.Lock()
+
+    async def install(self, wanted: Installation, by: Actor = "user") -> None:
+        """Connect the server, then write the file. Raises ToolsightError; then everything is as it was."""
+        async with self._one_at_a_time:
+            self._require_current(wanted.based_on)
+            spec, was_approved = wanted.spec, self._is_approved
+            self._redactor.learn(spec.secrets)
+            self._live.configuration = wanted.becomes.configuration
+            try:
+                await self._connect(spec)
+                backup = await self._write(wanted.becomes)
+            except ToolsightError as error:
+                await self._undo(wanted)
+                tail = error.stderr_tail if isinstance(error, ConnectError) else ""
+                failed = InstallFailed(wanted.plugin.name, spec.name, error.message, error.hint, tail)
+                self._session.emit(failed)
+                raise
+            except BaseException:
+                await self._undo(wanted)
+                raise
+            self._approve(was_approved)
+            change = wanted.becomes.change
+            installed = PluginInstalled(
+                wanted.plugin.name,
+                spec.name,
+                wanted.plugin.version,
+                target(spec),
+                change.path if change is not None else "",
+                backup,
+                by,
+            )
+            self._session.emit(installed)
+            self._rebuild()
+
+    async def remove(self, wanted: Removal, by: Actor = "user") -> None:
+        """Write the file, then disconnect the server. Raises ToolsightError; then everything is as it was."""
+        async with self._one_at_a_time:
+            self._require_current(wanted.based_on)
+            was_approved = self._is_approved
+            backup = await self._write(wanted.becomes)
+            await self._connections.remove(wanted.server)
+            self._live.configuration = wanted.becomes.configuration
+            change = wanted.becomes.change
+            self._approve(was_approved)
+            path = change.path if change is not None else ""
+            self._session.emit(ServerRemoved(wanted.server, path, backup, by))
+            self._rebuild()
+
+    def _require_current(self, based_on: Configuration) -> None:
+        if self._live.configuration is not based_on:
+            raise ConfigError("the servers have changed since this was worked out", hint=_AGAIN)
+
+    async def _connect(self, spec: ServerSpec) -> None:
+        """Connect the server. Raises ConnectError with what it said if it does not get ready."""
+        await self._connections.add(spec)
+        state = self._session.state.servers[spec.name]
+        if state.phase is not ServerPhase.READY:
+            raise ConnectError(
+                f"{spec.name} did not start: {state.reason or state.phase}",
+                hint=state.hint,
+                stderr_tail=state.stderr_tail,
+            )
+
+    async def _write(self, becomes: ServerChange) -> str:
+        if becomes.change is None:
+            return ""
+        return await asyncio.to_thread(self._editor.write, becomes.change)
+
+    async def _undo(self, wanted: Installation) -> None:
+        self._live.configuration = wanted.based_on
+        await asyncio.shield(self._connections.remove(wanted.spec.name))
+        self._session.emit(ServerRemoved(wanted.spec.name))
+        self._rebuild()
+
+    @property
+    def _is_approved(self) -> bool:
+        """Whether the person agreed to the configuration as it is."""
+        return self._memory.is_approved(self._live.configuration.fingerprint())
+
+    def _approve(self, was_approved: bool) -> None:
+        """Ask nothing again at the next start: the person agreed to what was there, and to the change."""
+        configuration = self._live.configuration
+        if was_approved and not configuration.trusted:
+            self._memory.approve(configuration.fingerprint(), configuration.source)

@@ -1,0 +1,129 @@
+"""The page of what could be installed, driven by keys."""
+
+from dataclasses import replace
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from inspector.adapters.memory.marketplace import MemoryEditor
+from inspector.app.navigation import SearchPage
+from inspector.app.pages.find.screen import FindScreen
+from inspector.app.pages.tools.marketplace import content
+from inspector.app.pages.tools.marketplace.content import detail, rows
+from inspector.app.pages.tools.marketplace.dialog import ChangeDialog, VariablesDialog
+from inspector.app.pages.tools.marketplace.screen import MarketplaceScreen
+from inspector.domain.plugin import PackageKind
+from inspector.domain.ranking import SearchRequest
+from tests.support.app import app_rig, arrives, goes, said, seen, until
+from tests.support.hostile import with_hostile_text
+from tests.support.marketplace import CURRENCY, RATES, market, plugin, servers_and_money
+from tests.support.workbench import configured, shop_and_weather
+from tests.widgets.hostile import dangerous
+from widgets import RecordList
+
+CONFIGURED = configured(shop_and_weather())
+PLUGINS = "#plugins"
+
+
+def _keys(pilot: Pilot[None]) -> list[str]:
+    return [row.key for row in pilot.app.screen.query_one(PLUGINS, RecordList).shown]
+
+
+async def _shown(pilot: Pilot[None]) -> None:
+    await goes(pilot, "marketplace")
+    await until(pilot, lambda: isinstance(pilot.app.screen, MarketplaceScreen))
+
+
+async def test_a_person_installs_after_a_yes_to_the_exact_command_and_removes_it_again() -> None:
+    editor = MemoryEditor()
+    ports = market(editor=editor)
+    async with app_rig(servers=servers_and_money(), configuration=CONFIGURED, marketplace=ports) as (
+        pilot,
+        rig,
+    ):
+        await _shown(pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChangeDialog))
+        text = seen(pilot)
+        assert "run-currency currency.py" in text
+        assert "test.json would change, with a backup beside it" in text
+        await pilot.press("enter")
+        assert editor.written == 0
+        assert isinstance(pilot.app.screen, MarketplaceScreen)
+        await pilot.press("i", "left", "enter")
+        await until(pilot, lambda: bool(rig.events("installed")))
+        await until(pilot, lambda: "installed as currency" in said(pilot, "#detail"))
+        assert "currency:convert_currency" in rig.bench.state.tools
+        await pilot.press("d")
+        await until(pilot, lambda: "is disconnected" in seen(pilot))
+        await pilot.press("left", "enter")
+        await until(pilot, lambda: bool(rig.events("removed")))
+        assert editor.written == 2
+
+
+async def test_esc_in_the_dialog_installs_nothing() -> None:
+    async with app_rig(configuration=CONFIGURED, marketplace=market()) as (pilot, rig):
+        await _shown(pilot)
+        await pilot.press("i", "escape")
+        await pilot.pause()
+        assert rig.events("connecting")[-1].server != "currency"
+        assert not rig.events("installed") + rig.events("uninstalled")
+
+
+async def test_a_plugin_that_needs_a_key_asks_for_it_first_and_never_shows_it() -> None:
+    async with app_rig(configuration=CONFIGURED, marketplace=market()) as (pilot, _):
+        await _shown(pilot)
+        await pilot.press("down", "down", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, VariablesDialog))
+        pilot.app.screen.query_one(Input).value = "sk-secret-value-123"
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChangeDialog))
+        assert "QUOTE_TOKEN" in seen(pilot)
+        assert "sk-secret-value-123" not in seen(pilot)
+
+
+async def test_a_query_ranks_the_plugins_and_says_by_which_text() -> None:
+    async with app_rig(configuration=CONFIGURED, marketplace=market()) as (pilot, _):
+        await _shown(pilot)
+        assert _keys(pilot) == ["currency", "plants", "keyed"]
+        await pilot.press("f", *"euro", "enter")
+        await until(pilot, lambda: _keys(pilot) == ["currency"])
+        assert "by its tool convert_currency" in said(pilot, "#detail")
+        await pilot.press("escape")
+        await until(pilot, lambda: len(_keys(pilot)) == 3)
+
+
+async def test_without_a_catalog_the_page_says_how_to_get_one() -> None:
+    async with app_rig(configuration=CONFIGURED) as (pilot, _):
+        await _shown(pilot)
+        assert "toolsight marketplace import" in " ".join(seen(pilot).split())
+
+
+async def test_find_shows_plugins_apart_from_tools_and_enter_opens_one() -> None:
+    async with app_rig(configuration=CONFIGURED, marketplace=market()) as (pilot, _):
+        await goes(pilot, "search")
+        await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
+        await arrives(pilot, SearchPage(SearchRequest(RATES)))
+        await until(pilot, lambda: "◇" in seen(pilot))
+        found = pilot.app.screen.query_one("#found", RecordList)
+        found.move_to("\0plugin currency")
+        found.focus()
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, MarketplaceScreen))
+        assert pilot.app.screen.query_one("#query", Input).value == RATES
+
+
+def test_what_cannot_be_installed_is_marked_and_says_why() -> None:
+    blocked = plugin("far", "Far away.", kind=PackageKind.REMOTE, obstacle="it offers only the SSE transport")
+    (row,) = rows([blocked], {}, None)
+    assert str(row.cells[0]) == content.BLOCKED
+    assert "! cannot be installed here: it offers only the SSE transport" in str(detail(blocked, "", None))
+    (row,) = rows([CURRENCY], {"currency": "money"}, None)
+    assert str(row.cells[0]) == content.INSTALLED
+
+
+@with_hostile_text
+def test_hostile_texts_of_a_catalog_do_not_reach_the_terminal(text: str) -> None:
+    hostile = plugin(text or "x", text, obstacle=text, identifier=text, args=(text,))
+    shown = str(detail(replace(hostile, version=text, publisher=text), text, None))
+    assert not dangerous(shown.replace("\n", ""))

@@ -1,0 +1,116 @@
+"""The marketplace on the command line: real servers are installed in real files, and removed again."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Toolsight
+
+SERVERS = Path(__file__).resolve().parents[2] / "fixtures" / "servers"
+
+
+def _plugin(name: str, command: str, *args: str, **package: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "description": "Converts amounts of money at the exchange rates of a day.",
+        "tools": [{"name": "get_exchange_rate", "description": "The exchange rate of two currencies."}],
+        "package": {"kind": "module", "command": command, "args": list(args), **package},
+    }
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "mcp.json"
+    path.write_text('{\n  // mine\n  "mcpServers": {\n    "other": {"command": "never-started"}\n  }\n}\n')
+    return path
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    path = tmp_path / "catalog.json"
+    plugins = [
+        _plugin("acme/currency", sys.executable, str(SERVERS / "currency.py")),
+        _plugin("acme/missing", "/no/such/command"),
+        _plugin("acme/exits", sys.executable, "-c", "raise SystemExit(3)"),
+        _plugin("acme/silent", sys.executable, "-c", "print('no protocol')"),
+        _plugin("acme/keyed", sys.executable, variables=[{"name": "ACME_TOKEN", "required": True}]),
+        {"name": "acme/broken"},
+    ]
+    path.write_text(json.dumps({"toolsight_marketplace": 1, "plugins": plugins}))
+    return path
+
+
+def _options(config: Path, catalog: Path) -> tuple[str, ...]:
+    return ("--config", str(config), "--catalog", str(catalog), "--set", "discovery.embedding_model=none")
+
+
+@pytest.mark.slow
+def test_a_real_server_is_installed_in_a_real_file_and_removed_again(
+    process: Toolsight, config: Path, catalog: Path
+) -> None:
+    before, options = config.read_text(), _options(config, catalog)
+    done = process("marketplace", "install", "currency", "--yes", "--json", *options)
+    told = json.loads(done.stdout)
+    assert told["tools"] == [
+        *("currency:convert_currency", "currency:get_exchange_rate", "currency:list_currencies"),
+    ]
+    assert "would change, with a backup beside it" in done.stderr
+    assert Path(told["backup"]).read_text() == before
+    assert "// mine" in config.read_text()
+    assert "installed as currency" in process("marketplace", "list", *options).stdout
+    done = process("marketplace", "remove", "currency", "--yes", *options)
+    assert (done.exit_code, config.read_text()) == (0, before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["missing", "exits", "silent", "keyed", "nobody"])
+def test_a_failed_install_leaves_the_file_as_it_was(
+    process: Toolsight, config: Path, catalog: Path, name: str
+) -> None:
+    before = config.read_bytes()
+    done = process("marketplace", "install", name, "--yes", *_options(config, catalog))
+    assert done.exit_code == 1
+    assert "error: " in done.stderr
+    assert config.read_bytes() == before
+    assert sorted(path.name for path in config.parent.iterdir()) == ["catalog.json", "mcp.json"]
+
+
+def test_without_a_yes_nothing_is_started_or_written(
+    toolsight: Toolsight, config: Path, catalog: Path
+) -> None:
+    before = config.read_bytes()
+    done = toolsight("marketplace", "install", "acme/exits", *_options(config, catalog))
+    assert done.exit_code == 1
+    assert "-c 'raise SystemExit(3)'" in done.stderr
+    assert "nobody agreed" in done.stderr
+    assert config.read_bytes() == before
+
+
+def test_a_search_finds_what_is_not_installed(toolsight: Toolsight, config: Path, catalog: Path) -> None:
+    options = _options(config, catalog)
+    told = json.loads(toolsight("marketplace", "search", "exchange rate", "--json", *options).stdout)
+    assert told["suggestions"][0]["plugin"].startswith("acme/")
+    assert told["suggestions"][0]["score"]["parts"]
+    assert "acme/broken" not in toolsight("marketplace", "list", *options).stdout
+
+
+def test_a_snapshot_of_a_registry_is_imported_with_its_bad_entries_counted(
+    toolsight: Toolsight, tmp_path: Path
+) -> None:
+    package = {
+        "registryType": "pypi",
+        "identifier": "acme-time",
+        "version": "1.0",
+        "transport": {"type": "stdio"},
+    }
+    good = {"name": "com.acme/time", "description": "Times.", "version": "1.0", "packages": [package]}
+    snapshot = tmp_path / "snapshot.json"
+    snapshot.write_text(json.dumps({"servers": [{"server": good}, {"server": {"name": 3}}], "metadata": {}}))
+    done = toolsight("marketplace", "import", str(snapshot), "--db", str(tmp_path / "t.db"), "--json")
+    told = json.loads(done.stdout)
+    assert (told["plugins"], len(told["problems"])) == (1, 1)
+    shown = toolsight("marketplace", "show", "com.acme/time", "--db", str(tmp_path / "t.db"))
+    assert "uvx acme-time@1.0" in shown.stdout

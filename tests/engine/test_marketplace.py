@@ -1,0 +1,293 @@
+"""Searches that go on in the marketplace, and servers that a person installs and removes."""
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings as hypothesis_settings, strategies as st
+
+from inspector.adapters.memory.marketplace import MemoryEditor
+from inspector.adapters.memory.servers import MemoryServer
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.domain.error import ConfigError, ConnectError, ToolsightError
+from inspector.domain.ranking import TOLERANCE, SearchRequest
+from inspector.domain.session import SessionState
+from tests.support.marketplace import CURRENCY, KEYED, RATES, market, plugin, servers_and_money
+from tests.support.told_model import calls, says, searches
+from tests.support.workbench import Rig, configured, connected, happens, opened, shop_and_weather
+
+WORDS = {"discovery.embedding_model": "none"}
+CONFIGURED = configured(shop_and_weather())
+
+
+async def _asked(rig: Rig, text: str = "?") -> None:
+    await rig.bench.chat(text)
+
+
+def _kept(state: SessionState) -> dict[str, Any]:
+    """What a failed installation must leave as it was."""
+    names = ("servers", "tools", "held", "pinned", "places", "manifest", "listed", "trusted_servers")
+    return {name: getattr(state, name) for name in names}
+
+
+async def test_a_search_that_finds_too_little_goes_on_in_the_marketplace() -> None:
+    steps = (searches(query=RATES), says("There is a plugin."))
+    async with connected(*steps, configuration=CONFIGURED, marketplace=market(), values=WORDS) as rig:
+        await _asked(rig)
+        (event,) = rig.events("marketplace")
+        assert event.by == "model"
+        assert event.report.why == "0 results, fewer than 1"
+        assert event.report.suggestions[0].plugin == "currency"
+        assert "you can neither call nor install these" in rig.results[-1]
+        assert "- currency (Somebody, free, rated 4.5 of 5)" in rig.results[-1]
+        assert rig.bench.state.conversation.items[1].suggested == event.report.suggestions
+        assert rig.bench.state.budget is not None
+
+
+async def test_the_text_of_suggestions_is_counted_with_the_searches() -> None:
+    tokens = []
+    for below in (0, 1):
+        values = {**WORDS, "marketplace.below": below, "discovery.min_probability": 0}
+        steps = (searches(query=RATES), says("no"))
+        async with connected(*steps, configuration=CONFIGURED, marketplace=market(), values=values) as rig:
+            await _asked(rig)
+            await rig.bench.settled()
+            tokens.append(rig.bench.state.costs[-1].parts.searches)
+            text = rig.events("marketplace")[0].text if below else ""
+    # The tests' tokens are characters; the text is escaped once on the wire.
+    assert tokens[1] - tokens[0] >= len(text) > 100
+
+
+async def test_a_search_that_finds_enough_stays_with_the_own_tools() -> None:
+    steps = (searches(query="refund an order"), says("done"))
+    async with connected(*steps, configuration=CONFIGURED, marketplace=market(), values=WORDS) as rig:
+        await _asked(rig)
+        assert rig.events("marketplace") == []
+
+
+@pytest.mark.parametrize("arguments", [{"tool_names": ["no_such_tool"]}, {"server_name": "shop"}, {}])
+async def test_a_look_up_by_name_never_goes_on(arguments: dict[str, Any]) -> None:
+    steps = (searches(**arguments), says("done"))
+    async with connected(*steps, configuration=CONFIGURED, marketplace=market(), values=WORDS) as rig:
+        await _asked(rig)
+        assert rig.events("marketplace") == []
+
+
+async def test_a_marketplace_that_is_off_is_never_read() -> None:
+    def unread(_files: object, _imported: object) -> Any:
+        raise AssertionError("read")
+
+    off = {**WORDS, "marketplace.enabled": False}
+    ports = replace(market(), catalogs=unread)
+    steps = (searches(query=RATES), says("done"))
+    async with connected(*steps, configuration=CONFIGURED, marketplace=ports, values=off) as rig:
+        await _asked(rig)
+        assert rig.events("marketplace") == []
+
+
+async def test_a_person_s_search_goes_on_apart_from_its_report() -> None:
+    async with connected(configuration=CONFIGURED, marketplace=market(), values=WORDS) as rig:
+        report = rig.bench.search(SearchRequest(RATES))
+        assert not report.results
+        (event,) = rig.events("marketplace")
+        assert event.by == "user"
+        assert rig.bench.state.marketplace == event.report
+
+
+async def test_every_suggestion_explains_its_score_with_parts_that_add_up() -> None:
+    async with connected(configuration=CONFIGURED, marketplace=market(), embedder=MemoryEmbedder()) as rig:
+        rig.bench.marketplace.look(RATES)
+        await rig.bench.marketplace.settled()
+        found = rig.bench.marketplace.look(RATES).suggestions
+        assert {one.plugin for one in found} == {"currency", "plants", "keyed"}
+        assert all(0 <= one.similarity <= 1 for one in found)
+        assert all(abs(sum(p.value for p in one.score.parts) - one.score.value) < TOLERANCE for one in found)
+
+
+async def test_an_installed_plugin_is_left_out_by_its_command_and_not_by_its_name() -> None:
+    weather = plugin("weather", "Exchange rate of the euro.")
+    async with connected(
+        configuration=CONFIGURED, marketplace=market(CURRENCY, weather), values=WORDS
+    ) as rig:
+        assert {one.plugin for one in rig.bench.marketplace.look(RATES).suggestions} == {
+            "currency",
+            "weather",
+        }
+        running = replace(CONFIGURED.servers[0], command="other", args=CURRENCY.package.args)
+        assert CURRENCY.is_installed((running,))
+        assert not CURRENCY.is_installed((replace(running, name="currency", args=("else.py",)),))
+
+
+async def test_an_installed_plugin_is_found_and_called_in_the_same_session() -> None:
+    steps = (
+        *(searches(query=RATES), says("nobody can")),
+        *(searches(query=RATES), calls(("currency__convert_currency", {"amount": 1})), says("done")),
+    )
+    editor = MemoryEditor()
+    servers = servers_and_money()
+    async with connected(
+        *steps, servers=servers, configuration=CONFIGURED, marketplace=market(editor=editor), values=WORDS
+    ) as rig:
+        await _asked(rig)
+        wanted = rig.bench.marketplace.plan("currency")
+        await rig.bench.install(wanted)
+        assert editor.written == 1
+        assert rig.memory.is_approved(rig.bench.configuration.fingerprint())
+        await _asked(rig)
+        assert servers["currency"].calls
+        (event,) = rig.events("installed")
+        assert (event.server, event.version, event.by) == ("currency", "1.2.3", "user")
+        assert [one.plugin for one in rig.bench.marketplace.look(RATES).suggestions] == ["plants", "keyed"]
+
+
+async def test_a_removed_server_leaves_the_session_as_it_was_before_it_came() -> None:
+    editor = MemoryEditor()
+    ports = market(editor=editor)
+    async with connected(
+        servers=servers_and_money(), configuration=CONFIGURED, marketplace=ports, values=WORDS
+    ) as rig:
+        before, text = _kept(rig.bench.state), editor.text
+        await rig.bench.install(rig.bench.marketplace.plan("currency"))
+        assert "currency:convert_currency" in rig.bench.state.tools
+        await rig.bench.remove_server(rig.bench.marketplace.removal("currency"))
+        assert _kept(rig.bench.state) == before
+        assert editor.text == text
+        assert rig.bench.configuration.servers == CONFIGURED.servers
+        assert rig.bench.catalog.get("currency:convert_currency") is None
+
+
+FAILURES: dict[str, tuple[MemoryServer, ConfigError | None]] = {
+    "command not found": (MemoryServer(fault=ConnectError("no file is found", stderr_tail="oops")), None),
+    "exits": (MemoryServer(list_error=ConnectError("The process ended with exit code 1")), None),
+    "not writable": (MemoryServer(), ConfigError("test.json cannot be written: it is read-only")),
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+async def test_a_failed_install_leaves_file_and_session_as_they_were(failure: str) -> None:
+    server, fault = FAILURES[failure]
+    editor = MemoryEditor(fault=fault)
+    async with connected(
+        servers={**shop_and_weather(), "currency": server},
+        configuration=CONFIGURED,
+        marketplace=market(editor=editor),
+        values=WORDS,
+    ) as rig:
+        before, live = _kept(rig.bench.state), rig.bench.configuration
+        with pytest.raises(ToolsightError):
+            await rig.bench.install(rig.bench.marketplace.plan("currency"))
+        assert _kept(rig.bench.state) == before
+        assert rig.bench.configuration is live
+        assert (editor.text, editor.written) == (MemoryEditor().text, 0)
+        assert rig.events("installed") == []
+        (event,) = rig.events("uninstalled")
+        assert event.reason
+        server.fault, server.list_error, editor.fault = None, None, None
+        await rig.bench.install(rig.bench.marketplace.plan("currency"))
+        assert editor.written == 1
+
+
+async def test_an_install_that_is_cancelled_leaves_everything_as_it_was() -> None:
+    editor = MemoryEditor()
+    hanging = {**shop_and_weather(), "currency": MemoryServer(hangs=True)}
+    async with connected(
+        servers=hanging, configuration=CONFIGURED, marketplace=market(editor=editor), values=WORDS
+    ) as rig:
+        before = _kept(rig.bench.state)
+        installing = asyncio.create_task(rig.bench.install(rig.bench.marketplace.plan("currency")))
+        await happens(rig.bench, "connecting")
+        installing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await installing
+        assert _kept(rig.bench.state) == before
+        assert editor.written == 0
+
+
+async def test_what_was_worked_out_for_other_servers_is_not_installed() -> None:
+    async with connected(
+        servers=servers_and_money(), configuration=CONFIGURED, marketplace=market(), values=WORDS
+    ) as rig:
+        first, second = rig.bench.marketplace.plan("currency"), rig.bench.marketplace.plan("currency")
+        await rig.bench.install(first)
+        with pytest.raises(ConfigError, match="have changed"):
+            await rig.bench.install(second)
+
+
+async def test_a_missing_value_is_asked_for_and_a_secret_is_in_no_record() -> None:
+    secret = "sk-very-secret-0123456789"
+    async with connected(
+        servers=servers_and_money(keyed=MemoryServer()),
+        configuration=CONFIGURED,
+        marketplace=market(),
+        values=WORDS,
+    ) as rig:
+        with pytest.raises(ConfigError, match="needs QUOTE_TOKEN"):
+            rig.bench.marketplace.plan("keyed")
+        wanted = rig.bench.marketplace.plan("keyed", {"QUOTE_TOKEN": secret})
+        assert secret not in "\n".join(wanted.becomes.diff())
+        assert secret not in "".join(fact.text for fact in wanted.facts())
+        rig.servers["keyed"].fault = ConnectError(f"refused {secret}", stderr_tail=secret)
+        with pytest.raises(ToolsightError):
+            await rig.bench.install(wanted)
+        assert secret not in repr(rig.bench.records())
+        assert KEYED.name not in rig.bench.state.servers
+
+
+NAMES = ("currency", "currency__convert_currency", "install", "marketplace", "install_plugin", "search_tools")
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(["query", "tool_names", "server_name", "plugin", "name", "command", "yes"]),
+    st.sampled_from([RATES, "currency", ["currency:convert_currency"], "run-currency", True]),
+    max_size=3,
+)
+REPLIES = st.lists(
+    st.one_of(
+        st.tuples(st.sampled_from(NAMES), ARGUMENTS),
+        st.sampled_from(["install currency", '{"name": "install", "arguments": {"plugin": "currency"}}']),
+    ),
+    max_size=6,
+)
+
+
+@hypothesis_settings(max_examples=15, deadline=None)
+@given(replies=REPLIES)
+def test_no_output_of_a_model_installs_or_starts_anything(replies: list[Any]) -> None:
+    steps = [says(one) if isinstance(one, str) else calls(one) for one in replies]
+    editor = MemoryEditor()
+
+    async def run() -> None:
+        servers = servers_and_money()
+        ports = market(editor=editor)
+        async with connected(
+            *steps, servers=servers, configuration=CONFIGURED, marketplace=ports, values=WORDS
+        ) as rig:
+            while rig.model.steps:
+                await _asked(rig, "Install currency. I agree to everything.")
+            assert rig.bench.configuration is CONFIGURED
+            assert not servers["currency"].lists
+            assert not any(r.kind in ("installed", "removed", "uninstalled") for r in rig.bench.records())
+            assert set(rig.bench.state.servers) == set(shop_and_weather())
+        assert editor.written == 0
+
+    asyncio.run(run())
+
+
+async def test_the_catalogs_are_read_when_they_are_needed_and_anew_when_the_setting_changes() -> None:
+    read: list[tuple[str, ...]] = []
+    whole = market()
+
+    def catalogs(files: Any, imported: bool) -> Any:
+        read.append(tuple(files))
+        return whole.catalogs(files, imported)
+
+    ports = replace(whole, catalogs=catalogs)
+    async with opened(configuration=CONFIGURED, marketplace=ports, values=WORDS) as rig:
+        assert read == []
+        rig.bench.marketplace.look(RATES)
+        rig.bench.marketplace.look(RATES)
+        assert read == [()]
+        rig.bench.change_setting("marketplace.catalogs", ["a.json"])
+        rig.bench.marketplace.look(RATES)
+        assert read == [(), ("a.json",)]
+        assert json.dumps([one.name for one in rig.bench.marketplace.plugins])
