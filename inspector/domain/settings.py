@@ -93,6 +93,13 @@ class DiscoverySettings:
         "with ranker hybrid: what was asked for before a tool was called successfully, in the sessions "
         "recorded here, counts for that tool",
     )
+    affinity: float = knob(
+        0.0,
+        "what a tool gains in a search that the session's persona (inertia.persona) used often before, in "
+        "deviations of the query's scores; one that was never used loses nothing; 0 turns this off",
+        low=0,
+        high=1,
+    )
 
 
 @dataclass(frozen=True, slots=True)

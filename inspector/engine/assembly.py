@@ -11,6 +11,7 @@ from inspector.domain.index_state import IndexState
 from inspector.domain.redaction import Redactor
 from inspector.domain.settings import Settings
 from inspector.engine.composition.inertia import Inertia
+from inspector.engine.discovery.past_use import Whose
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
@@ -56,8 +57,12 @@ def retrieval_of(
     calm: Callable[[], Awaitable[None]],
     *,
     session: str,
+    whose: Callable[[], Whose],
 ) -> Retrieval:
-    """The session's retrieval, which reports the progress of its index and learns from other sessions."""
+    """The session's retrieval, which reports the progress of its index and learns from other sessions.
+
+    `whose` says whose past use counts.
+    """
     model, history = settings.discovery.embedding_model, ports.history
     return Retrieval(
         settings.discovery,
@@ -70,6 +75,7 @@ def retrieval_of(
         cases=cases,
         calm=calm,
         past_calls=partial(history.successful_calls, but=session) if history is not None else tuple,
+        whose=whose,
     )
 
 

@@ -33,6 +33,7 @@ from inspector.engine.assembly import inertia_of, preconditions_of, redactor_of,
 from inspector.engine.background import Background
 from inspector.engine.client_side import SessionClient
 from inspector.engine.connections import Connections
+from inspector.engine.discovery.past_use import Whose
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
@@ -371,6 +372,7 @@ class Workbench:
             self._cases,
             self._calm,
             session=self.session_id,
+            whose=lambda: Whose(self._inertia.persona, self.settings.inertia.half_life_days),
         )
 
     async def _calm(self) -> None:

@@ -8,13 +8,7 @@ from typing import Any
 import click
 
 from inspector.cli.client.comparison import compare_clients
-from inspector.cli.client.option import (
-    as_clients,
-    options_as,
-    require_searches,
-    search_as,
-    search_json,
-)
+from inspector.cli.client.option import as_clients, options_as, require_searches, search_as, search_json
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, shared
 from inspector.cli.render import say, say_json, say_table
@@ -143,11 +137,13 @@ def _say_report(report: SearchReport) -> None:
 
 
 def _say_past(hit: Hit) -> None:
-    """The past request that counted for a tool, if one did."""
+    """The past request that counted for a tool, and its past use."""
     for part in hit.score.parts:
         if part.signal is Signal.HISTORY:
             asked = count(round(part.inputs["past requests"]), "past request")
             say(f"{hit.tool_id}   {part.term}   cosine {part.inputs['cosine']:.2f}   {asked}")
+        elif part.signal is Signal.AFFINITY:
+            say(f"{hit.tool_id}   {part.term}   prior {part.inputs['prior']:.2f}")
 
 
 def _hit_row(hit: Hit) -> tuple[str, ...]:
