@@ -12,7 +12,7 @@ from inspector.domain.persona_trail import PersonaTrail
 class PastCall:
     """A call of a tool that succeeded, after a request. `at` is in seconds since 1970, UTC.
 
-    `persona` is whose habits its session showed then.
+    `request` is "" where nobody tells it; `persona` is whose habits the session showed then.
     """
 
     tool: str

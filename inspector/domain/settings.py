@@ -95,8 +95,8 @@ class DiscoverySettings:
     )
     affinity: float = knob(
         0.0,
-        "what a tool gains in a search that the session's persona (inertia.persona) used often before, in "
-        "deviations of the query's scores; one that was never used loses nothing; 0 turns this off",
+        "past use: the most that a tool gains which the session's persona (inertia.persona) used before, in "
+        "deviations of a query's scores; one that it never used loses nothing; 0 turns this off",
         low=0,
         high=1,
     )

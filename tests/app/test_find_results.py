@@ -384,7 +384,7 @@ USED = Part(
     Signal.AFFINITY,
     "used 12 times by ada",
     0.2,
-    {"uses": 12.0, "by age": 8.3, "prior": 0.73, "weight": 0.3, "spread": 0.913},
+    {"uses": 12.0, "by age": 8.3, "prior": 0.73, "weight": 0.3, "spread": 0.913, "full": 20.0},
 )
 
 

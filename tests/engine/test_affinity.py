@@ -100,6 +100,7 @@ def test_parts_add_up_and_a_tool_that_was_never_used_keeps_its_score(
         assert [part for part in score.parts if part not in added] == list(without.parts)
         assert len(added) <= (tool.id in uses)
         assert 0 <= score.value - without.value <= most + 1e-9
+        assert before.kept[at] or not added
         if not added:
             assert score == without
 

@@ -75,6 +75,7 @@ class Affinity:
             "prior": float(self._priors[position]),
             "weight": self._weight,
             "spread": deviation,
+            "full": FULL / IMAGINED,
         }
         return Part(Signal.AFFINITY, f"used {count(use.count, 'time')} by {self._past.persona}", gain, inputs)
 

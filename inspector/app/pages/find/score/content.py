@@ -206,6 +206,6 @@ def _used(hit: Hit) -> Iterator[str]:
     """Yield how often the tool was used before and by whom, and how that counts."""
     for part in hit.score.parts:
         if part.signal is Signal.AFFINITY:
-            spread = part.inputs["spread"]
-            yield f"Y adds weight · prior · {spread:.3f}, the scores' deviation; prior: log of uses by age:"
+            yield f"Y adds weight · prior · {part.inputs['spread']:.3f}, the deviation of the scores;"
+            yield f"prior = log(1 + by age) / log(1 + {part.inputs['full']:g}), at most 1:"
             yield visible(part.term, newlines=False, limit=200)
