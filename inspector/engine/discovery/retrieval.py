@@ -5,7 +5,7 @@ Index and rankers are imported when something is to be searched: a session that 
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -161,8 +161,9 @@ class Retrieval:
             if self._rankers is None:
                 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 
-                past = {"past": self._learning.past} if self._learning is not None else {}
-                self._rankers = CatalogRankers(index, self.settings, used=self._use.past, **past)
+                build = partial(CatalogRankers, index, self.settings, used=self._use.past)
+                learning = self._learning
+                self._rankers = build() if learning is None else build(learning.past)
             return self._rankers
 
     def use_settings(self, settings: DiscoverySettings) -> None:
