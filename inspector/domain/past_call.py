@@ -4,15 +4,21 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from inspector.domain.events.base import Actor
+from inspector.domain.inertia import OWN_PERSONA
+from inspector.domain.persona_trail import PersonaTrail
 
 
 @dataclass(frozen=True, slots=True)
 class PastCall:
-    """A call of a tool that succeeded, after a request. `at` is in seconds since 1970, UTC."""
+    """A call of a tool that succeeded, after a request. `at` is in seconds since 1970, UTC.
+
+    `request` is "" where nobody tells it; `persona` is whose habits the session showed then.
+    """
 
     tool: str
     request: str
     at: float
+    persona: str = OWN_PERSONA
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +28,7 @@ class _Search:
     found: Collection[str]
 
 
-class CallTrail:
+class CallTrail(PersonaTrail):
     """Follows one session, event by event, and tells what each successful call was made for.
 
     That is the newest search since the user's message that found the tool, if who called it searched in
@@ -30,6 +36,7 @@ class CallTrail:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self._message = ""
         self._searches: list[_Search] = []
         self._callers: dict[str, Actor] = {}
@@ -52,7 +59,7 @@ class CallTrail:
         """A call ended; None if it failed, or if nothing was asked for before it."""
         by = self._callers.pop(call_id, "model")
         request = self._request(tool, by) if ok else ""
-        return PastCall(tool, request, at) if request else None
+        return PastCall(tool, request, at, self.persona) if request else None
 
     def _request(self, tool: str, by: Actor) -> str:
         queries = (one.query for one in reversed(self._searches) if one.by == by and tool in one.found)

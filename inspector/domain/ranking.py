@@ -10,6 +10,8 @@ from inspector.domain.number import percent
 TOLERANCE = 1e-9
 ASKED_BEFORE = "asked before"
 """The term of what a past request adds; a short request follows it, quoted."""
+USED_BEFORE = "used before"
+"""What stands for the term of what past use adds, which tells how often and by whom."""
 
 
 class Signal(StrEnum):
@@ -29,6 +31,7 @@ class Signal(StrEnum):
     TIER = "T"
     STEP = "Q"
     HISTORY = "H"
+    AFFINITY = "Y"
     AVERAGE = "A"
 
 

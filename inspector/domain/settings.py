@@ -99,6 +99,13 @@ class DiscoverySettings:
         "with ranker hybrid: what was asked for before a tool was called successfully, in the sessions "
         "recorded here, counts for that tool",
     )
+    affinity: float = knob(
+        0.0,
+        "past use: the most that a tool gains which the session's persona (inertia.persona) used before, in "
+        "deviations of a query's scores; one that it never used loses nothing; 0 turns this off",
+        low=0,
+        high=1,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from inspector.domain.redaction import Redactor
 from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
 from inspector.engine.composition.inertia import Inertia
+from inspector.engine.discovery.past_use import Whose
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
@@ -54,10 +55,11 @@ def retrieval_of(
     *,
     session: str,
     permits: Callable[[Tool], bool],
+    whose: Callable[[], Whose],
 ) -> Retrieval:
     """The session's retrieval, which reports the progress of its index and learns from other sessions.
 
-    `permits` is the session's toolset, as it is when it is asked.
+    `permits` is the session's toolset, as it is when it is asked; `whose` says whose past use counts.
     """
     model, history = settings.discovery.embedding_model, ports.history
     return Retrieval(
@@ -72,6 +74,7 @@ def retrieval_of(
         calm=calm,
         registry=_tier_of(configuration, ports, permits),
         past_calls=partial(history.successful_calls, but=session) if history is not None else tuple,
+        whose=whose,
     )
 
 

@@ -35,6 +35,7 @@ from inspector.engine.assembly import inertia_of, preconditions_of, redactor_of,
 from inspector.engine.background import Background
 from inspector.engine.client_side import SessionClient
 from inspector.engine.connections import Connections
+from inspector.engine.discovery.past_use import Whose
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
@@ -392,6 +393,7 @@ class Workbench:
             self._calm,
             session=self.session_id,
             permits=self._permits,
+            whose=lambda: Whose(self._inertia.persona, self.settings.inertia.half_life_days),
         )
 
     def _permits(self, tool: Tool) -> bool:

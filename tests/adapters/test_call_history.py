@@ -169,7 +169,7 @@ def assert_told_alike(
 @with_hostile_text
 def test_what_was_asked_and_called_is_told_as_it_was_stored(tmp_path: Path, text: str) -> None:
     def fill(recorded: Recorded) -> None:
-        recorded.session(searched(text, f"shop:{text}"), *called(f"shop:{text}"))
+        recorded.session(started(toolset=text), searched(text, f"shop:{text}"), *called(f"shop:{text}"))
         recorded.session(UserSaid(text), *called("shop:list"), name="other", at=200.0)
 
     assert_told_alike(tmp_path, fill, lambda history: list(history.successful_calls()))
@@ -220,6 +220,17 @@ def test_a_task_has_the_persona_of_its_session(recorded: Recorded) -> None:
     recorded.session(named, renamed, UserSaid(MESSAGE), *called("shop:list"), name="e", at=900.0)
     personas = [task.persona for task in recorded.history.tasks()]
     assert personas == ["other", "toolsight", "mine", "reports", "codex"]
+
+
+def test_a_successful_call_has_the_persona_of_its_session(recorded: Recorded) -> None:
+    first = (started(toolset="reports"), UserSaid(MESSAGE), *called("shop:list"))
+    renamed = SettingsChanged("toolsight", {"inertia": {"persona": "ada"}})
+    recorded.session(*first, renamed, *called("shop:get"))
+    recorded.session(
+        started(origin=Origin("codex")), UserSaid(MESSAGE), *called("shop:list"), name="b", at=50
+    )
+    personas = [call.persona for call in recorded.history.successful_calls()]
+    assert personas == ["reports", "ada", "codex"]
 
 
 @with_hostile_text

@@ -380,6 +380,31 @@ def test_a_bill_tells_which_past_request_counts_and_how() -> None:
     assert "✓ adds up" in text
 
 
+USED = Part(
+    Signal.AFFINITY,
+    "used 12 times by ada",
+    0.2,
+    {"uses": 12.0, "by age": 8.3, "prior": 0.73, "weight": 0.3, "spread": 0.913, "full": 20.0},
+)
+
+
+def test_a_bill_tells_how_often_a_tool_was_used_and_by_whom() -> None:
+    hit = Hit(1, Score("s:t", 1.2, (Part(Signal.NAME, "parcel", 1.0), USED)), Outcome.FOUND)
+    text = _bill(SearchReport(SearchRequest("my parcel"), "hybrid", (hit,)), hit)
+    (line,) = [line for line in text.splitlines() if line.startswith("used before  ")]
+    assert line.split() == ["used", "before", "Y", "used", "8.30", "0.73", "0.30", "0.200"]
+    assert "used 12 times by ada" in text
+    assert "weight · prior · 0.913" in text
+    assert "✓ adds up" in text
+
+
+@with_hostile_text
+def test_a_hostile_persona_does_no_harm(text: str) -> None:
+    hit = Hit(1, Score("s:t", 0.2, (replace(USED, term=f"used 1 time by {text}"),)), Outcome.FOUND)
+    shown = _bill(SearchReport(SearchRequest("q"), "hybrid", (hit,)), hit)
+    assert not dangerous(shown.replace("\n", "").replace("\t", ""))
+
+
 @with_hostile_text
 def test_a_hostile_past_request_does_no_harm(text: str) -> None:
     part = replace(PAST, term=f"asked before: “{text}”")

@@ -55,3 +55,17 @@ def test_a_search_learns_nothing_unless_it_is_told_to(
     told = toolsight("search", ASKED, *configured, "--set", "discovery.min_probability=0").stdout
     assert "weather:get_alerts" in told
     assert "asked before" not in told
+
+
+def test_a_search_says_how_often_a_tool_was_used_and_by_whom(
+    toolsight: Toolsight, configured: tuple[str, ...]
+) -> None:
+    uses = ("--set", "discovery.affinity=0.5", "--set", "inertia.half_life_days=0")
+    told = toolsight("search", ASKED, *configured, *uses, *LEARNS[2:]).stdout
+    assert "weather:get_alerts   used 1 time by toolsight   prior 0.23" in told
+
+
+def test_a_search_says_nothing_of_past_use_unless_it_is_told_to(
+    toolsight: Toolsight, configured: tuple[str, ...]
+) -> None:
+    assert "used 1 time" not in toolsight("search", ASKED, *configured, *LEARNS).stdout

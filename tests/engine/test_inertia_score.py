@@ -5,6 +5,7 @@ import pytest
 from inspector.domain.recorded_run import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
 from inspector.engine.composition.inertia_score import PERSONAS, RULES, Ahead, InertiaScore, score
 from inspector.engine.composition.transition import facts
+from inspector.engine.discovery.history import newest
 from inspector.engine.recorded.others import OtherRuns, session_of
 
 ALL = next(iter(PERSONAS))
@@ -81,4 +82,6 @@ def test_played_runs_learn_from_every_task_but_their_own() -> None:
     runs = [run("1", "t", "a"), run("2", "t", "b"), run("3", "u", "c", "a")]
     (task,) = OtherRuns(runs).tasks(but=session_of(runs[0]))
     assert [tool for tool, _ in task.calls] == ["s:c", "s:a"]
-    assert not list(OtherRuns(runs).successful_calls())
+    calls = list(OtherRuns(runs).successful_calls(but=session_of(runs[0])))
+    assert [call.tool for call in calls] == ["s:c", "s:a"]
+    assert newest(calls) == {"s:c": (), "s:a": ()}

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.past_use import PastUse, Use
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
@@ -49,6 +50,16 @@ def by_words(name: str, catalogs: Sequence[Catalog]) -> Ranker:
     return CatalogRankers(index, DiscoverySettings()).get(name)
 
 
+def by_past_use(name: str, catalogs: Sequence[Catalog]) -> Ranker:
+    """A ranker to whose scores past use of most tools is added."""
+    index = ToolIndex()
+    for catalog in catalogs:
+        index = asked(index.updated(catalog), name)
+    uses = {tool.id: Use(len(tool.name), len(tool.name) / 2) for tool in catalogs[-1]}
+    settings = DiscoverySettings(ranker=name, affinity=1.0)
+    return CatalogRankers(index, settings, used=PastUse(uses=uses)).get(name)
+
+
 def asked(index: ToolIndex, name: str) -> ToolIndex:
     """The index after a search, which leaves in it what a later one can take over, or must not."""
     CatalogRankers(index, DiscoverySettings()).get(name).rank("create page")
@@ -73,6 +84,7 @@ CASES: list[tuple[str, Factory]] = [
     *((name, partial(by_meaning, name)) for name in RANKERS if name not in READS_NO_VECTORS),
     ("hybrid by static vectors", partial(by_static_vectors, "hybrid")),
     *((f"{name} by words", partial(by_words, name)) for name in RANKERS),
+    *((f"{name} by past use", partial(by_past_use, name)) for name in ("hybrid", "two-stage", "claude-code")),
 ]
 every_ranker = pytest.mark.parametrize(("name", "factory"), CASES, ids=[name for name, _ in CASES])
 
@@ -167,7 +179,7 @@ def assert_same(mine: Ranking, other: Ranking) -> None:
 @every_ranker
 def test_no_query_is_too_odd(name: str, factory: Factory) -> None:
     ranker = factory([SHOP])
-    assert ranker.name == name.removesuffix(" by words").removesuffix(" by static vectors")
+    assert ranker.name == name.partition(" by ")[0]
     for query in ODD_QUERIES:
         assert_every_score_is_the_sum_of_finite_parts(ranker.rank(query), SHOP)
 

@@ -6,6 +6,7 @@ from inspector.adapters.memory.fakes import MemoryStore
 from inspector.domain.events import (
     CallFinished,
     CallStarted,
+    Event,
     Record,
     SearchPerformed,
     SessionStarted,
@@ -14,7 +15,8 @@ from inspector.domain.events import (
 )
 from inspector.domain.inertia import TaskCalls
 from inspector.domain.past_call import CallTrail, PastCall
-from inspector.domain.task_trail import TaskTrail, chosen_persona
+from inspector.domain.persona_trail import PersonaTrail, chosen_persona
+from inspector.domain.task_trail import TaskTrail
 
 
 class MemoryCallHistory:
@@ -44,6 +46,7 @@ class MemoryCallHistory:
 def _calls(records: list[Record]) -> Iterator[PastCall]:
     trail = CallTrail()
     for record in records:
+        _follow(trail, record.event)
         match record.event:
             case UserSaid(text):
                 trail.said(text)
@@ -60,13 +63,18 @@ def _calls(records: list[Record]) -> Iterator[PastCall]:
 def _tasks(records: list[Record]) -> Iterator[TaskCalls]:
     trail = TaskTrail()
     for record in records:
+        _follow(trail, record.event)
         match record.event:
-            case SessionStarted(toolset=toolset, settings=settings, origin=origin):
-                trail.started(origin.agent if origin is not None else "", chosen_persona(settings), toolset)
-            case SettingsChanged(settings=settings):
-                trail.set(chosen_persona(settings))
             case UserSaid():
                 yield from trail.said()
             case CallStarted(tool=tool, by=by):
                 trail.called(by, tool, record.at)
     yield from trail.said()
+
+
+def _follow(trail: PersonaTrail, event: Event) -> None:
+    match event:
+        case SessionStarted(toolset=toolset, settings=settings, origin=origin):
+            trail.started(origin.agent if origin is not None else "", chosen_persona(settings), toolset)
+        case SettingsChanged(settings=settings):
+            trail.set(chosen_persona(settings))

@@ -8,28 +8,32 @@ from inspector.adapters.sqlite.codec import decode_value
 from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
 from inspector.domain.inertia import TaskCalls
 from inspector.domain.past_call import CallTrail, PastCall
+from inspector.domain.persona_trail import PersonaTrail
 from inspector.domain.ranking import Outcome
 from inspector.domain.task_trail import TaskTrail
 
 _SESSIONS = "SELECT id FROM session WHERE id <> ? ORDER BY ended_at DESC, id DESC"
+_PERSONA = """
+    WHEN 'session' THEN json_extract(payload, '$.origin.agent', '$.settings.inertia.persona', '$.toolset')
+    WHEN 'settings' THEN json_extract(payload, '$.settings.inertia.persona', '$.profile')
+"""
 # With several paths json_extract returns JSON, in which text stays escaped: not all of it is UTF-8.
-_EVENTS = """
-SELECT kind, at, CASE kind
+_EVENTS = f"""
+SELECT kind, at, CASE kind {_PERSONA}
     WHEN 'user' THEN json_extract(payload, '$.text', '$.text')
     WHEN 'call' THEN json_extract(payload, '$.call_id', '$.by')
     WHEN 'result' THEN json_extract(payload, '$.call_id', '$.tool', '$.ok')
-    ELSE json_extract(payload, '$.by', '$.report.request.query') END,
+    WHEN 'search' THEN json_extract(payload, '$.by', '$.report.request.query') END,
     CASE kind WHEN 'search' THEN (
         SELECT json_group_array(json(json_extract(value, '$.score.tool_id', '$.outcome')))
         FROM json_each(payload, '$.report.hits')
     ) END
-FROM event WHERE session = ? AND kind IN ('user', 'search', 'call', 'result') AND json_valid(payload)
+FROM event WHERE session = ? AND kind IN ('session', 'settings', 'user', 'search', 'call', 'result')
+    AND json_valid(payload)
 ORDER BY seq
 """
-_CALLS = """
-SELECT kind, at, CASE kind
-    WHEN 'session' THEN json_extract(payload, '$.origin.agent', '$.settings.inertia.persona', '$.toolset')
-    WHEN 'settings' THEN json_extract(payload, '$.settings.inertia.persona', '$.profile')
+_CALLS = f"""
+SELECT kind, at, CASE kind {_PERSONA}
     WHEN 'call' THEN json_extract(payload, '$.tool', '$.by')
     ELSE 'null' END
 FROM event WHERE session = ? AND kind IN ('session', 'settings', 'user', 'call') AND json_valid(payload)
@@ -55,7 +59,9 @@ class SqliteCallHistory:
     def _of(self, session: str) -> Iterator[PastCall]:
         trail = CallTrail()
         for kind, at, fields, hits in self._database.rows(_EVENTS, (session,)):
-            match kind, decode_value(fields):
+            found = decode_value(fields)
+            _follow(trail, kind, found)
+            match kind, found:
                 case "user", [str(text), _]:
                     trail.said(text)
                 case "search", [by, str(query)]:
@@ -75,11 +81,9 @@ class SqliteCallHistory:
     def _tasks_of(self, session: str) -> Iterator[TaskCalls]:
         trail = TaskTrail()
         for kind, at, fields in self._database.rows(_CALLS, (session,)):
-            match kind, decode_value(fields):
-                case "session", [agent, chosen, toolset]:
-                    trail.started(_text(agent), _text(chosen), _text(toolset))
-                case "settings", [chosen, _]:
-                    trail.set(_text(chosen))
+            found = decode_value(fields)
+            _follow(trail, kind, found)
+            match kind, found:
                 case "user", _:
                     yield from trail.said()
                 case "call", [str(tool), by]:
@@ -89,6 +93,14 @@ class SqliteCallHistory:
     def close(self) -> None:
         """Close the file; the next call opens it again."""
         self._database.close()
+
+
+def _follow(trail: PersonaTrail, kind: str, fields: Any) -> None:
+    match kind, fields:
+        case "session", [agent, chosen, toolset]:
+            trail.started(_text(agent), _text(chosen), _text(toolset))
+        case "settings", [chosen, _]:
+            trail.set(_text(chosen))
 
 
 def _text(value: Any) -> str:

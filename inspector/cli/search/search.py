@@ -8,13 +8,7 @@ from typing import Any
 import click
 
 from inspector.cli.client.comparison import compare_clients
-from inspector.cli.client.option import (
-    as_clients,
-    options_as,
-    require_searches,
-    search_as,
-    search_json,
-)
+from inspector.cli.client.option import as_clients, options_as, require_searches, search_as, search_json
 from inspector.cli.launch import run_headless
 from inspector.cli.marketplace.report import further_json, say_further
 from inspector.cli.options import as_json, shared

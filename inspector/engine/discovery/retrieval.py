@@ -5,7 +5,7 @@ Index and rankers are imported when something is to be searched: a session that 
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from inspector.domain.ranking import SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tag import Tags
 from inspector.domain.tool import Tool
+from inspector.engine.discovery.past_use import UseReader, Whose
 from inspector.engine.discovery.rankers.ranker_list import ISO, THREE_TIER, require_ranker
 from inspector.engine.discovery.rules import MISSES_KEPT, SearchRules
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
@@ -59,12 +60,14 @@ class Retrieval:
         calm: Callable[[], Awaitable[None]] = _at_once,
         past_calls: Callable[[], Iterable[PastCall]] = tuple,
         registry: "RegistryTier | None" = None,
+        whose: Callable[[], Whose] = Whose,
     ) -> None:
         """Without an `embedder` searches use words alone. `static` vectors need no model.
 
         `tags` are those of servers, by name. `cases` are labelled requests for these tools.
 
         Embedding begins when `calm` has returned. `past_calls` reads those of earlier sessions, in a thread.
+        `whose` says which of them are past use.
 
         Raises ToolsightError for an unknown ranker.
         """
@@ -88,6 +91,7 @@ class Retrieval:
         self._past_calls = past_calls
         self._registry = registry
         self._learning: Learning | None = None
+        self._use = UseReader(past_calls, whose, self._renew_rankers, clock)
 
     def update(
         self,
@@ -105,6 +109,8 @@ class Retrieval:
         self._lined = ISO in (gate_ranker, self.settings.ranker)
         self._wanted = (tools, summaries, instructions)
         self._wanted_number += 1
+        if self.settings.affinity:
+            self._use.follow()
         if self._semantics is None:
             return
         if self._embedding is None:
@@ -158,8 +164,9 @@ class Retrieval:
             if self._rankers is None:
                 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 
-                past = (self._learning.past,) if self._learning is not None else ()
-                self._rankers = CatalogRankers(index, self.settings, *past)
+                build = partial(CatalogRankers, index, self.settings, used=self._use.past)
+                learning = self._learning
+                self._rankers = build() if learning is None else build(learning.past)
             return self._rankers
 
     def use_settings(self, settings: DiscoverySettings) -> None:
@@ -270,11 +277,13 @@ class Retrieval:
         """Wait until the index is as complete as it can get."""
         if self._embedding is not None:
             await self._embedding.settled()
+        await self._use.settled()
         if self._learning is not None:
             await self._learning.settled()
 
     def close(self) -> None:
-        """Embed nothing more."""
+        """Embed and read nothing more."""
+        self._use.close()
         if self._learning is not None:
             self._learning.close()
         if self._embedding is not None:

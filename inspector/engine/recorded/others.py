@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from inspector.domain.inertia import OWN_PERSONA, TaskCalls
 from inspector.domain.past_call import PastCall
-from inspector.domain.recorded_run import RecordedRun
+from inspector.domain.recorded_run import RecordedCall, RecordedRun
 
 _PREFIX = "recorded-"
 
@@ -20,17 +20,25 @@ class OtherRuns:
     def __init__(self, runs: Sequence[RecordedRun]) -> None:
         self._runs = runs
 
-    def successful_calls(self, *, but: str = "") -> Iterator[PastCall]:  # noqa: ARG002
-        """None: played runs search as if nothing had been learned."""
-        return iter(())
+    def successful_calls(self, *, but: str = "") -> Iterator[PastCall]:
+        """The calls that succeeded, each without its request: played runs learn from none."""
+        for run in self._others(but):
+            for call in run.calls:
+                if not call.failed:
+                    yield PastCall(_id(call), "", 0.0)
 
     def tasks(self, *, but: str = "") -> Iterator[TaskCalls]:
         """The calls of every run but those of the task of the one played in that session."""
-        left_out = {run.task for run in self._runs if session_of(run) == but}
-        for run in self._runs:
-            if run.task in left_out:
-                continue
+        for run in self._others(but):
             for message in run.messages:
-                calls = [f"{call.server}:{call.tool}" for step in message.steps for call in step.calls]
+                calls = [_id(call) for step in message.steps for call in step.calls]
                 if calls:
                     yield TaskCalls(OWN_PERSONA, tuple((tool, 0.0) for tool in calls))
+
+    def _others(self, but: str) -> Iterator[RecordedRun]:
+        left_out = {run.task for run in self._runs if session_of(run) == but}
+        return (run for run in self._runs if run.task not in left_out)
+
+
+def _id(call: RecordedCall) -> str:
+    return f"{call.server}:{call.tool}"

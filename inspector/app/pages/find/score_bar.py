@@ -24,6 +24,7 @@ SIGNALS = {
     Signal.TIER: ("tier", "$foreground"),
     Signal.STEP: ("step", "$accent"),
     Signal.HISTORY: ("asked", "$success"),
+    Signal.AFFINITY: ("used", "$primary"),
     Signal.AVERAGE: ("average", MUTED),
 }
 # What is too long for a column.

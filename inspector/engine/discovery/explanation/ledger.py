@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from inspector.domain.ranking import ASKED_BEFORE, TOLERANCE, Part, Score, Signal
+from inspector.domain.ranking import ASKED_BEFORE, TOLERANCE, USED_BEFORE, Part, Score, Signal
 
 BEST_PASSAGE = "best passage"
 BEST_STEP = "best step"
@@ -31,7 +31,7 @@ def ledger(mine: Score, rival: Score) -> tuple[LedgerLine, ...]:
 
     The differences add up to the difference of the scores, within 1e-9. If the parts are too large for that
     precision, a line ROUNDING holds the rest. The best passage is a single line, whichever passage it is for
-    either tool, and so are the best step and the closest past request.
+    either tool, and so are the best step, the closest past request and past use.
     """
     sides = [_sums(mine), _sums(rival)]
     keys = dict.fromkeys(key for side in sides for key in side)
@@ -54,5 +54,7 @@ def _key(part: Part) -> tuple[Signal, str]:
         return part.signal, BEST_STEP
     if part.signal is Signal.HISTORY:
         return part.signal, ASKED_BEFORE
+    if part.signal is Signal.AFFINITY:
+        return part.signal, USED_BEFORE
     is_best = part.signal is Signal.SEMANTIC and part.term.startswith(_BEST)
     return part.signal, BEST_PASSAGE if is_best else part.term

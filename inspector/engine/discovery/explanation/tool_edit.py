@@ -143,7 +143,9 @@ class EditTrial:
 def edited_rankers(rankers: CatalogRankers, edited: Tool, original_id: str) -> CatalogRankers:
     """The rankers of a draft, or the same rankers if nothing changed. Raises what `draft` raises."""
     index = draft(rankers.index, edited, original_id)
-    return rankers if index is rankers.index else CatalogRankers(index, rankers.settings, rankers.past)
+    if index is rankers.index:
+        return rankers
+    return CatalogRankers(index, rankers.settings, rankers.past, rankers.used)
 
 
 def _around(standings: Standings, position: int) -> list[int]:

@@ -8,6 +8,8 @@ from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.history import NOTHING_ASKED, PastRequests
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.name_index import NameIndex
+from inspector.engine.discovery.past_use import NOTHING_USED, PastUse
+from inspector.engine.discovery.rankers.affinity import Affinity, with_affinity
 from inspector.engine.discovery.rankers.asked_before import AskedBefore
 from inspector.engine.discovery.rankers.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings
 from inspector.engine.discovery.rankers.claude_code import ClaudeCodeRanker
@@ -46,19 +48,38 @@ class CatalogRankers:
     """The rankers of one index; rankers with a common part share one instance of it."""
 
     def __init__(
-        self, index: ToolIndex, settings: DiscoverySettings, past: PastRequests = NOTHING_ASKED
+        self,
+        index: ToolIndex,
+        settings: DiscoverySettings,
+        past: PastRequests = NOTHING_ASKED,
+        used: PastUse = NOTHING_USED,
     ) -> None:
-        """`past` requests count in the default ranker alone, and only if the settings say so."""
+        """`past` requests count in the default ranker alone, and only if the settings say so.
+
+        What was `used` counts in the configured ranker alone, with the weight that the settings say.
+        """
         self.index = index
         self.settings = settings
         self.past = past
+        self.used = used
         self._built: dict[str, Ranker] = {}
 
     def get(self, name: str) -> Ranker:
-        """The ranker of that name. Raises ToolsightError."""
+        """The ranker of that name as searches use it. Raises ToolsightError."""
+        ranker = self.plain(name)
+        if name != self.settings.ranker or not self.settings.affinity:
+            return ranker
+        return with_affinity(ranker, self._affinity)
+
+    def plain(self, name: str) -> Ranker:
+        """The ranker of that name without what was used before. Raises ToolsightError."""
         if name not in self._built:
             self._built[name] = _BUILDERS[require_ranker(name)](self)
         return self._built[name]
+
+    @cached_property
+    def _affinity(self) -> Affinity:
+        return Affinity(self.index, self.used, self.settings.affinity)
 
     @cached_property
     def names(self) -> NameIndex:

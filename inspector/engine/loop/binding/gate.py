@@ -53,7 +53,8 @@ class Gate:
         """
         started = self._clock.monotonic()
         query = gate_query(messages, settings.query)
-        ranking = rankers.get(settings.ranker).rank(query)
+        # What was used before is no reason to reach the threshold.
+        ranking = rankers.plain(settings.ranker).rank(query)
         tools = rankers.index.tools
         fits = ranking.values >= settings.threshold
         always = [rankers.index.position[tool_id] for tool_id in pinned if tool_id in rankers.index.position]

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.score_bar import SHORT_TERMS, SIGNALS
-from inspector.domain.ranking import ASKED_BEFORE, Hit, Part, SearchReport, Signal
+from inspector.domain.ranking import ASKED_BEFORE, USED_BEFORE, Hit, Part, SearchReport, Signal
 from inspector.engine.discovery.explanation.phrase import as_written
 from inspector.engine.discovery.rankers.ranker_list import INFO
 from widgets import middle, plain, shorten, visible
@@ -25,6 +25,7 @@ _COLUMNS = {
     "ratio": ("ratio", "haystack length"),
     "share": ("score", "share"),
     "past requests": ("cosine", "past requests", "weight"),
+    "uses": ("by age", "prior", "weight"),
 }
 _HEADS = {
     "tf": "times",
@@ -45,8 +46,8 @@ _HEADS = {
 _TERMS_OF_ART = ("tf", "df", "idf", "cosine", "mean")
 _COUNTS = {"tf", "df", "N", "rank", "k", "times in query", "query words", "tool keywords"}
 _COUNTS |= {"haystack length", "past requests"}
-# Their terms are no stems: a word as the query has it, a whole step of it, a past request.
-_UNSTEMMED = (Signal.WORDS, Signal.STEP, Signal.HISTORY)
+# Their terms are no stems: a word as the query has it, a whole step of it, a past request, past use.
+_UNSTEMMED = (Signal.WORDS, Signal.STEP, Signal.HISTORY, Signal.AFFINITY)
 _NOTHING = "This tool matches nothing in the query."
 
 
@@ -77,11 +78,13 @@ def _lines(report: SearchReport, hit: Hit) -> Iterator[Content]:
 
 
 def _term(part: Part, written: Mapping[str, str]) -> str:
-    """What a line is about; a step or a past request is too long for it, and stands below."""
+    """What a line is about; a step, a past request or past use is too long for it, and stands below."""
     if part.signal is Signal.STEP:
         return _step(part)
     if part.signal is Signal.HISTORY:
         return ASKED_BEFORE
+    if part.signal is Signal.AFFINITY:
+        return USED_BEFORE
     return part.term if part.signal is Signal.WORDS else written.get(part.term, part.term)
 
 
@@ -145,7 +148,7 @@ def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
         return
     formula = INFO[report.ranker].formula if report.ranker in INFO else ""
     yield Content.styled(f"\n{formula}", MUTED)
-    lines = (*_lexical(hit), *_spread(hit), *_whole(hit), *_past(hit), *_terms_of_art(hit))
+    lines = (*_lexical(hit), *_spread(hit), *_whole(hit), *_past(hit), *_used(hit), *_terms_of_art(hit))
     yield from (Content.styled(line, MUTED) for line in lines)
 
 
@@ -196,4 +199,13 @@ def _past(hit: Hit) -> Iterator[str]:
         if part.signal is Signal.HISTORY:
             floor = part.inputs["floor"]
             yield f"H adds weight · (near − {floor:g}) / {1 - floor:g} for the closest of the past requests:"
+            yield visible(part.term, newlines=False, limit=200)
+
+
+def _used(hit: Hit) -> Iterator[str]:
+    """Yield how often the tool was used before and by whom, and how that counts."""
+    for part in hit.score.parts:
+        if part.signal is Signal.AFFINITY:
+            yield f"Y adds weight · prior · {part.inputs['spread']:.3f}, the deviation of the scores;"
+            yield f"prior = log(1 + by age) / log(1 + {part.inputs['full']:g}), at most 1:"
             yield visible(part.term, newlines=False, limit=200)
