@@ -63,6 +63,7 @@ from inspector.engine.workbench import Workbench
 # Long because it is the one place that picks adapters.
 
 if TYPE_CHECKING:
+    from inspector.domain.access import AccessPolicy
     from inspector.domain.evaluation import EvalCase
     from inspector.domain.inertia import InertiaGraph
 
@@ -243,6 +244,13 @@ def load_seeds(path: Path) -> "dict[str, InertiaGraph]":
     return load(path)
 
 
+def load_policy(path: Path) -> "AccessPolicy":
+    """Who may see which tools, as a file says. Raises ConfigError."""
+    from inspector.adapters.files.access_policy import load_policy as load
+
+    return load(path)
+
+
 def open_leftovers(options: Options) -> Leftovers:
     """The processes of earlier runs on the database."""
     from inspector.adapters.process.leftovers import ProcessLeftovers
@@ -289,6 +297,7 @@ def make_workbench(
         local_models=make_local_models(),
         history=SqliteCallHistory(database_path(options)),
         seeds_from=lambda path: load_seeds(Path(path)),
+        policy_from=lambda path: load_policy(Path(path)),
         reliability=reliability or make_reliability(open_breakers(options)),
     )
     policy = Policy(configuration, profile=options.profile, values=_anchored(options.settings))

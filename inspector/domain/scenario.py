@@ -51,10 +51,18 @@ class CatalogChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Viewer:
+    """Whom the session is seen as from now on: a user of the policy, through an expert if one is named."""
+
+    user: str
+    expert: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Preparation:
     """What happens before a user message, in this order.
 
-    Seconds pass, settings change (values by path), a milestone is reached, a server is stopped, a server's
+    Another session begins, as somebody else sees it. Seconds pass, settings change (values by path), a milestone is reached, a server is stopped, a server's
     tools change (at once, or when it is back), a server is connected again, a server's next calls fail.
     """
 
@@ -65,6 +73,7 @@ class Preparation:
     stop: str = ""
     reconnect: str = ""
     fault: Fault | None = None
+    see_as: Viewer | None = None
 
 
 @dataclass(frozen=True, slots=True)

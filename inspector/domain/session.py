@@ -151,7 +151,8 @@ class SessionState:
     definitions are not in an agent's transcript. `changes` holds the last change of each tool's definition,
     and `untold` the breaking ones that the model has to be told of; `read_as` are the hashes of what
     it read of those tools. `breakers` holds those that were ever
-    open, by tool id or server name. `turn_retries` counts the retries since the user's last message.
+    open, by tool id or server name. `turn_retries` counts the retries since the user's last message. With
+    `is_restricted` there is only what `user` may see, through `expert` if there is one.
     """
 
     config: str = ""
@@ -216,6 +217,9 @@ class SessionState:
     changes: Mapping[str, DefinitionChanged] = field(default_factory=dict)
     untold: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     read_as: Mapping[str, str] = field(default_factory=dict)
+    user: str = ""
+    expert: str = ""
+    is_restricted: bool = False
 
     def with_binding(self, *bindings: Binding) -> tuple[ToolState, ...]:
         """The tools with any of the given bindings, in catalog order."""

@@ -4,12 +4,15 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 
+from inspector.domain.access import EVERYTHING, Sight
+from inspector.domain.access_reach import reaches
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.events import SessionStarted
 from inspector.domain.index_state import IndexState
 from inspector.domain.redaction import Redactor
 from inspector.domain.settings import Settings
+from inspector.engine.access.restriction import seen_cases
 from inspector.engine.composition.inertia import Inertia
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.live import Live
@@ -34,15 +37,24 @@ def started(live: Live, profile: str, trusted: Collection[str] = ()) -> SessionS
         settings=asdict(live.settings),
         profile=profile,
         trusted=tuple(spec.name for spec in specs if spec.trust_annotations or spec.name in trusted),
+        user=live.sight.user,
+        expert=live.sight.expert,
+        restricted=not live.sight.is_whole,
     )
 
 
-def redactor_of(configuration: Configuration) -> Redactor:
-    """A redactor for everything the configuration passes to its servers, which may be secret."""
+def redactor_of(configuration: Configuration, sight: Sight = EVERYTHING) -> Redactor:
+    """A redactor for everything the configuration passes to its servers, which may be secret.
+
+    The values of servers that are not in sight are left out too, without their names.
+    """
     secrets = {
-        f"{spec.name}.{name}": value
-        for spec in configuration.servers
-        for name, value in (*spec.env.items(), *spec.headers.items())
+        f"{spec.name}.{name}" if reaches(sight, spec.name) else f"value {number}": value
+        for number, (spec, name, value) in enumerate(
+            (spec, name, value)
+            for spec in configuration.servers
+            for name, value in (*spec.env.items(), *spec.headers.items())
+        )
     }
     return Redactor(secrets)
 
@@ -56,9 +68,13 @@ def retrieval_of(
     calm: Callable[[], Awaitable[None]],
     *,
     session: str,
+    sight: Sight = EVERYTHING,
 ) -> Retrieval:
-    """The session's retrieval, which reports the progress of its index and learns from other sessions."""
-    model, history = settings.discovery.embedding_model, ports.history
+    """The session's retrieval, which reports the progress of its index and learns from other sessions.
+
+    From other sessions learns only who sees everything: others may have called what may not be seen.
+    """
+    model, history = settings.discovery.embedding_model, ports.history if sight.is_whole else None
     return Retrieval(
         settings.discovery,
         ports.clock,
@@ -67,15 +83,15 @@ def retrieval_of(
         vectors=ports.vectors,
         tags={spec.name: spec.tags for spec in configuration.servers},
         report=report,
-        cases=cases,
+        cases=seen_cases(cases, sight),
         calm=calm,
         past_calls=partial(history.successful_calls, but=session) if history is not None else tuple,
     )
 
 
 def inertia_of(session: Session, live: Live, ports: Ports, accounting: Accounting, binder: Binder) -> Inertia:
-    """What predicts the next tool from the other sessions on this machine."""
-    history = ports.history
+    """What predicts the next tool from the other sessions on this machine, for who sees everything."""
+    history = ports.history if live.sight.is_whole else None
     tasks = partial(history.tasks, but=session.id) if history is not None else None
     return Inertia(session, live, ports.clock, accounting, binder, tasks=tasks, seeds=ports.seeds_from)
 

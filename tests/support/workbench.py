@@ -20,6 +20,7 @@ from inspector.adapters.memory.history import MemoryCallHistory
 from inspector.adapters.memory.servers import MemoryConnector, MemoryServer
 from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.adapters.tenacity.retrier import TenacityRetrier
+from inspector.domain.access import AccessPolicy
 from inspector.domain.configuration import Configuration
 from inspector.domain.message import ModelRequest, ToolMessage
 from inspector.domain.price import Prices
@@ -122,6 +123,7 @@ async def opened(
     counter_for: Callable[[str], TokenCounter] | None = None,
     prices: Sequence[Prices] = (),
     breakers: BreakerStore | None = None,
+    policy: Callable[[], AccessPolicy] | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with nothing connected; the model plays `steps`. The default configuration is `configured`."""
     servers = servers or shop_and_weather()
@@ -149,6 +151,7 @@ async def opened(
         reliability=ReliabilityPorts(
             breakers or MemoryBreakers(), TenacityRetrier(clock.sleep), JsonSchemaCheck()
         ),
+        policy_from=lambda _: policy() if policy is not None else AccessPolicy(),
     )
     async with Workbench(
         configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values
@@ -170,6 +173,7 @@ async def connected(
     counter_for: Callable[[str], TokenCounter] | None = None,
     prices: Sequence[Prices] = (),
     breakers: BreakerStore | None = None,
+    policy: Callable[[], AccessPolicy] | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with everything connected and indexed."""
     async with opened(
@@ -185,6 +189,7 @@ async def connected(
         counter_for=counter_for,
         prices=prices,
         breakers=breakers,
+        policy=policy,
     ) as rig:
         rig.bench.connect()
         await rig.bench.wait_connected()

@@ -120,6 +120,11 @@ CREATE TABLE breaker (
 );
 """
 
+_VIEWERS = """
+ALTER TABLE session ADD COLUMN user TEXT NOT NULL DEFAULT '';
+ALTER TABLE session ADD COLUMN expert TEXT NOT NULL DEFAULT '';
+"""
+
 _STEPS = (
     ("sessions", _SESSIONS),
     ("server_memory", _MEMORY),
@@ -129,6 +134,7 @@ _STEPS = (
     ("token_lengths", _TOKEN_LENGTHS),
     ("agents", _AGENTS),
     ("breakers", _BREAKERS),
+    ("viewers", _VIEWERS),
 )
 
 
