@@ -47,6 +47,7 @@ PLACES: tuple[Place, ...] = (
             ),
             PageInfo("manifest", "as sent", "What the model is sent, exactly."),
             PageInfo("confusable", "alike", "Tools that a search may confuse."),
+            PageInfo("access", "access", "Who may see which tools, and which grant decides."),
         ),
     ),
     Place("find", "Find", (PageInfo("search", "search", "Search, and see why a tool is found or not."),)),

@@ -62,7 +62,8 @@ class Viewer:
 class Preparation:
     """What happens before a user message, in this order.
 
-    Another session begins, as somebody else sees it. Seconds pass, settings change (values by path), a milestone is reached, a server is stopped, a server's
+    Another session begins, as somebody else sees it.
+    Seconds pass, settings change (values by path), a milestone is reached, a server is stopped, a server's
     tools change (at once, or when it is back), a server is connected again, a server's next calls fail.
     """
 

@@ -7,6 +7,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from inspector.domain.access import AccessPolicy, Sight
 from inspector.domain.access_reach import covers
 from inspector.domain.catalog import Catalog
 from inspector.domain.client_capabilities import declared, is_about_client, setting_values
@@ -202,6 +203,11 @@ class Workbench:
         return self._live.configuration
 
     @property
+    def whole_configuration(self) -> Configuration:
+        """The configuration whoever sees the session: what is consented to, and no page shows."""
+        return self._whole
+
+    @property
     def settings(self) -> Settings:
         """The settings for the next model call."""
         return self._live.settings
@@ -218,6 +224,14 @@ class Workbench:
     @property
     def retrieval(self) -> Retrieval:
         return self._live.retrieval
+
+    @property
+    def sight(self) -> Sight:
+        return self._live.sight
+
+    @property
+    def access_policy(self) -> AccessPolicy | None:
+        return None if self.access.is_restricted else self.access.policy
 
     @property
     def setup(self) -> Setup:

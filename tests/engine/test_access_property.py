@@ -48,7 +48,7 @@ TOOLS = {key: tool(*key.split(":")) for key in WORDS}
 _pattern = st.one_of(
     st.sampled_from([one.id for one in TOOLS.values()]),
     st.builds("{}:{}*".format, st.sampled_from(SERVERS), st.sampled_from(("", *VERBS))),
-    # None of these could match a longer name that begins as a forbidden one: settings are told of by patterns.
+    # None of these could match a longer name that begins as a forbidden one: settings go by patterns.
     st.sampled_from(("?hop:find_*", "crm:????_q*", "crm:*", "s*", "*")),
 )
 _patterns = st.lists(_pattern, min_size=0, max_size=3).map(tuple)

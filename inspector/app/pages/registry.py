@@ -23,6 +23,7 @@ SCREENS: Mapping[str, str] = {
     "servers": "tools.catalog.screen:ToolsScreen",
     "clients": "tools.clients.screen:ClientsScreen",
     "manifest": "tools.manifest.screen:ManifestScreen",
+    "access": "tools.access.screen:AccessScreen",
     "confusable": "tools.confusable.screen:ConfusableScreen",
     "search": "find.screen:FindScreen",
     "budget": "cost.budget.screen:BudgetScreen",
