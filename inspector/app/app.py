@@ -97,11 +97,16 @@ class ToolsightApp(PlaceApp):
 
     @property
     def lab(self) -> "Lab | None":
-        return self._opened.lab if self._opened is not None else None
+        return self._opened.lab if self._opened and self._sees_others else None
 
     @property
     def reproduction(self) -> "Reproduction | None":
         return self._opened.reproduction if self._opened is not None else None
+
+    @property
+    def _sees_others(self) -> bool:
+        """Whether what is known beside the session may be shown: not to who sees only some tools."""
+        return self._opened is not None and self._opened.bench.sight.is_whole
 
     @cached_property
     def verdicts(self) -> "Verdicts":
@@ -111,11 +116,11 @@ class ToolsightApp(PlaceApp):
 
     @property
     def audit(self) -> "Callable[[], Audit] | None":
-        return self._opened.audit if self._opened is not None else None
+        return self._opened.audit if self._opened and self._sees_others else None
 
     @property
     def agents(self) -> "AgentLibrary | None":
-        return self._opened.agents if self._opened is not None else None
+        return self._opened.agents if self._opened and self._sees_others else None
 
     @property
     def registry(self) -> "RegistryLibrary | None":
@@ -123,7 +128,7 @@ class ToolsightApp(PlaceApp):
 
     @property
     def flows(self) -> "FlowLibrary | None":
-        return self._opened.flows if self._opened is not None else None
+        return self._opened.flows if self._opened and self._sees_others else None
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy with the machine's own programs, and ask the terminal, which never answers, to copy too."""
@@ -216,6 +221,24 @@ class ToolsightApp(PlaceApp):
         """Switch between the dark and the light theme."""
         dark = self.theme == theme.DARK.name
         self.theme = theme.LIGHT.name if dark else theme.DARK.name
+
+    def see_as(self, user: str, expert: str = "") -> None:
+        """Begin a session as a user, or as the administrator without one; every page is a new one then."""
+        self.run_worker(self._see_as(user, expert), exit_on_error=False)
+
+    async def _see_as(self, user: str, expert: str) -> None:
+        from inspector.app.draw.failure import failure_text
+
+        async def begin() -> None:
+            await self.commands.see_as(user, expert)
+            self.replay.renew()
+            self.__dict__.pop("verdicts", None)
+
+        try:
+            await self.renew_pages(begin, self.page or HOME)
+        except ToolsightError as error:
+            title, message = failure_text(error)
+            self.notify(message, title=title, severity="error", markup=False)
 
     def action_live(self) -> None:
         """End a replay: every page shows the running session again."""

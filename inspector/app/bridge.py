@@ -56,6 +56,8 @@ class Bridge:
         self._stop()
 
     def _on_record(self, record: Record) -> None:
+        if self._feed and self._feed[-1].session != record.session:
+            self._feed = ()
         if not isinstance(record.event, AnswerStreamed):
             self._feed = (*self._feed[-KEPT_IN_FEED + 1 :], record)
         if not self._waiting:

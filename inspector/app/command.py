@@ -66,6 +66,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("theme", "ctrl+l", "light/dark", "toggle_theme", "Switch between dark and light theme."),
     Command("model", "", "model", "ask('model')", "Switch to another model."),
     Command("toolset", "", "toolset", "ask('toolset')", "Restrict the catalog to a toolset."),
+    Command("see_as", "", "see as", "ask('see_as')", "Begin a session as a user of the policy sees it."),
     Command("milestone", "", "milestone", "ask('milestone')", "Mark a milestone as reached."),
     Command("index.stop", "", "stop embedding", "stop_embedding", "Search with what is ready by now."),
     Command("stop", "", "stop measuring", "stop_measuring", "Stop what is measured in the background."),

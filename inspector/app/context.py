@@ -104,6 +104,10 @@ class Context(Protocol):
         """Go to the page of a destination, and show the destination there."""
         ...
 
+    def see_as(self, user: str, expert: str = "") -> None:
+        """Begin a session as a user of the policy sees it; as the administrator without one."""
+        ...
+
     def measuring(self) -> None:
         """Look again what is measured in the background."""
         ...

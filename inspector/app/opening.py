@@ -67,7 +67,7 @@ async def connect(app: "App[None]", opened: Opened) -> bool:
     opened.approver.attach(app)
     if opened.elicitor is not None:
         opened.elicitor.attach(app)
-    configuration = opened.bench.configuration
+    configuration = opened.bench.whole_configuration
     fingerprint = configuration.fingerprint()
     # In a thread, so that opening the database does not block the keyboard.
     approved = await asyncio.to_thread(opened.memory.is_approved, fingerprint)

@@ -49,6 +49,7 @@ PLACES: tuple[Place, ...] = (
             PageInfo("confusable", "alike", "Tools that a search may confuse."),
             PageInfo("registry", "registry", "Tools kept with their versions, connected or not."),
             PageInfo("marketplace", "marketplace", "Servers that could be installed, and what they start."),
+            PageInfo("access", "access", "Who may see which tools, and which grant decides."),
         ),
     ),
     Place("find", "Find", (PageInfo("search", "search", "Search, and see why a tool is found or not."),)),

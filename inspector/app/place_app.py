@@ -1,6 +1,7 @@
 """Every page's screen is a mode of Textual, so a page stays as it was left, and its work goes on."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -9,7 +10,7 @@ from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.command import CommandPalette
 from textual.keys import Keys
 from textual.reactive import reactive
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.timer import Timer
 
 from inspector.app.activity import Activity
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from inspector.app.navigation import Destination
 
 _QUIT = "ctrl+q"
+_BETWEEN = "between"
 # Esc and a digit within a tenth of a second reach an app as alt and the digit, for which Textual has the
 # character that a Mac types so. Here they are what they are anywhere else: leave, then go to the place.
 cast("dict[str, object]", ANSI_SEQUENCES_KEYS).update(
@@ -131,6 +133,30 @@ class PlaceApp(TerminalApp[None]):
         screen = self._pages[info.screen]
         screen.when_ready(partial(screen.show_page, page))
         return screen
+
+    async def renew_pages(self, begin: Callable[[], Awaitable[None]], page: str) -> None:
+        """Show nothing while something else begins, then `page`, as if no page had ever been opened.
+
+        If that fails every page is as it was left, and the error is raised.
+        """
+        before = self.current_mode
+        self.add_mode(_BETWEEN, Screen)
+        await self.switch_mode(_BETWEEN)
+        try:
+            await begin()
+        except BaseException:
+            await self.switch_mode(before)
+            await self.remove_mode(_BETWEEN)
+            raise
+        for name in tuple(self._pages):
+            await self.remove_mode(name)
+            self.add_mode(name, partial(self._opened_page, name))
+        for kept in (self._pages, self._newest, self._trail):
+            kept.clear()
+        self.clear_notifications()
+        self.activities = ()
+        self.go(page)
+        await self.remove_mode(_BETWEEN)
 
     def _only_pages(self) -> None:
         """Close what was opened above the page."""

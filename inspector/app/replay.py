@@ -10,6 +10,7 @@ from typing import Any
 from textual.actions import SkipAction
 
 from inspector.app.bridge import KEPT_IN_FEED, ReplayedState, View
+from inspector.domain.access import AccessPolicy, Sight
 from inspector.domain.budget import ToolCost
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
@@ -128,6 +129,15 @@ class Replay:
         """Stop following."""
         self._stop()
 
+    def renew(self) -> None:
+        """Forget every session that was shown: another one runs, of which this is the record."""
+        running = self._bench.session_id
+        with self._lock:
+            self._records[:] = [record for record in self._records if record.session == running]
+            self._live = Stream(running)
+        self.stream, self.column, self._replayed = self._live, 0, None
+        self._newest = View()
+
     @property
     def is_replay(self) -> bool:
         return self._replayed is not None
@@ -233,6 +243,14 @@ class ReplayedSession:
     @property
     def session_values(self) -> Mapping[str, Any]:
         return self._running.session_values
+
+    @property
+    def sight(self) -> Sight:
+        return self._running.sight
+
+    @property
+    def access_policy(self) -> AccessPolicy | None:
+        return self._running.access_policy
 
     @property
     def setup(self) -> Setup:

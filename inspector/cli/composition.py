@@ -65,6 +65,7 @@ from inspector.engine.workbench import Workbench
 # Long because it is the one place that picks adapters.
 
 if TYPE_CHECKING:
+    from inspector.domain.access import AccessPolicy
     from inspector.domain.evaluation import EvalCase
     from inspector.domain.inertia import InertiaGraph
     from inspector.engine.registry.port import ToolRegistry
@@ -294,6 +295,13 @@ def load_seeds(path: Path) -> "dict[str, InertiaGraph]":
     return load(path)
 
 
+def load_policy(path: Path) -> "AccessPolicy":
+    """Who may see which tools, as a file says. Raises ConfigError."""
+    from inspector.adapters.files.access_policy import load_policy as load
+
+    return load(path)
+
+
 def open_leftovers(options: Options) -> Leftovers:
     """The processes of earlier runs on the database."""
     from inspector.adapters.process.leftovers import ProcessLeftovers
@@ -341,6 +349,7 @@ def make_workbench(
         history=SqliteCallHistory(database_path(options)),
         seeds_from=lambda path: load_seeds(Path(path)),
         registry=cache(partial(open_registry, options)),
+        policy_from=lambda path: load_policy(Path(path)),
         reliability=reliability or make_reliability(open_breakers(options)),
         marketplace=make_marketplace(options),
     )

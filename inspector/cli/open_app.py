@@ -129,6 +129,8 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     await stack.enter_async_context(bench)
     if watch:
         await stack.enter_async_context(_watched(bench))
+    if bench.settings.access.policy:
+        await stack.enter_async_context(_followed(bench, Path(bench.settings.access.policy)))
     reproduction = Reproduction(lambda: _open_source(stack))
     clipboard = SystemClipboard(os.environ)
     audit = partial(_audit, options)
@@ -157,15 +159,33 @@ def _library(bench: "Workbench") -> "RegistryLibrary | None":
 
 
 @asynccontextmanager
+async def _followed(bench: "Workbench", policy: Path) -> AsyncIterator[None]:
+    """Read the policy again whenever its file has changed: grants that go are gone at once."""
+    from inspector.adapters.files.watch import changes
+
+    async def follow() -> None:
+        async for _ in changes(lambda: [policy]):
+            await bench.read_policy_again()
+
+    task = asyncio.create_task(follow())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@asynccontextmanager
 async def _watched(bench: "Workbench") -> AsyncIterator[None]:
     """Connect a server again whenever its files have changed."""
     from inspector.adapters.files.watch import changes, server_files
 
     async def follow(spec: "ServerSpec") -> None:
         async for _ in changes(partial(server_files, spec)):
-            await bench.reconnect(spec.name)
+            if spec in bench.configuration.servers:
+                await bench.reconnect(spec.name)
 
-    tasks = [asyncio.create_task(follow(spec)) for spec in bench.configuration.servers]
+    tasks = [asyncio.create_task(follow(spec)) for spec in bench.whole_configuration.servers]
     try:
         yield
     finally:

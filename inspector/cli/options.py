@@ -43,11 +43,16 @@ class Options:
     demo: bool = False
     registry: bool = False
     trust: tuple[str, ...] = ()
+    policy: str = ""
+    user: str = ""
+    expert: str = ""
 
     @property
     def settings(self) -> dict[str, Any]:
         """The values by path that override the file's and the profile's: what was typed wins."""
-        return {**self.implied, **self.values}
+        named = {"policy": self.policy, "user": self.user, "expert": self.expert}
+        access = {f"access.{name}": value for name, value in named.items() if value}
+        return {**self.implied, **self.values, **access}
 
 
 def _inputs(_context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
@@ -139,6 +144,16 @@ _CONFIGURED = (
     set_values,
     _input,
 )
+_ACCESS = (
+    _common(
+        "--policy",
+        default="",
+        metavar="FILE",
+        help="Who may see which tools, YAML or JSON; without --user nothing is seen.",
+    ),
+    _common("--user", default="", metavar="NAME", help="See only what the policy grants to this user."),
+    _common("--expert", default="", metavar="NAME", help="And of that only what this agent may see."),
+)
 _SHARED = (
     _config,
     _common("--demo", is_flag=True, help="Use the demo's servers."),
@@ -170,6 +185,7 @@ _SHARED = (
         metavar="SERVER",
         help="Do not ask about calls that this server says only read. May be repeated.",
     ),
+    *_ACCESS,
 )
 
 

@@ -21,6 +21,7 @@ _SECTIONS = {
         "manifest": "catalog.inspect",
         "call": "catalog.call",
         "settings": "settings",
+        "access": "access.command",
         "clients": "client.clients",
         "breakers": "breaker",
         "leftovers": "leftover",

@@ -68,8 +68,8 @@ class Sight:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is kept out: there is no policy."""
-        return not self.user
+        """Whether nothing is kept out: there is no policy, or the administrator looks."""
+        return not self.user and bool(self.grants)
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -91,6 +91,8 @@ class Sight:
 
 
 EVERYTHING = Sight()
+NOTHING = Sight(grants=())
+"""What somebody sees whom a policy does not know: there is one, and nobody is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,11 @@ class AccessPolicy:
             raise _unknown("expert", expert, self.experts)
         grants = tuple(grant for grant in self.grants if grant.covers(found))
         return Sight(user, expert, grants, self.experts[expert] if expert else None)
+
+
+def viewer(user: str, expert: str) -> str:
+    """Who sees what is restricted, in words."""
+    return f"{user or 'nobody'} through {expert}" if expert else user or "nobody"
 
 
 def matches_any(tool_id: str, patterns: Iterable[str]) -> bool:

@@ -51,9 +51,18 @@ class CatalogChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Viewer:
+    """Whom the session is seen as from now on: a user of the policy, through an expert if one is named."""
+
+    user: str
+    expert: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Preparation:
     """What happens before a user message, in this order.
 
+    Another session begins, as somebody else sees it.
     Seconds pass, settings change (values by path), a milestone is reached, a server is stopped, a server's
     tools change (at once, or when it is back), a server is connected again, a server's next calls fail, a
     plugin of the marketplace is installed, a server is removed: the scenario's author stands for the person.
@@ -68,6 +77,7 @@ class Preparation:
     fault: Fault | None = None
     install: str = ""
     uninstall: str = ""
+    see_as: Viewer | None = None
 
 
 @dataclass(frozen=True, slots=True)

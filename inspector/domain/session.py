@@ -153,7 +153,8 @@ class SessionState:
     and `untold` the breaking ones that the model has to be told of; `read_as` are the hashes of what
     it read of those tools. `breakers` holds those that were ever
     open, by tool id or server name. `turn_retries` counts the retries since the user's last message.
-    `marketplace` is the last search that went on there.
+    `marketplace` is the last search that went on there. With `is_restricted` there is only what `user` may
+    see, through `expert` if there is one.
     """
 
     config: str = ""
@@ -219,6 +220,9 @@ class SessionState:
     untold: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     read_as: Mapping[str, str] = field(default_factory=dict)
     marketplace: MarketplaceReport | None = None
+    user: str = ""
+    expert: str = ""
+    is_restricted: bool = False
 
     def with_binding(self, *bindings: Binding) -> tuple[ToolState, ...]:
         """The tools with any of the given bindings, in catalog order."""

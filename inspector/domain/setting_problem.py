@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from inspector.domain.access import EVERYTHING, Sight
 from inspector.domain.configuration import Configuration
 from inspector.domain.index_state import IndexState
 from inspector.domain.model_feature import PLAIN, ModelFeatures
@@ -64,7 +65,8 @@ class Checked:
 
     `toolset` is the name of the one in use, "" for none. `tools` holds the ids of the connected servers'
     tools, before the toolset, with those that were skipped; `gone` those that were there earlier.
-    `index` is the state of the search index, `features` what the model's provider takes.
+    `index` is the state of the search index, `features` what the model's provider takes. `sight` says what
+    may be seen, and `granted` holds those of the policy's patterns whose holder may be told of them.
     """
 
     configuration: Configuration
@@ -75,6 +77,8 @@ class Checked:
     gone: frozenset[str] = frozenset()
     index: IndexState = IndexState()
     features: ModelFeatures = PLAIN
+    sight: Sight = EVERYTHING
+    granted: tuple[str, ...] = ()
 
 
 Check = Callable[[Checked], Iterable[SettingProblem]]

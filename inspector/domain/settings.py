@@ -176,13 +176,16 @@ class GateSettings:
 
 @dataclass(frozen=True, slots=True)
 class AccessSettings:
-    """Preconditions for using a tool (Tool Attention, section 5.4)."""
+    """Preconditions for using a tool (Tool Attention, section 5.4), and who may see which tools."""
 
     preconditions: Mapping[str, tuple[str, ...]] = knob(
         {}, "by tool id (* and ? match): predicates such as milestone_reached('plan_confirmed')"
     )
     predicates: str = knob("", "a Python file with your own predicates, run only after consent")
     scopes: tuple[str, ...] = knob((), "the scopes the session holds, checked by is_authenticated()")
+    policy: str = knob("", "a file that says who may see which tools, YAML or JSON; see docs/access.md")
+    user: str = knob("", "whose tools these are, by a name of access.policy; without one nothing is seen")
+    expert: str = knob("", "the agent that the user works through; its allowlist narrows what is seen")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from inspector.domain.access import matches_any
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.precondition import has_prior_tool_output, parse_predicate
@@ -26,7 +27,8 @@ _NEAR = 3
 class _Entry:
     """What stands for tools at a setting's path, by `form`: a pattern for ids, an id, or how one begins.
 
-    A `restricting` one keeps calls from running, so that a typo would let them through. `written` is how it
+    A `restricting` one keeps calls from running, so that a typo would let them through. With `is_grant` it
+    is one of the policy's, where `[` stands for itself. `written` is how it
     is written, if that is not `pattern`.
     """
 
@@ -35,8 +37,11 @@ class _Entry:
     restricting: bool = False
     form: Literal["glob", "exact", "prefix"] = "glob"
     written: str = ""
+    is_grant: bool = False
 
     def matches(self, tool_id: str) -> bool:
+        if self.is_grant:
+            return matches_any(tool_id, (self.pattern,))
         if self.form == "glob":
             return fnmatchcase(tool_id, self.pattern)
         if self.form == "exact":
@@ -60,17 +65,33 @@ class _Entry:
 
 
 def unmatched_patterns(checked: Checked) -> Iterator[SettingProblem]:
-    """The patterns that match no tool."""
-    for entry in _entries(checked):
+    """The patterns that match no tool.
+
+    To a user whose sight is restricted only the own grants are told of: whether another pattern matches may
+    depend on tools that may not be seen. Whoever sees everything is told of all.
+    """
+    entries = _entries(checked) if checked.sight.is_whole else _grants(checked)
+    for entry in entries:
         if not entry.matches_any(checked.tools):
             problem = _judged(entry, checked)
             if problem is not None:
                 yield problem
-    yield from _unknown_servers(checked)
+    if checked.sight.is_whole:
+        yield from _unknown_servers(checked)
+    elif not checked.sight.user:
+        hint = "Name the user with --user, or see as one from the header."
+        text = "is not set, and there is a policy: nothing may be seen"
+        yield SettingProblem("access.user", "", text, hint, Severity.ERROR)
+
+
+def _grants(checked: Checked) -> Iterator[_Entry]:
+    for pattern in checked.granted:
+        yield _Entry("access.policy", pattern, is_grant=True)
 
 
 def _entries(checked: Checked) -> Iterator[_Entry]:
     settings = checked.settings
+    yield from _grants(checked)
     for pattern, predicates in settings.access.preconditions.items():
         yield _Entry("access.preconditions", pattern, restricting=bool(predicates))
         yield from _outputs(predicates)
@@ -133,7 +154,8 @@ def _judged(entry: _Entry, checked: Checked) -> SettingProblem | None:
         return _problem(entry, text, severity=Severity.UNCHECKED, server=one)
     gone = sorted(filter(entry.matches, checked.gone))
     was = f" any more: {', '.join(gone[:_NEAR])} is gone" if gone else f" of {one}" if one else ""
-    return _problem(entry, f"matches no tool{was}", _tool_hint(entry, about, checked), server=one)
+    hint = _tool_hint(entry, about, checked)
+    return _problem(entry, f"matches no tool{was}", hint, server=one, gone=bool(gone))
 
 
 _AWAY = (ServerPhase.FAILED, ServerPhase.STOPPED)
@@ -146,9 +168,16 @@ def _is_opening(server: ServerState) -> bool:
 
 
 def _problem(
-    entry: _Entry, text: str, hint: str = "", *, severity: Severity | None = None, server: str = ""
+    entry: _Entry,
+    text: str,
+    hint: str = "",
+    *,
+    severity: Severity | None = None,
+    server: str = "",
+    gone: bool = False,
 ) -> SettingProblem:
-    worst = Severity.ERROR if entry.restricting else Severity.WARNING
+    is_wrong = entry.restricting or (entry.is_grant and not gone)
+    worst = Severity.ERROR if is_wrong else Severity.WARNING
     shown = entry.written or entry.pattern
     return SettingProblem(entry.path, shown, text, hint, severity or worst, server)
 

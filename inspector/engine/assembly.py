@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 
+from inspector.domain.access import EVERYTHING, Sight
+from inspector.domain.access_reach import reaches
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.events import SessionStarted
@@ -11,6 +13,7 @@ from inspector.domain.index_state import IndexState
 from inspector.domain.redaction import Redactor
 from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
+from inspector.engine.access.restriction import seen_cases
 from inspector.engine.composition.inertia import Inertia
 from inspector.engine.discovery.past_use import Whose
 from inspector.engine.discovery.retrieval import Retrieval
@@ -37,12 +40,25 @@ def started(live: Live, profile: str, trusted: Collection[str] = ()) -> SessionS
         settings=asdict(live.settings),
         profile=profile,
         trusted=tuple(spec.name for spec in specs if spec.trust_annotations or spec.name in trusted),
+        user=live.sight.user,
+        expert=live.sight.expert,
+        restricted=not live.sight.is_whole,
     )
 
 
-def redactor_of(configuration: Configuration) -> Redactor:
-    """A redactor for everything the configuration passes to its servers, which may be secret."""
-    return Redactor({name: value for spec in configuration.servers for name, value in spec.secrets.items()})
+def redactor_of(configuration: Configuration, sight: Sight = EVERYTHING) -> Redactor:
+    """A redactor for everything the configuration passes to its servers, which may be secret.
+
+    The values of servers that are not in sight are left out too, without their names.
+    """
+    given = [
+        (name, value, reaches(sight, spec.name))
+        for spec in configuration.servers
+        for name, value in spec.secrets.items()
+    ]
+    return Redactor(
+        {name if is_seen else f"value {number}": value for number, (name, value, is_seen) in enumerate(given)}
+    )
 
 
 def retrieval_of(
@@ -56,12 +72,14 @@ def retrieval_of(
     session: str,
     permits: Callable[[Tool], bool],
     whose: Callable[[], Whose],
+    sight: Sight = EVERYTHING,
 ) -> Retrieval:
     """The session's retrieval, which reports the progress of its index and learns from other sessions.
 
     `permits` is the session's toolset, as it is when it is asked; `whose` says whose past use counts.
+    From other sessions learns only who sees everything: others may have called what may not be seen.
     """
-    model, history = settings.discovery.embedding_model, ports.history
+    model, history = settings.discovery.embedding_model, ports.history if sight.is_whole else None
     return Retrieval(
         settings.discovery,
         ports.clock,
@@ -70,26 +88,26 @@ def retrieval_of(
         vectors=ports.vectors,
         tags={spec.name: spec.tags for spec in configuration.servers},
         report=report,
-        cases=cases,
+        cases=seen_cases(cases, sight),
         calm=calm,
-        registry=_tier_of(configuration, ports, permits),
+        registry=_tier_of(configuration, ports, permits, sight),
         past_calls=partial(history.successful_calls, but=session) if history is not None else tuple,
         whose=whose,
     )
 
 
 def _tier_of(
-    configuration: Configuration, ports: Ports, permits: Callable[[Tool], bool]
+    configuration: Configuration, ports: Ports, permits: Callable[[Tool], bool], sight: Sight
 ) -> RegistryTier | None:
     """The registry behind the searches; None where there is none."""
     if ports.registry is None:
         return None
-    return RegistryTier(ports.registry, {spec.name for spec in configuration.servers}, permits)
+    return RegistryTier(ports.registry, {spec.name for spec in configuration.servers}, permits, lambda: sight)
 
 
 def inertia_of(session: Session, live: Live, ports: Ports, accounting: Accounting, binder: Binder) -> Inertia:
-    """What predicts the next tool from the other sessions on this machine."""
-    history = ports.history
+    """What predicts the next tool from the other sessions on this machine, for who sees everything."""
+    history = ports.history if live.sight.is_whole else None
     tasks = partial(history.tasks, but=session.id) if history is not None else None
     return Inertia(session, live, ports.clock, accounting, binder, tasks=tasks, seeds=ports.seeds_from)
 

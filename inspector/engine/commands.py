@@ -54,6 +54,17 @@ class Commands(Protocol):
         """Restrict the catalog to a toolset; "" lifts the restriction. Raises ConfigError."""
         ...
 
+    async def see_as(self, user: str, expert: str = "") -> None:
+        """Begin a new session as the user may see everything; without a user, as the administrator.
+
+        Raises ToolsightError and changes nothing if the policy does not know them.
+        """
+        ...
+
+    async def read_policy_again(self) -> None:
+        """Read the policy's file again: what it no longer grants is gone at once."""
+        ...
+
     def switch_model(self, name: str) -> None:
         """Use another model from the next model call on. Raises ModelError."""
         ...

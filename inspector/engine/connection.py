@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from inspector.domain.access import Sight
+from inspector.domain.access_reach import covers
 from inspector.domain.client_capabilities import in_words
 from inspector.domain.error import ConnectError, ServerExited, StoreError, ToolsightError
 from inspector.domain.events import (
@@ -17,8 +19,9 @@ from inspector.domain.events import (
 )
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
-from inspector.domain.server import Era, ServerSpec
+from inspector.domain.server import Era, ServerInfo, ServerSpec
 from inspector.domain.tool import Tool
+from inspector.engine.access.glimpse import seen_failure, seen_info, seen_listing
 from inspector.engine.change_pace import ChangePace
 from inspector.engine.listing import (
     DefinitionRecord,
@@ -40,7 +43,11 @@ _FAULT_HINT = "This is a fault of Toolsight, not of your configuration. Reconnec
 
 # Long because everything that one owner task does is here.
 class Connection:
-    """One server: its owner task and its state."""
+    """One server: its owner task and its state.
+
+    What it lists is kept to itself. Whatever leaves here, be it an event, a tool or a text, is what the
+    `sight` of the moment permits; another sight is another object.
+    """
 
     def __init__(
         self,
@@ -56,11 +63,18 @@ class Connection:
         slots: asyncio.Semaphore,
         pace: StartPace,
         client_for: Callable[[ServerSpec], ClientSide | None],
+        sight: Callable[[], Sight],
     ) -> None:
         self.tools: tuple[Tool, ...] = ()
         self.summary = ""
         self.instructions = ""
         self._last: tuple[Tool, ...] = ()
+        self._listing = ToolListing(())
+        self._failure: ServerFailed | None = None
+        self._milliseconds = 0.0
+        self._sight = sight
+        self._showing = asyncio.Lock()
+        self._redact = redact
         self._definitions = DefinitionRecord(redact)
         self._spec = spec
         self._connector = connector
@@ -132,11 +146,54 @@ class Connection:
         await asyncio.wait({owner})
         return True
 
+    async def end(self) -> None:
+        """End it without a word: in the session that goes on there is no such server."""
+        async with self._switching:
+            await self._end()
+
+    def hide(self) -> None:
+        """Offer nothing, and know of nothing that was told: another session begins."""
+        self._definitions, self._last = DefinitionRecord(self._redact), ()
+        self.tools, self.summary, self.instructions = (), "", ""
+
+    async def renew(self) -> None:
+        """Tell a session that has just begun of the server as it is, as if it had been connected for it."""
+        if self._owner is None or self._owner.done():
+            if self._failure is not None:
+                self._emit(seen_failure(self._failure, self._sight()))
+            return
+        told = in_words(self._client.capabilities) if self._client is not None else ()
+        self._emit(ServerConnecting(self._spec.name, target(self._spec), told))
+        if self._link is not None:
+            async with self._showing:
+                await self._emit_ready(self._link, self._listing, self._milliseconds, None)
+
+    def narrow(self) -> None:
+        """Offer no tool that may not be seen any more; what may be seen besides is found by `look_again`."""
+        sight = self._sight()
+        self.tools, info = (
+            sight.of(self.tools),
+            ServerInfo(summary=self.summary, instructions=self.instructions),
+        )
+        info = seen_info(self._spec.name, info, sight)
+        self.summary, self.instructions = info.summary, info.instructions
+        if self._link is None:
+            self._last = sight.of(self._listing.tools)
+
+    async def look_again(self) -> None:
+        """Offer what the sight permits now of what the server lists."""
+        async with self._showing:
+            if self._link is not None:
+                await self._show_again(self._link, self._listing)
+
     def stderr_tail(self) -> str:
-        return self._link.stderr_tail() if self._link is not None else ""
+        is_told = self._link is not None and covers(self._sight(), self._spec.name)
+        return self._link.stderr_tail() if self._link is not None and is_told else ""
 
     async def call(self, tool: str, arguments: JsonObject) -> ToolResult:
         link = self._link
+        if not self._sight().permits(f"{self._spec.name}:{tool}"):
+            raise ToolsightError(f"there is no tool '{self._spec.name}:{tool}'")
         if link is None:
             raise ServerExited(f"{self._spec.name} is not connected", hint="Reconnect it and call again.")
         return await link.call(tool, arguments, timeout=self._spec.call_timeout)
@@ -150,19 +207,23 @@ class Connection:
         except StoreError:
             raise
         except ToolsightError as error:
-            self._forget()
-            self._emit(_failure(self._spec.name, error))
+            self._fail(_failure(self._spec.name, error))
         # Whatever it is: a server whose task has ended must not pass for ready.
         except Exception as error:
-            self._forget()
-            self._emit(_fault(self._spec.name, error))
+            self._fail(_fault(self._spec.name, error))
         finally:
             self._forget()
             self._settled.set()
         self._on_tools()
 
+    def _fail(self, failure: ServerFailed) -> None:
+        self._forget()
+        self._failure = failure
+        self._emit(seen_failure(failure, self._sight()))
+
     async def _connect(self) -> None:
         remembered = self._memory.era(_startable(self._spec).fingerprint())
+        self._failure = None
         self._changed.clear()
         opening = self._connector.connect(
             self._spec, era=remembered, on_tools_changed=self._changed.set, client=self._client
@@ -174,7 +235,8 @@ class Connection:
                 start.end()
                 milliseconds = (self._clock.monotonic() - began) * 1000
                 era = link.info.era if link.info.era is not remembered else None
-                await self._emit_ready(link, listing, milliseconds, era)
+                async with self._showing:
+                    await self._emit_ready(link, listing, milliseconds, era)
                 await self._watch(link)
         finally:
             start.end()
@@ -185,7 +247,7 @@ class Connection:
 
         def progress(count: int) -> None:
             nonlocal told
-            if count >= told + _TOLD_EVERY:
+            if count >= told + _TOLD_EVERY and covers(self._sight(), self._spec.name):
                 told = count
                 self._emit(ServerListing(self._spec.name, count))
 
@@ -194,15 +256,19 @@ class Connection:
     async def _emit_ready(
         self, link: ServerLink, listing: ToolListing, milliseconds: float, era: Era | None
     ) -> None:
-        tokens, listed = await self._read(listing.tools, link.info.summary, era)
-        self._use(link, listing.tools)
+        before = self._link
+        shown, info, tokens, listed = await self._read(listing, link.info, era)
+        if self._link is not before:
+            return
+        self._milliseconds = milliseconds
+        self._use(link, listing, shown, info)
         self._emit(
             ServerReady(
                 server=self._spec.name,
-                tools=len(listing.tools),
+                tools=len(shown.tools),
                 tokens=tokens,
-                info=link.info,
-                skipped=listing.skipped,
+                info=info,
+                skipped=shown.skipped,
                 milliseconds=milliseconds,
                 definitions=listed.definitions,
                 added=listed.difference.added,
@@ -239,23 +305,37 @@ class Connection:
         # Clear the flag before listing, so that a change during the listing triggers another one.
         self._changed.clear()
         listing = await list_tools(link, self._spec.call_timeout)
-        if await asyncio.to_thread(difference, self.tools, listing.tools) != Difference():
-            tokens, listed = await self._read(listing.tools, self.summary)
-            self._use(link, listing.tools)
-            self._emit(
-                ToolsChanged(
-                    server=self._spec.name,
-                    added=listed.difference.added,
-                    removed=listed.difference.removed,
-                    changed=listed.difference.changed,
-                    tools=len(listing.tools),
-                    tokens=tokens,
-                    skipped=listing.skipped,
-                    definitions=listed.definitions,
-                )
+        async with self._showing:
+            await self._show_again(link, listing)
+
+    async def _show_again(self, link: ServerLink, listing: ToolListing) -> None:
+        """Offer what is seen of a listing; an event tells if that is not what was seen before."""
+        seen = seen_listing(self._spec.name, listing, self._sight())
+        if await asyncio.to_thread(difference, self._last, seen.tools) == Difference():
+            self._listing, self.tools = listing, seen.tools
+            told = seen_info(self._spec.name, link.info, self._sight())
+            if (self.summary, self.instructions) != (told.summary, told.instructions):
+                self.summary, self.instructions = told.summary, told.instructions
+                self._on_tools()
+            return
+        shown, info, tokens, listed = await self._read(listing, link.info)
+        if self._link is not link:
+            return
+        self._use(link, listing, shown, info)
+        self._emit(
+            ToolsChanged(
+                server=self._spec.name,
+                added=listed.difference.added,
+                removed=listed.difference.removed,
+                changed=listed.difference.changed,
+                tools=len(shown.tools),
+                tokens=tokens,
+                skipped=shown.skipped,
+                definitions=listed.definitions,
             )
-            self._note(listed)
-            self._on_tools()
+        )
+        self._note(listed)
+        self._on_tools()
 
     def _note(self, listed: Listed) -> None:
         """Note what the stream has now, and tell what became of each tool that is another one."""
@@ -263,33 +343,49 @@ class Connection:
         for change in listed.changes:
             self._emit(change)
 
-    def _use(self, link: ServerLink, tools: tuple[Tool, ...]) -> None:
+    def _use(self, link: ServerLink, listing: ToolListing, shown: ToolListing, info: ServerInfo) -> None:
         """Offer these tools.
 
         Nothing may be awaited until their definitions are recorded: no catalog has a tool whose definition is
         not in the stream.
         """
-        self._link, self.tools = link, tools
-        self.summary, self.instructions = link.info.summary, link.info.instructions
-        self._last = tools
+        self._link, self.tools, self._listing = link, shown.tools, listing
+        self.summary, self.instructions = info.summary, info.instructions
+        self._last = shown.tools
 
     async def _read(
-        self, tools: tuple[Tool, ...], summary: str, era: Era | None = None
+        self, listing: ToolListing, info: ServerInfo, era: Era | None = None
+    ) -> tuple[ToolListing, ServerInfo, int, Listed]:
+        """What is seen of a listing, its tokens, and what is new; it is read again if the sight changes."""
+        while True:
+            sight = self._sight()
+            shown, told = (
+                seen_listing(self._spec.name, listing, sight),
+                seen_info(self._spec.name, info, sight),
+            )
+            tokens, listed = await self._read_seen(listing, info.summary, shown, sight, era)
+            if self._sight() is sight:
+                return shown, told, tokens, listed
+
+    async def _read_seen(
+        self, listing: ToolListing, summary: str, shown: ToolListing, sight: Sight, era: Era | None
     ) -> tuple[int, Listed]:
         """Count the tools' tokens, find what is new and what changed, and remember both tools and era.
 
-        All of it is done in threads, which are awaited even if the connection ends meanwhile.
+        All of it is done in threads, which are awaited even if the connection ends meanwhile. Remembered is
+        the whole listing: it is for nobody's eyes before it is looked at by a sight.
         """
-        snapshot, before = Snapshot(tools, self._clock.now(), summary), self._last
+        snapshot, before = Snapshot(listing.tools, self._clock.now(), summary), self._last
+        record = self._definitions
 
         def read() -> Listed:
             if era is not None:
                 self._memory.remember_era(self._spec.fingerprint(), era)
-            return read_listing(self._memory, self._spec, snapshot, before, self._definitions)
+            return read_listing(self._memory, self._spec, snapshot, before, record, sight)
 
         async with self._slots:
             # Two threads, as counting leaves a processor's time to Python.
-            counting = asyncio.create_task(asyncio.to_thread(self._count_tokens, tools))
+            counting = asyncio.create_task(asyncio.to_thread(self._count_tokens, shown.tools))
             reading = asyncio.create_task(asyncio.to_thread(read), name=f"reading {self._spec.name}")
             try:
                 await asyncio.wait({counting, reading})

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from inspector.domain.access import EVERYTHING, Sight
+from inspector.domain.access_reach import reaches
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import (
     Event,
@@ -27,6 +29,7 @@ class Connections:
 
     `count_tokens` counts the tokens of definitions, and `redact` takes the secrets out of a definition to be
     recorded; both run in a thread. `client_for` makes Toolsight's side of each connection that is opened.
+    `sight` says what may be seen now: a server that cannot have such a tool is neither started nor known.
     """
 
     def __init__(
@@ -41,7 +44,10 @@ class Connections:
         on_tools: Callable[[], None],
         redact: Callable[[Tool], Tool] | None = None,
         client_for: Callable[[ServerSpec], ClientSide | None] = lambda _spec: None,
+        sight: Callable[[], Sight] = lambda: EVERYTHING,
     ) -> None:
+        self._sight = sight
+        self._is_started = False
         self._changes = Coalesced(on_tools)
         self._is_starting = False
         slots, self._pace = asyncio.Semaphore(_READ_AT_ONCE), StartPace()
@@ -57,8 +63,10 @@ class Connections:
             slots=slots,
             pace=self._pace,
             client_for=client_for,
+            sight=sight,
         )
-        self._servers = {spec.name: self._new(spec) for spec in specs}
+        self._all = {spec.name: self._new(spec) for spec in specs}
+        self._servers = self._reached()
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -87,7 +95,7 @@ class Connections:
 
     def start(self) -> None:
         """Start every server that is not running, a few at a time, and return immediately."""
-        self._is_starting = True
+        self._is_starting = self._is_started = True
         for server in self._servers.values():
             server.start()
 
@@ -97,6 +105,51 @@ class Connections:
             self._is_starting = False
             # Not here: what goes wrong with the catalog is not this server's doing.
             asyncio.get_running_loop().call_soon(self.catch_up)
+
+    def _reached(self) -> dict[str, Connection]:
+        """The servers that may have a tool to see."""
+        return {name: server for name, server in self._all.items() if reaches(self._sight(), name)}
+
+    async def leave(self, sight: Sight) -> None:
+        """End, before another session begins, the servers that do not exist in it."""
+        gone = [server for name, server in self._servers.items() if not reaches(sight, name)]
+        await asyncio.gather(*(server.end() for server in gone))
+        self._changes.drop()
+
+    async def renew(self) -> None:
+        """Tell a session that has just begun of every server, and start those that are not running."""
+        before, self._servers = self._servers, self._reached()
+        if not self._is_started:
+            return
+        for server in self._all.values():
+            server.hide()
+        known = [server for name, server in self._servers.items() if name in before]
+        await asyncio.gather(*(server.renew() for server in known))
+        for name, server in self._servers.items():
+            if name not in before:
+                server.start()
+        self._changes.soon()
+        self.catch_up()
+
+    def narrow(self) -> None:
+        """Offer at once no tool that may not be seen any more."""
+        for server in self._all.values():
+            server.narrow()
+
+    async def look_again(self) -> None:
+        """Offer what may be seen now: start servers that may have some of it, stop those that may not."""
+        before, self._servers = self._servers, self._reached()
+        if not self._is_started:
+            return
+        gone = [server for name, server in before.items() if name not in self._servers]
+        await asyncio.gather(*(server.stop() for server in gone))
+        for name, server in self._servers.items():
+            if name not in before:
+                server.start()
+        kept = [server for name, server in self._servers.items() if name in before]
+        await asyncio.gather(*(server.look_again() for server in kept))
+        self._changes.soon()
+        self.catch_up()
 
     async def settled(self) -> None:
         """Wait until no server is connecting.
@@ -131,14 +184,15 @@ class Connections:
 
     async def add(self, spec: ServerSpec) -> None:
         """Connect one more server, and wait until it is ready or has failed."""
-        connection = self._servers[spec.name] = self._new(spec)
+        connection = self._all[spec.name] = self._servers[spec.name] = self._new(spec)
         connection.start()
         await connection.settled()
         self.catch_up()
 
     async def remove(self, server: str) -> None:
         """Close the connection, or stop opening it, and forget the server."""
-        connection = self._servers.pop(server, None)
+        connection = self._all.pop(server, None)
+        self._servers.pop(server, None)
         if connection is not None:
             await connection.stop()
             self._changes.soon()
@@ -163,7 +217,7 @@ class Connections:
 
     async def aclose(self) -> None:
         """Close all connections at once; errors such as StoreError are raised after all are closed."""
-        stops = (server.stop() for server in self._servers.values())
+        stops = (server.stop() for server in self._all.values())
         outcomes = await asyncio.gather(*stops, return_exceptions=True)
         self._changes.drop()
         for error in (outcome for outcome in outcomes if isinstance(outcome, BaseException)):

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from inspector.domain.access import EVERYTHING, Sight
 from inspector.domain.definition import ToolDefinition, definition_hash
 from inspector.domain.error import ConnectError
 from inspector.domain.events import DefinitionChanged
@@ -136,23 +137,31 @@ def read_listing(
     snapshot: Snapshot,
     before: Sequence[Tool],
     record: DefinitionRecord,
+    sight: Sight = EVERYTHING,
 ) -> Listed:
-    """Remember what a server lists, and find what is new beside `before`, which it listed last.
+    """Remember what a server lists, and find what is new in sight beside `before`, which was seen last.
 
     If it listed nothing yet in this session, it is compared with what is remembered. Runs in a thread.
     """
-    new = record.new(snapshot.tools)
+    seen = _seen(snapshot.tools, sight)
+    new = record.new(seen)
     redacted = {one.name: one.tool for one in new if one.tool} if record.redacts else {}
     earlier = remember_tools(memory, spec, snapshot, redacted=redacted)
     if before:
-        return Listed(new, difference(before, snapshot.tools), changes(before, snapshot.tools))
+        return Listed(new, difference(before, seen), changes(before, seen))
     if earlier is None:
         return Listed(new)
     # What is remembered has no secrets, so what is listed now is compared without them too.
-    old, now = (tuple(map(record.redact, tools)) for tools in (earlier.tools, snapshot.tools))
+    old, now = (tuple(map(record.redact, _seen(tools, sight))) for tools in (earlier.tools, snapshot.tools))
+    if not sight.is_whole and old == now:
+        return Listed(new)  # When other tools changed is nothing to tell either.
     hashes = {one.name: one.hash for one in new}
     found = (
         replace(one, after=hashes.get(one.tool.removeprefix(f"{spec.name}:"), one.after))
         for one in changes(old, now, earlier.at)
     )
     return Listed(new, difference(old, now), tuple(found), earlier.at)
+
+
+def _seen(tools: tuple[Tool, ...], sight: Sight) -> tuple[Tool, ...]:
+    return tools if sight.is_whole else sight.of(tools)

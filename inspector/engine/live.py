@@ -6,6 +6,7 @@ Code that depends on them holds the object, not its parts, and reads the parts w
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from inspector.domain.access import EVERYTHING, Sight
 from inspector.domain.configuration import Configuration
 from inspector.domain.model_feature import ModelFeatures
 from inspector.domain.settings import Settings
@@ -46,8 +47,12 @@ class LiveModel(LiveSettings):
 
 @dataclass(slots=True)
 class Live(LiveModel):
-    """Every replaceable part of a session. `toolset` is "" if all tools are permitted."""
+    """Every replaceable part of a session. `toolset` is "" if all tools are permitted.
+
+    The configuration and the settings are those that `sight` leaves.
+    """
 
     configuration: Configuration
     retrieval: "Retrieval"
     toolset: str = ""
+    sight: Sight = EVERYTHING

@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from inspector.domain.access import AccessPolicy
 from inspector.domain.budget import Tokenizer
 from inspector.domain.definition import DefinitionChange
 from inspector.domain.elicitation import Action, ElicitationAnswer, ElicitationRequest
@@ -271,16 +272,21 @@ def _no_seeds(path: str) -> Mapping[str, InertiaGraph]:
     raise ConfigError(f"{path} cannot be read here", hint="Unset inertia.seed.")
 
 
+def _no_policy(path: str) -> AccessPolicy:
+    raise ConfigError(f"{path} cannot be read here", hint="Unset access.policy.")
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """The adapters that a workbench uses. `model_for` raises ModelError for an unknown name.
 
     `embedder_for` takes the name of an embedding model; if it returns None, searches use words alone.
     `static` is what they use beside words until the model's vectors are there. `predicates_from` takes a
-    Python file and the digest covered by the consent; it raises ConfigError, and so does `seeds_from`, which
-    takes a file of transitions. `wire` is None if the connections leave no trace of what was exchanged,
-    `history` if nothing can be learned of earlier sessions. `registry` opens the tool registry, the same one
-    each time; it raises ConfigError.
+    Python file and the digest covered by the consent; it raises ConfigError, and so do `seeds_from`, which
+    takes a file of transitions, and `policy_from`, which takes a file that says who may see which tools.
+    `wire` is None if the connections leave no trace of what was exchanged, `history` if nothing can be
+    learned of earlier sessions. `registry` opens the tool registry, the same one each time; it raises
+    ConfigError.
     """
 
     connector: Connector
@@ -303,3 +309,4 @@ class Ports:
     reliability: ReliabilityPorts = ReliabilityPorts()
     registry: "Callable[[], ToolRegistry] | None" = None
     marketplace: MarketplacePorts = MarketplacePorts()
+    policy_from: Callable[[str], AccessPolicy] = _no_policy

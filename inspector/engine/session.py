@@ -20,13 +20,13 @@ class Session:
         self.state = SessionState()
         self._store = store
         self._clock = clock
-        self._redactor = redactor
+        self.redactor = redactor
         self._listeners: list[Listener] = []
         self._seq = 0
 
     def emit(self, event: Event) -> None:
         """Redact, store and apply an event, then notify. Raises StoreError and changes nothing on failure."""
-        record = Record(self.id, self._seq + 1, self._clock.now(), self._redactor.event(event))
+        record = Record(self.id, self._seq + 1, self._clock.now(), self.redactor.event(event))
         self._store.append(record)
         self._seq = record.seq
         self.state = apply(self.state, record)

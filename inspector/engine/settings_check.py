@@ -17,9 +17,19 @@ CHECKS: tuple[Check, ...] = (unmatched_patterns, setting_conflicts)
 
 
 class SettingsCheck:
-    """Checks the settings of a session; `connected` returns the tools of its connected servers."""
+    """Checks the settings of a session; `connected` returns the tools of its connected servers.
 
-    def __init__(self, session: Session, live: Live, connected: Callable[[], Sequence[Tool]]) -> None:
+    `granted` returns the patterns of the policy that its user may be told of.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        live: Live,
+        connected: Callable[[], Sequence[Tool]],
+        granted: Callable[[], tuple[str, ...]] = tuple,
+    ) -> None:
+        self._granted = granted
         self._session = session
         self._live = live
         self._connected = connected
@@ -33,7 +43,8 @@ class SettingsCheck:
 
     def run(self) -> None:
         """Check everything again, and emit what was found if that has changed."""
-        if self._is_closed or not self._session.state.servers:
+        state = self._session.state
+        if self._is_closed or not (state.servers or state.is_restricted):
             return  # The session is over, or has not started.
         checked = self._checked()
         self._seen |= checked.tools
@@ -57,4 +68,6 @@ class SettingsCheck:
             gone=self._seen - tools,
             index=self._session.state.index,
             features=live.features,
+            sight=live.sight,
+            granted=self._granted(),
         )

@@ -28,7 +28,8 @@ class Snapshot:
 class SessionSummary:
     """An overview of a stored session. Times are in seconds since 1970, UTC.
 
-    `agent` is the one whose transcript it was imported from, "" for a session of Toolsight's own.
+    `agent` is the one whose transcript it was imported from, "" for a session of Toolsight's own. `user` and
+    `expert` say whose sight it was restricted to, "" if to nobody's.
     """
 
     id: str
@@ -40,6 +41,8 @@ class SessionSummary:
     searches: int
     calls: int
     agent: str = ""
+    user: str = ""
+    expert: str = ""
 
 
 class EventStore(Protocol):

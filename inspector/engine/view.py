@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from inspector.domain.access import AccessPolicy, Sight
     from inspector.domain.budget import ToolCost
     from inspector.domain.catalog import Catalog
     from inspector.domain.configuration import Configuration
@@ -169,6 +170,16 @@ class SessionView(Protocol):
     @property
     def marketplace(self) -> MarketplaceView:
         """What could be installed."""
+        ...
+
+    @property
+    def sight(self) -> Sight:
+        """What may be seen in the session."""
+        ...
+
+    @property
+    def access_policy(self) -> AccessPolicy | None:
+        """Who may see which tools, for who sees everything; None to anybody else, or without a policy."""
         ...
 
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:

@@ -45,6 +45,7 @@ from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
+from inspector.app.pages.tools.access.screen import AccessScreen
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.clients.screen import ClientsScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
@@ -74,6 +75,7 @@ from inspector.domain.events import (
 from inspector.domain.failure import FailureKind
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.server import Program
+from tests.app.test_access_page import POLICY as ACCESS
 from tests.app.test_confusable_page import offices
 from tests.app.test_find_edit import BETTER, PAY, QUERY as REFUND, keys, shop
 from tests.app.test_page_keys import one_fails
@@ -307,6 +309,16 @@ PAGES: Mapping[str, Picture] = {
         ClientsScreen,
         lambda: Shown(servers=library()),
         _acts(Opens(ClientsScreen), Lacks(" …  "), "tab", "enter", "pagedown"),
+    ),
+    "access": Picture(
+        AccessScreen,
+        lambda: Shown(policy=ACCESS, user="bob"),
+        _acts(Goes("access"), Shows("as bob"), "s", Shows("3 users"), Shows("refund_order")),
+    ),
+    "access-user": Picture(
+        AccessScreen,
+        lambda: Shown(policy=ACCESS, user="bob"),
+        _acts(Goes("access"), Shows("as bob"), Shows("list_orders")),
     ),
     "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
     "marketplace": Picture(

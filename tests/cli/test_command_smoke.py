@@ -19,6 +19,7 @@ from tests.support.memory_labs import FORECAST
 SESSION = "20260101-a"
 # Replaced by the options that start the weather server, by a folder of data, and by files.
 WEATHER, DATA, REQUESTS, SCENARIO, RUNS = "WEATHER", "DATA", "REQUESTS", "SCENARIO", "RUNS"
+POLICY = "POLICY"
 
 # The command's arguments, its exit code, and what one line of its output has.
 SMOKES = {
@@ -33,6 +34,7 @@ SMOKES = {
     "budget": (("budget", WEATHER), 0, "What the first model call costs"),
     "cost": (("cost", "--session", SESSION), 0, "a recorded session of"),
     "settings": (("settings", "--set", "binding.capacty=3"), 1, "Did you mean `binding.capacity`?"),
+    "access": (("access", "explain", "ada", "get_alerts", "--policy", POLICY, WEATHER), 0, "ada may see"),
     "clients": (("clients", "codex"), 0, "https://github.com/openai/codex"),
     "marketplace": (("marketplace", "list", "--demo"), 0, "fixtures/currency"),
     "keys": (("keys",), 0, "place.find"),
@@ -82,6 +84,7 @@ def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> Iterator[
     (folder / "tools.jsonl").write_text(json.dumps({"id": "s:list", "server": "s", "name": "list_orders"}))
     (folder / "queries.jsonl").write_text(json.dumps({"id": "1", "query": "orders", "relevant": ["s:list"]}))
     (folder / "case.yaml").write_text(FORECAST)
+    (folder / "policy.yaml").write_text('organisations: {acme: {tools: ["weather:*"], users: {ada: {}}}}')
     tools = recordings.definitions(folder / "tools.json")
     with SqliteStore(database) as store:
         for record in records(STORY, SESSION):
@@ -91,6 +94,7 @@ def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> Iterator[
             DATA: (str(folder),),
             REQUESTS: (str(folder / "mine.jsonl"),),
             SCENARIO: (str(folder / "case.yaml"),),
+            POLICY: (str(folder / "policy.yaml"),),
             RUNS: (str(recordings.livemcpbench(folder / "runs")), "--tools", str(tools)),
         }
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from textual.app import ComposeResult
 from textual.pilot import Pilot
@@ -19,6 +20,7 @@ from inspector.app.dialogs.elicitation.elicitor import ModalElicitor
 from inspector.app.navigation import Destination
 from inspector.app.opening import Opened
 from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.domain.access import AccessPolicy
 from inspector.domain.configuration import Configuration
 from inspector.domain.price import Prices
 from inspector.engine.embedding_ports import Embedder
@@ -79,6 +81,8 @@ async def app_rig(
     approves: bool = False,
     leftovers: Leftovers | None = None,
     marketplace: MarketplacePorts | None = None,
+    policy: Callable[[], AccessPolicy] | None = None,
+    values: Mapping[str, Any] | None = None,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     """The app, running; with `settled` every server is ready or failed and drawn.
 
@@ -96,6 +100,8 @@ async def app_rig(
         configuration=configuration,
         prices=prices,
         marketplace=marketplace,
+        policy=policy,
+        values=values,
     ) as rig:
         app = app_on(
             rig, approver, at_home=at_home, leftovers=leftovers, approves=approves, elicitor=elicitor

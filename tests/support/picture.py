@@ -13,6 +13,7 @@ from inspector.app.base_screen import BaseScreen
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.navigation import Destination
 from inspector.app.opening import Opened
+from inspector.domain.access import AccessPolicy
 from inspector.domain.events import Record
 from inspector.domain.price import Prices
 from inspector.engine.agents.library import AgentLibrary
@@ -48,7 +49,11 @@ class Shown(RigApp):
         registry: RegistryLibrary | None = None,
         recorded: Sequence[Record] = (),
         marketplace: MarketplacePorts | None = None,
+        policy: AccessPolicy | None = None,
+        user: str = "",
     ) -> None:
+        self._policy = policy
+        self._values = {"access.policy": "policy.yaml", "access.user": user} if policy is not None else {}
         super().__init__(self._start_rig)
         self.at_home = at_home
         self._steps = steps
@@ -72,6 +77,8 @@ class Shown(RigApp):
                 counter_for=self._counter_for,
                 prices=self._prices,
                 marketplace=self._marketplace,
+                policy=lambda: self._policy or AccessPolicy(),
+                values=self._values,
             )
         )
         self._rig.store.append_all(self._recorded)

@@ -20,6 +20,7 @@ from inspector.adapters.memory.history import MemoryCallHistory
 from inspector.adapters.memory.servers import MemoryConnector, MemoryServer
 from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.adapters.tenacity.retrier import TenacityRetrier
+from inspector.domain.access import AccessPolicy
 from inspector.domain.configuration import Configuration
 from inspector.domain.message import ModelRequest, ToolMessage
 from inspector.domain.price import Prices
@@ -126,6 +127,7 @@ async def opened(
     breakers: BreakerStore | None = None,
     registry: ToolRegistry | None = None,
     marketplace: MarketplacePorts | None = None,
+    policy: Callable[[], AccessPolicy] | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with nothing connected; the model plays `steps`. The default configuration is `configured`."""
     servers = servers or shop_and_weather()
@@ -155,6 +157,7 @@ async def opened(
         ),
         registry=(lambda: registry) if registry is not None else None,
         marketplace=marketplace or MarketplacePorts(),
+        policy_from=lambda _: policy() if policy is not None else AccessPolicy(),
     )
     async with Workbench(
         configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values
@@ -178,6 +181,7 @@ async def connected(
     breakers: BreakerStore | None = None,
     registry: ToolRegistry | None = None,
     marketplace: MarketplacePorts | None = None,
+    policy: Callable[[], AccessPolicy] | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """A rig with everything connected and indexed."""
     async with opened(
@@ -195,6 +199,7 @@ async def connected(
         breakers=breakers,
         registry=registry,
         marketplace=marketplace,
+        policy=policy,
     ) as rig:
         rig.bench.connect()
         await rig.bench.wait_connected()

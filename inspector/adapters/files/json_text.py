@@ -43,6 +43,13 @@ def parse_object(path: Path, text: str) -> dict[str, Any]:
     return value
 
 
+def load_document(path: Path, kind: str) -> Any:
+    """Read JSON with comments and trailing commas, without keys that appear twice. Raises ConfigError."""
+    value = _parsed(path, content.read_text(path, kind, limit=content.MAX_BYTES))
+    _refuse_duplicates(path, value, "")
+    return value
+
+
 def load_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Read the objects of JSON Lines, each with its file and line; skips blank lines. Raises ConfigError."""
     decoder = json.JSONDecoder(parse_constant=_constant)

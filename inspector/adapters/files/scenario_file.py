@@ -20,6 +20,7 @@ from inspector.domain.scenario import (
     Scenario,
     ScriptedCall,
     Step,
+    Viewer,
 )
 from inspector.domain.scenario_fault import Fault
 from inspector.domain.tool import wire_name
@@ -140,6 +141,14 @@ class _FaultModel(NullAsAbsent):
         return Fault(self.server, FailureKind(self.kind), self.times, self.tool, self.retry_after)
 
 
+class _ViewerModel(NullAsAbsent):
+    user: Annotated[_Needed, Field(description="A user of access.policy.")]
+    expert: Annotated[_Text, Field(description="An expert of access.policy.")] = ""
+
+    def viewer(self) -> Viewer:
+        return Viewer(self.user, self.expert)
+
+
 class _TurnModel(NullAsAbsent):
     user: Annotated[_Needed, Field(description="What the user says in this turn.")]
     wait: _Seconds = 0.0
@@ -150,6 +159,7 @@ class _TurnModel(NullAsAbsent):
     fault: _FaultModel | None = None
     install: Annotated[_Text, Field(description="The plugin that the person installs before this turn.")] = ""
     uninstall: Annotated[_Text, Field(description="The server that the person removes before it.")] = ""
+    see_as: _ViewerModel | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
     steps: Annotated[list[_StepModel], Field(min_length=1, description="A list of the model's answers.")]
 
@@ -163,6 +173,7 @@ class _TurnModel(NullAsAbsent):
             fault=self.fault.fault() if self.fault else None,
             install=self.install,
             uninstall=self.uninstall,
+            see_as=self.see_as.viewer() if self.see_as else None,
             settings=setting.values(path, self.settings),
         )
 

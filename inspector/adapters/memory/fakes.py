@@ -161,6 +161,8 @@ def _summary(session: str, records: Sequence[Record]) -> SessionSummary:
         searches=sum(record.kind == SearchPerformed.kind for record in records),
         calls=sum(record.kind == CallFinished.kind for record in records),
         agent=starts[-1].origin.agent if starts and starts[-1].origin else "",
+        user=starts[-1].user if starts else "",
+        expert=starts[-1].expert if starts else "",
     )
 
 

@@ -154,6 +154,11 @@ BEGIN
 END;
 """
 
+_VIEWERS = """
+ALTER TABLE session ADD COLUMN user TEXT NOT NULL DEFAULT '';
+ALTER TABLE session ADD COLUMN expert TEXT NOT NULL DEFAULT '';
+"""
+
 _STEPS = (
     ("sessions", _SESSIONS),
     ("server_memory", _MEMORY),
@@ -164,6 +169,7 @@ _STEPS = (
     ("agents", _AGENTS),
     ("breakers", _BREAKERS),
     ("registry", _REGISTRY),
+    ("viewers", _VIEWERS),
 )
 
 

@@ -13,18 +13,19 @@ from inspector.domain.retention import SessionAge
 from inspector.engine.store_ports import SessionSummary
 
 _UPSERT_SESSION = """
-INSERT INTO session (id, started_at, ended_at, config, model, agent)
-VALUES (:session, :at, :at, coalesce(:config, ''), coalesce(:model, ''), coalesce(:agent, ''))
+INSERT INTO session (id, started_at, ended_at, config, model, agent, user, expert)
+VALUES (:session, :at, :at, coalesce(:config, ''), coalesce(:model, ''), coalesce(:agent, ''),
+    coalesce(:user, ''), coalesce(:expert, ''))
 ON CONFLICT (id) DO UPDATE SET
     ended_at = max(ended_at, :at), config = coalesce(:config, config), model = coalesce(:model, model),
-    agent = coalesce(:agent, agent)
+    agent = coalesce(:agent, agent), user = coalesce(:user, user), expert = coalesce(:expert, expert)
 """
 _INSERT_EVENT = (
     "INSERT INTO event (session, seq, at, kind, server, tool, payload) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _SUMMARIES = """
 SELECT id, started_at, ended_at, config, model, count(event.kind),
-    count(*) FILTER (WHERE kind = 'search'), count(*) FILTER (WHERE kind = 'result'), agent
+    count(*) FILTER (WHERE kind = 'search'), count(*) FILTER (WHERE kind = 'result'), agent, user, expert
 FROM session LEFT JOIN event ON event.session = session.id
 GROUP BY id ORDER BY started_at DESC, id DESC
 """
@@ -153,6 +154,8 @@ def _session_row(record: Record) -> dict[str, object]:
         "at": record.at,
         "config": _plain(event.config) if isinstance(event, SessionStarted) else None,
         "agent": _agent(event),
+        "user": _plain(event.user) if isinstance(event, SessionStarted) else None,
+        "expert": _plain(event.expert) if isinstance(event, SessionStarted) else None,
         "model": _plain(event.model) if isinstance(event, SessionStarted | ModelSwitched) else None,
     }
 

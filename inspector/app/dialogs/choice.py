@@ -14,7 +14,15 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from inspector.app.context import Context
-from inspector.app.dialogs.choice_row import COLUMNS, looked_for, milestone_rows, model_rows, toolset_rows
+from inspector.app.dialogs.choice_row import (
+    COLUMNS,
+    looked_for,
+    milestone_rows,
+    model_rows,
+    toolset_rows,
+    viewer_rows,
+    viewers_of,
+)
 from inspector.app.draw.failure import failure_text
 from inspector.domain.error import ToolsightError
 from inspector.domain.local_model import LocalModel
@@ -165,6 +173,21 @@ class MilestoneDialog(NamedDialog):
         super().__init__("Milestone", rows, lambda name: context.commands.milestone(name), "")
 
 
+class SeeAsDialog(ChoiceDialog):
+    """Whom to see everything as. To a restricted user it shows the way back, and nobody else's name."""
+
+    def __init__(self, context: Context) -> None:
+        session = context.session
+        viewers = viewers_of(session.access_policy, session.state)
+
+        def choose(key: str) -> None:
+            context.see_as(*viewers[int(key)])
+
+        current = (session.sight.user, session.sight.expert)
+        at = str(viewers.index(current)) if current in viewers else ""
+        super().__init__("See as", viewer_rows(viewers, current), choose, at)
+
+
 def _unused(name: str, taken: Container[str]) -> str:
     """Return the name, in parentheses until nothing else has it."""
     while name in taken:
@@ -176,5 +199,6 @@ DIALOGS: Mapping[str, Callable[[Context], ChoiceDialog]] = {
     "toolset": ToolsetDialog,
     "model": ModelDialog,
     "milestone": MilestoneDialog,
+    "see_as": SeeAsDialog,
 }
 """The dialogs that the app's commands open, by name."""

@@ -1,12 +1,15 @@
 """Rows of the dialogs for a toolset, a model, a milestone, a profile or a scenario."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from inspector.app.scenario_job import ScenarioFile
+from inspector.domain.access import AccessPolicy, viewer
 from inspector.domain.local_model import LocalModel
 from inspector.domain.number import count
 from inspector.domain.precondition import milestones_in
 from inspector.domain.profile import PROFILES
+from inspector.domain.session import SessionState
 from inspector.domain.toolset import Toolset
 from widgets import Column, Record, visible
 
@@ -43,6 +46,28 @@ def model_rows(current: str, found: Sequence[LocalModel] = ()) -> tuple[Record, 
     first = _local_row(local.pop(current), True) if current in local else _row(current, in_use, True)
     others = (_row(name, what, False) for name, what in known.items() if name not in local)
     return (first, *(_local_row(model, False) for model in local.values()), *others)
+
+
+_MOST_EXPERTS = 30
+
+
+def viewers_of(policy: AccessPolicy | None, session: SessionState) -> tuple[tuple[str, str], ...]:
+    """Return users with experts to see as: the administrator first, who has no name; () without a policy."""
+    if policy is None:
+        return (("", ""),) if session.is_restricted else ()
+    users = [(name, "") for name in policy.users]
+    through = [(name, expert) for name in policy.users for expert in policy.experts]
+    return (("", ""), *users, *(through if len(through) <= _MOST_EXPERTS else ()))
+
+
+def viewer_rows(viewers: Sequence[tuple[str, str]], current: tuple[str, str]) -> tuple[Record, ...]:
+    """Return a row for each, by its number."""
+    rows = []
+    for number, (user, expert) in enumerate(viewers):
+        name, what = (viewer(user, expert), "") if user else ("administrator", "every tool of every server")
+        row = _row(name, what, (user, expert) == current)
+        rows.append(replace(row, key=str(number)))
+    return tuple(rows)
 
 
 def looked_for(servers: Sequence[str], found: Sequence[LocalModel], *, done: bool) -> str:

@@ -11,6 +11,7 @@ from inspector.app.bridge import ReplayedState
 from inspector.app.draw.problem import problem_count
 from inspector.app.draw.style import MUTED
 from inspector.app.place import PLACES, Place, digit, place_of
+from inspector.domain.access import viewer
 from inspector.domain.session import SessionState
 from widgets import link, middle, plain, visible
 
@@ -90,9 +91,18 @@ def _help() -> Content:
 
 def _second_line(session: SessionState, where: Where, room: int) -> Content:
     """A replay's mark, the pages of the place, and the settings, which a click opens."""
-    left = Content(_GAP).join([*_replay(session, room), *_pages(where.page)])
+    left = Content(_GAP).join([*_replay(session, room), *_viewer(session), *_pages(where.page)])
     facts = _facts(session, room - left.cell_length - len(_GAP))
     return Content.assemble(left, " " * max(room - left.cell_length - facts.cell_length, 1), facts)
+
+
+def _viewer(session: SessionState) -> Iterator[Content]:
+    """Who sees this, if a policy says what may be seen; a click changes it."""
+    if session.is_restricted:
+        shown = visible(viewer(session.user, session.expert), limit=_LONGEST, newlines=False)
+        yield link(f"as {shown}", "app.ask('see_as')", "bold $text-warning")
+    elif session.settings.get("access", {}).get("policy"):
+        yield link("see as …", "app.ask('see_as')", MUTED)
 
 
 def _pages(page: str) -> Iterator[Content]:

@@ -25,6 +25,7 @@ SCREENS: Mapping[str, str] = {
     "servers": "tools.catalog.screen:ToolsScreen",
     "clients": "tools.clients.screen:ClientsScreen",
     "manifest": "tools.manifest.screen:ManifestScreen",
+    "access": "tools.access.screen:AccessScreen",
     "confusable": "tools.confusable.screen:ConfusableScreen",
     "registry": "tools.registry.screen:RegistryScreen",
     "marketplace": "tools.marketplace.screen:MarketplaceScreen",

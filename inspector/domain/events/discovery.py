@@ -23,7 +23,7 @@ __all__ = [
 
 # `gone`: its server no longer lists it; `changed`: its server changed it, and the model only read of it as it
 # was; `toolset`: the toolset in use does not permit it; `window`: a request has no room for it.
-EvictionCause = Literal["ttl", "lru", "loop", "gone", "changed", "toolset", "hand", "window"]
+EvictionCause = Literal["ttl", "lru", "loop", "gone", "changed", "toolset", "access", "hand", "window"]
 # `inertia`: nobody asked for it, but it is likely to be called next; empty in older and imported records.
 LoadCause = Literal["search", "hand", "inertia", ""]
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from inspector.domain.access import viewer
 from inspector.domain.events.base import Actor, Event, Group, Tone
 from inspector.domain.events.model import model_at
 from inspector.domain.jsonvalue import JsonObject
@@ -11,6 +12,7 @@ from inspector.domain.origin import Origin
 from inspector.domain.setting_problem import SettingProblem
 
 __all__ = [
+    "AccessChanged",
     "Failed",
     "MilestoneReached",
     "SessionStarted",
@@ -31,7 +33,8 @@ class SessionStarted(Event):
     """The session's setup. `api_base` is the model's address, "" for the one of its provider.
 
     `trusted` names the servers whose claims about what their tools do are believed. `origin` is set if the
-    session was imported: then `config` is the folder in which the agent worked.
+    session was imported: then `config` is the folder in which the agent worked. With `restricted`, there is
+    only what `user` may see, through `expert` if there is one; without a user that is nothing.
     """
 
     kind: ClassVar[str] = "session"
@@ -46,12 +49,30 @@ class SessionStarted(Event):
     api_base: str = ""
     trusted: tuple[str, ...] = ()
     origin: Origin | None = None
+    user: str = ""
+    expert: str = ""
+    restricted: bool = False
 
     def summary(self) -> str:
         if self.origin is not None:
             return "  ".join(filter(None, (self.origin.label, self.config, self.model_label)))
         model = model_at(self.model_label, self.api_base)
-        return f"{self.config}  {model}  {count(len(self.servers), 'server')}"
+        seen_by = f"  as {viewer(self.user, self.expert)}" if self.restricted else ""
+        return f"{self.config}  {model}  {count(len(self.servers), 'server')}{seen_by}"
+
+
+@dataclass(frozen=True, slots=True)
+class AccessChanged(Event):
+    """What the session's user may see may be something else from now on: the policy was read again."""
+
+    kind: ClassVar[str] = "access"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    user: str = ""
+    expert: str = ""
+
+    def summary(self) -> str:
+        whose = f" of {viewer(self.user, self.expert)}" if self.user else ""
+        return f"the grants{whose} were read again"
 
 
 @dataclass(frozen=True, slots=True)

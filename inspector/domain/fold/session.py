@@ -32,6 +32,9 @@ def _session_started(event: SessionStarted, state: SessionState) -> SessionState
         profile=event.profile,
         settings=event.settings,
         trusted_servers=frozenset(event.trusted),
+        user=event.user,
+        expert=event.expert,
+        is_restricted=event.restricted,
         servers={name: ServerState(name) for name in event.servers},
     )
 

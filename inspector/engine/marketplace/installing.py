@@ -11,7 +11,6 @@ from inspector.domain.error import ConfigError, ConnectError, ToolsightError
 from inspector.domain.events import InstallFailed, PluginInstalled, ServerRemoved
 from inspector.domain.events.base import Actor
 from inspector.domain.installation import Installation, Removal, ServerChange
-from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerPhase, ServerSpec
 from inspector.engine.connections import Connections
 from inspector.engine.live import Live
@@ -33,7 +32,8 @@ class Installing:
         connections: Connections,
         editor: ServerEditor,
         memory: ServerMemory,
-        redactor: Redactor,
+        *,
+        configure: Callable[[Configuration], None],
         rebuild: Callable[[], None],
     ) -> None:
         self._session = session
@@ -41,7 +41,7 @@ class Installing:
         self._connections = connections
         self._editor = editor
         self._memory = memory
-        self._redactor = redactor
+        self._configure = configure
         self._rebuild = rebuild
         self._one_at_a_time = asyncio.Lock()
 
@@ -50,8 +50,8 @@ class Installing:
         async with self._one_at_a_time:
             self._require_current(wanted.based_on)
             spec, was_approved = wanted.spec, self._is_approved
-            self._redactor.learn(spec.secrets)
-            self._live.configuration = wanted.becomes.configuration
+            self._session.redactor.learn(spec.secrets)
+            self._configure(wanted.becomes.configuration)
             try:
                 await self._connect(spec)
                 backup = await self._write(wanted.becomes)
@@ -85,7 +85,7 @@ class Installing:
             was_approved = self._is_approved
             backup = await self._write(wanted.becomes)
             await self._connections.remove(wanted.server)
-            self._live.configuration = wanted.becomes.configuration
+            self._configure(wanted.becomes.configuration)
             change = wanted.becomes.change
             self._approve(was_approved)
             path = change.path if change is not None else ""
@@ -113,7 +113,7 @@ class Installing:
         return await asyncio.to_thread(self._editor.write, becomes.change)
 
     async def _undo(self, wanted: Installation) -> None:
-        self._live.configuration = wanted.based_on
+        self._configure(wanted.based_on)
         await asyncio.shield(self._connections.remove(wanted.spec.name))
         self._session.emit(ServerRemoved(wanted.spec.name))
         self._rebuild()

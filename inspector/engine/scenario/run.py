@@ -16,7 +16,8 @@ from inspector.domain.events import (
 from inspector.domain.expectation import Finding, check
 from inspector.domain.knob import value_of
 from inspector.domain.price import Prices
-from inspector.domain.scenario import CatalogChange, Preparation, Scenario, Step
+from inspector.domain.scenario import CatalogChange, Preparation, Scenario, Step, Viewer
+from inspector.engine.access.control import NOT_A_SETTING
 from inspector.engine.scenario.changing import ChangingConnector
 from inspector.engine.scenario.clock import LabClock
 from inspector.engine.scenario.totals import Totals, totals
@@ -62,6 +63,7 @@ class ScenarioRun:
         self._bench = bench
         self._clock = clock
         self._connector = connector
+        self._past: tuple[Record, ...] = ()
 
     @property
     def is_over(self) -> bool:
@@ -97,7 +99,7 @@ class ScenarioRun:
 
     def result(self) -> ScenarioResult:
         """The result so far."""
-        records = tuple(self._bench.records())
+        records = (*self._past, *self._bench.records())
         findings = check(records, self.scenario.expect, self.scenario.never)
         accounting = self._bench.accounting
         prices, count = accounting.prices(), accounting.meter.text
@@ -110,10 +112,12 @@ class ScenarioRun:
         if self.scenario.profile and self.scenario.profile != policy.profile:
             policy.use(self.scenario.profile)
         for path, value in self.scenario.settings.items():
-            if value_of(policy.settings, path) != value:
+            if path not in NOT_A_SETTING and value_of(policy.settings, path) != value:
                 policy.set(path, value)
 
     async def _prepare(self, preparation: Preparation) -> None:
+        if preparation.see_as is not None:
+            await self._see_as(preparation.see_as)
         self._clock.wait(preparation.wait)
         for path, value in preparation.settings.items():
             self._bench.change_setting(path, value)
@@ -132,6 +136,12 @@ class ScenarioRun:
             await self._bench.install(market.plan(preparation.install), by="scenario")
         if preparation.uninstall:
             await self._bench.remove_server(market.removal(preparation.uninstall), by="scenario")
+
+    async def _see_as(self, viewer: Viewer) -> None:
+        """Go on in the session of somebody else; what was recorded so far belongs to the result."""
+        self._past = (*self._past, *self._bench.records())
+        await self._bench.see_as(viewer.user, viewer.expert)
+        await self._bench.wait_connected()
 
     async def _change(self, connector: ChangingConnector, change: CatalogChange) -> None:
         """Change a server and wait until the session knows about it."""

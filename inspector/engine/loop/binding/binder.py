@@ -104,6 +104,7 @@ class Binder:
             held=held,
             hidden=hidden,
             told_once=told_once,
+            permits=live.sight.permits,
             evict_breaking=live.settings.versions.on_breaking == "evict",
         ):
             self._session.emit(evicted)

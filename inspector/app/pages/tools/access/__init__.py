@@ -1,0 +1,1 @@
+"""The access page: who may see which tools, and which grant decides."""

@@ -1,0 +1,1 @@
+"""`toolsight access`: who may see which tools, and which grant decides."""

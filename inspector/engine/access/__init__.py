@@ -1,0 +1,1 @@
+"""Who may see which tools in a session: the filter behind which everything else works."""

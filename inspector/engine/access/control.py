@@ -1,0 +1,107 @@
+"""Whose session it is, and what that person may see: the policy, and the sight that it gives."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from inspector.domain.access import EVERYTHING, NOTHING, AccessPolicy, Sight
+from inspector.domain.configuration import Configuration
+from inspector.domain.error import ConfigError
+from inspector.domain.settings import AccessSettings, Settings
+from inspector.engine.access.restriction import restricted_configuration, restricted_settings
+
+NOT_A_SETTING = frozenset({"access.policy", "access.user", "access.expert"})
+"""Settings that hold from a session's start: who sees it is changed with `Commands.see_as`."""
+
+
+class AccessControl:
+    """The policy of a session, if it has one, and what is seen under it.
+
+    Every sight is another object, even if it permits the same: who began something under one sight can tell
+    whether it still holds.
+    """
+
+    def __init__(self, chosen: AccessSettings, read: Callable[[str], AccessPolicy]) -> None:
+        """Raises ConfigError if the policy cannot be read or does not know the user or the expert."""
+        self._path, self._read = chosen.policy, read
+        self.policy = read(chosen.policy) if chosen.policy else None
+        if self.policy is None and (chosen.user or chosen.expert):
+            raise _no_policy()
+        if chosen.expert and not chosen.user:
+            raise _expert_alone(chosen.expert)
+        self.user, self.expert = chosen.user, chosen.expert
+        self.is_administrator = self.policy is None
+        self.sight = EVERYTHING
+        if self.policy is not None:
+            self.sight = self.policy.sight(chosen.user, chosen.expert) if chosen.user else NOTHING
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether a policy says what is seen: not for the administrator."""
+        return not self.is_administrator
+
+    def sight_as(self, user: str, expert: str = "") -> Sight:
+        """What somebody may see; without a user it is the administrator: everything. Raises ConfigError."""
+        if self.policy is None:
+            raise _no_policy()
+        if expert and not user:
+            raise _expert_alone(expert)
+        return self.policy.sight(user, expert) if user else replace(EVERYTHING)
+
+    def use(self, sight: Sight) -> None:
+        """See with a sight of `sight_as` from now on."""
+        self.sight, self.user, self.expert = sight, sight.user, sight.expert
+        self.is_administrator = sight.is_whole
+
+    def read_again(self) -> bool:
+        """Read the policy again; return whether it says something else. Raises ConfigError: it stays then."""
+        policy = self._read(self._path) if self._path else None
+        if policy is None or policy == self.policy:
+            return False
+        self.policy = policy
+        self.sight = replace(EVERYTHING) if self.is_administrator else self._now(policy)
+        return True
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The patterns of the policy to be told if they match no tool: all, for the administrator.
+
+        To a user, what the own grants say; but not beside an expert: either may name what both do not permit.
+        """
+        if self.policy is None:
+            return ()
+        if self.is_restricted:
+            return () if self.expert else self.sight.patterns
+        every = [pattern for grant in self.policy.grants for pattern in grant.patterns]
+        return tuple(dict.fromkeys([*every, *(one for own in self.policy.experts.values() for one in own)]))
+
+    def configuration(self, whole: Configuration) -> Configuration:
+        """What is left of a configuration."""
+        return restricted_configuration(whole, self.sight)
+
+    def settings(self, whole: Settings) -> Settings:
+        """What is left of the settings, with who sees them."""
+        if self.policy is None:
+            return whole
+        access = replace(whole.access, user=self.user, expert=self.expert)
+        return restricted_settings(replace(whole, access=access), self.sight)
+
+    def _now(self, policy: AccessPolicy) -> Sight:
+        """The user's sight; somebody who is no longer in the policy sees nothing."""
+        is_known = self.user in policy.users and (not self.expert or self.expert in policy.experts)
+        return policy.sight(self.user, self.expert) if is_known else Sight(self.user, self.expert, ())
+
+
+def refuse_access(path: str) -> None:
+    """Raise ConfigError for a setting that says who sees the session."""
+    if path in NOT_A_SETTING:
+        hint = "See as another user instead; another policy needs another start."
+        raise ConfigError(f"{path} holds from the start of a session", hint=hint)
+
+
+def _no_policy() -> ConfigError:
+    hint = "Name a policy with --policy FILE, or with access.policy in the settings."
+    return ConfigError("there is no policy that knows users", hint=hint)
+
+
+def _expert_alone(expert: str) -> ConfigError:
+    return ConfigError(f"the expert {expert} works for nobody", hint="Name the user too: --user NAME.")

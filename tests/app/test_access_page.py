@@ -1,0 +1,118 @@
+"""The access page, and seeing as somebody else, by what a person does and reads."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+
+from inspector.app.dialogs.choice import SeeAsDialog
+from inspector.app.dialogs.choice_row import viewer_rows, viewers_of
+from inspector.app.pages.tools.access.content import facts, own_records, user_records
+from inspector.domain.access import AccessPolicy, Grant, Scope, Sight, User
+from inspector.domain.access_ruling import user_rows
+from inspector.domain.session import SessionState
+from inspector.domain.tool import Tool
+from tests.support.app import app_rig, goes, seen, until
+from tests.support.told_model import says
+from tests.support.workbench import Rig
+
+POLICY = AccessPolicy(
+    {
+        "ada": User("ada", "acme", ("support",)),
+        "bob": User("bob", "acme"),
+        "eve": User("eve", "globex"),
+    },
+    (
+        Grant(Scope.ORGANISATION, "acme", "acme", ("calc:*",)),
+        Grant(Scope.ROLE, "support", "acme", ("shop:*",)),
+        Grant(Scope.USER, "bob", "acme", ("shop:list_orders",)),
+        Grant(Scope.USER, "eve", "globex", ("weather:*",)),
+    ),
+    {"billing": ("shop:refund_order",)},
+)
+TOOLS = (Tool("shop", "list_orders"), Tool("shop", "refund_order"), Tool("calc", "evaluate"))
+
+
+@asynccontextmanager
+async def page(user: str = "bob", *, back: bool = True) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
+    """The access page, as the administrator sees it unless they do not go `back` to being one."""
+    values = {"access.policy": "policy.yaml", "access.user": user}
+    opening = app_rig(says("hi"), policy=lambda: POLICY, values=values, size=(120, 36))
+    async with opening as (pilot, rig):
+        await goes(pilot, "access")
+        if back:
+            await pilot.press("s")
+            await until(pilot, lambda: rig.bench.session_id == "s-2")
+            await rig.bench.wait_connected()
+            await until(pilot, lambda: "3 users" in seen(pilot))
+        yield pilot, rig
+
+
+async def test_the_page_shows_who_sees_what_and_which_grant_decides() -> None:
+    async with page() as (pilot, _):
+        text = seen(pilot)
+        assert "3 users" in text
+        assert "shop 2, calc 1" in text
+        assert "role support of acme: shop:*" in text
+
+
+async def test_two_users_are_compared() -> None:
+    async with page() as (pilot, _):
+        await pilot.press("d", "down")
+        await until(pilot, lambda: "only ada" in seen(pilot))
+        assert "shop:refund_order" in seen(pilot)
+
+
+async def test_seeing_as_a_user_leaves_nothing_of_the_session_before() -> None:
+    async with page() as (pilot, rig):
+        await goes(pilot, "search")
+        await goes(pilot, "access")
+        await pilot.press("down", "down", "s")
+        await until(pilot, lambda: rig.bench.session_id == "s-3")
+        await rig.bench.wait_connected()
+        await until(pilot, lambda: "as eve" in seen(pilot))
+        for name in ("access", "servers", "search", "events", "timeline", "machine", "flow", "sessions"):
+            await goes(pilot, name)
+            await pilot.pause()
+            text = seen(pilot)
+            assert "as eve" in text
+            for hidden in ("shop", "calc", "ada", "bob", "support"):
+                assert hidden not in text, name
+
+
+async def test_a_restricted_user_is_shown_the_way_back_and_no_other_user() -> None:
+    async with page("eve", back=False) as (pilot, rig):
+        assert "as eve" in seen(pilot)
+        assert "ada" not in seen(pilot)
+        pilot.app.action_ask("see_as")  # type: ignore[attr-defined]
+        await until(pilot, lambda: isinstance(pilot.app.screen, SeeAsDialog))
+        assert "administrator" in seen(pilot)
+        assert "ada" not in seen(pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: not rig.bench.state.is_restricted)
+
+
+def test_an_expert_hides_the_grants_from_their_holder() -> None:
+    sight = POLICY.sight("ada", "billing")
+    (row,) = own_records(sight, TOOLS)
+    assert row.cells == ("", "shop:refund_order", "")
+    assert "through billing" in facts(None, sight, TOOLS).plain
+
+
+def test_a_user_who_sees_nothing_is_listed_with_no_tool() -> None:
+    rows = user_records(user_rows(POLICY, TOOLS), "ada")
+    assert [row.cells[0] for row in rows] == ["◆", "", ""]
+    assert (rows[2].cells[4], rows[2].tone) == ("0", "muted")
+
+
+def test_viewers_are_everybody_for_the_administrator_alone() -> None:
+    everybody = viewers_of(POLICY, SessionState())
+    assert everybody[:2] == (("", ""), ("ada", ""))
+    assert ("ada", "billing") in everybody
+    assert viewers_of(None, SessionState(is_restricted=True)) == (("", ""),)
+    assert viewers_of(None, SessionState()) == ()
+    assert viewer_rows(everybody, ("ada", ""))[1].cells[0]
+
+
+def test_nothing_is_told_of_a_policy_where_there_is_none() -> None:
+    assert facts(None, Sight(), TOOLS).plain == "no policy"
