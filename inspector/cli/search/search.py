@@ -13,6 +13,7 @@ from inspector.cli.launch import run_headless
 from inspector.cli.marketplace.report import further_json, say_further
 from inspector.cli.options import as_json, shared
 from inspector.cli.render import say, say_json, say_table
+from inspector.cli.search.besides import say_besides
 from inspector.cli.search.past import say_past
 from inspector.domain.client import Client
 from inspector.domain.number import count, milliseconds, ordinal, signed
@@ -136,12 +137,7 @@ def _say_report(report: SearchReport) -> None:
     )
     for hit in shown:
         say_past(hit)
-    if report.note:
-        say(report.note)
-    if report.unconnected:
-        say("\nIn the registry, but not to be called: their servers are not connected.")
-        others = [(one.tool_id, f"{one.similarity:.2f}", one.origin) for one in report.unconnected]
-        say_table(("tool", "cosine", "origin"), others, right=frozenset({1}), whole=frozenset({0}))
+    say_besides(report)
 
 
 def _hit_row(hit: Hit) -> tuple[str, ...]:

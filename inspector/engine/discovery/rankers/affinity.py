@@ -24,8 +24,8 @@ from inspector.domain.number import count
 from inspector.domain.ranking import Part, Score, Signal
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.past_use import PastUse, Use
-from inspector.engine.discovery.rankers.fusion import Standardised
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking, Scores, ServerRanker
+from inspector.engine.discovery.rankers.standardised import Standardised
 from inspector.engine.discovery.rankers.tier import TIER_STEP
 
 IMAGINED, FULL = 1.0, 20.0
