@@ -110,7 +110,8 @@ def test_an_index_that_gives_up_is_made_up_for(
     registry: PostgresRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It looks at one tool, which is not permitted, and stops."""
-    lazy = "SET hnsw.ef_search = 1; SET hnsw.max_scan_tuples = 1"
+    monkeypatch.setattr(nearest, "COMPARED", 0.0)
+    lazy = "SET hnsw.ef_search = 1; SET hnsw.iterative_scan = off"
     monkeypatch.setattr(registry._iterating, "_settings", f"{registry._iterating._settings}; {lazy}")
     fill(registry, *(tool("s", f"near{number}", f"{number}") for number in range(40)), A, B, C)
     assert found(registry, 2, sight_of("s:b", "t:*")) == [B.id, C.id]
