@@ -238,6 +238,7 @@ class Workbench:
         self._inertia.follow()
         self._connections.start()
         self._background.run(asyncio.to_thread(self.accounting.warm))
+        self._background.run(self.marketplace.prepare())
 
     async def wait_connected(self) -> None:
         """Wait until every server is ready or has failed."""
