@@ -328,6 +328,7 @@ class Workbench:
         if self._live.sight.is_whole:
             self._retention.start()
         self._inertia.follow()
+        self._background.run(self.marketplace.prepare())
 
     async def wait_connected(self) -> None:
         """Wait until every server is ready or has failed."""

@@ -74,12 +74,12 @@ def test_an_entry_of_the_registry_becomes_its_exact_command(tmp_path: Path) -> N
 
 def test_the_older_keys_and_the_older_answers_are_read_alike(tmp_path: Path) -> None:
     older = json.loads(json.dumps(NPM))
-    for new, old in (("registryType", "registry_type"), ("environmentVariables", "environment_variables")):
-        older[old] = older.pop(new)
+    for today, old in (("registryType", "registry_type"), ("environmentVariables", "environment_variables")):
+        older[old] = older.pop(today)
     older["environment_variables"] = [{"name": "API_KEY", "is_required": True, "is_secret": True}]
     new = _only(_read(tmp_path, {"servers": [{"server": _server(packages=[NPM])}]}))
-    old = _server(packages=[older])
-    for data in ({"servers": [old]}, old, [old]):
+    written = _server(packages=[older])
+    for data in ({"servers": [written]}, written, [written]):
         assert _only(_read(tmp_path, data)).package == new.package
 
 
@@ -108,7 +108,7 @@ def test_a_remote_asks_for_what_its_address_and_headers_need(tmp_path: Path) -> 
     }
 
 
-OBSTACLES = {
+OBSTACLES: dict[str, tuple[dict[str, Any], str]] = {
     "another runtime": ({"runtimeHint": "bash"}, "run by bash"),
     "another registry": ({"registryBaseUrl": "https://npm.evil.example"}, "not where npx looks"),
     "an unknown kind": ({"registryType": "mcpb", "identifier": "https://x/y.mcpb"}, "not supported"),
@@ -125,7 +125,7 @@ def test_what_cannot_be_started_here_is_listed_and_refused_with_the_reason(tmp_p
         server_entry(plugin, {"folder": "/", "API_KEY": "x"})
 
 
-HOSTILE = {
+HOSTILE: dict[str, dict[str, Any]] = {
     "an option as a package": {"identifier": "--package=evil"},
     "an address as a package": {"identifier": "git+https://evil.example/x"},
     "a path as a package": {"identifier": "../../evil"},

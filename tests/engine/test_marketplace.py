@@ -216,7 +216,7 @@ async def test_what_was_worked_out_for_other_servers_is_not_installed() -> None:
 
 
 async def test_a_missing_value_is_asked_for_and_a_secret_is_in_no_record() -> None:
-    secret = "sk-very-secret-0123456789"
+    secret = "violet garden chair"
     async with connected(
         servers=servers_and_money(keyed=MemoryServer()),
         configuration=CONFIGURED,
@@ -271,6 +271,14 @@ def test_no_output_of_a_model_installs_or_starts_anything(replies: list[Any]) ->
         assert editor.written == 0
 
     asyncio.run(run())
+
+
+async def test_many_plugins_are_indexed_before_anybody_searches_for_them() -> None:
+    many = [plugin(f"p{number}", f"Converts money number {number}.") for number in range(301)]
+    async with connected(configuration=CONFIGURED, marketplace=market(*many), values=WORDS) as rig:
+        await rig.bench.settled()
+        searching = rig.bench.marketplace._searching
+        assert len(searching._retrieval._index.tools) == len(many)  # type: ignore[union-attr]
 
 
 async def test_the_catalogs_are_read_when_they_are_needed_and_anew_when_the_setting_changes() -> None:

@@ -3,8 +3,10 @@
 Nothing here starts or changes anything: what does is in `installing`, and only a person's command gets there.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from threading import RLock
 
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
@@ -22,6 +24,8 @@ from inspector.engine.marketplace.search import PluginSearch
 from inspector.engine.ports import Ports
 
 _NOTHING: Mapping[str, str] = {}
+# More plugins than this are indexed before anybody searches for them.
+_MANY = 300
 # Seconds that the first start may take, in which a package is fetched with all that it depends on.
 _FETCHING = 180.0
 _FETCHED = (PackageKind.NPM, PackageKind.PYPI, PackageKind.OCI)
@@ -36,8 +40,11 @@ class Marketplace:
         self._live = live
         self._ports = ports
         self._market: MarketplacePorts = ports.marketplace
+        # The catalogs are read in a thread, unless somebody asks for them before.
+        self._reading = RLock()
         self._read: Catalogs | None = None
         self._search: PluginSearch | None = None
+        self._is_closed = False
         self._read_for: object = None
 
     @property
@@ -59,10 +66,21 @@ class Marketplace:
     def _catalogs(self) -> Catalogs:
         chosen = self._live.settings.marketplace
         wanted = (chosen.catalogs, chosen.imported)
-        if self._read is None or self._read_for != wanted:
-            self._read, self._read_for = self._market.catalogs(*wanted), wanted
-            self._drop_search()
-        return self._read
+        with self._reading:
+            if self._read is None or self._read_for != wanted:
+                self._read, self._read_for = self._market.catalogs(*wanted), wanted
+                self._drop_search()
+            return self._read
+
+    async def prepare(self) -> None:
+        """Read the catalogs in a thread, and index many plugins there: no search waits for it then."""
+        if not self._live.settings.marketplace.enabled:
+            return
+        plugins = await asyncio.to_thread(lambda: self.plugins)
+        if len(plugins) > _MANY and not self._is_closed:
+            searching = self._searching
+            searching.offer(self._specs)
+            await asyncio.to_thread(searching.warm)
 
     def find(self, name: str) -> Plugin:
         """The plugin of that name, or the only one whose name ends so. Raises ConfigError."""
@@ -138,6 +156,7 @@ class Marketplace:
 
     def close(self) -> None:
         """Embed nothing more."""
+        self._is_closed = True
         self._drop_search()
 
     @property

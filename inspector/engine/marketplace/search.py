@@ -55,7 +55,7 @@ class PluginSearch:
         is ranked, whatever it fits.
         """
         started = self._clock.monotonic()
-        self._offer(specs)
+        self.offer(specs)
         offered, installed = self._offered or (), len(self.plugins) - len(self._offered or ())
         if not offered or not query.strip():
             return MarketplaceReport(query, (), len(offered), installed, why)
@@ -85,7 +85,11 @@ class PluginSearch:
                 break
         return tuple(best.values()), ranking.probability
 
-    def _offer(self, specs: Sequence[ServerSpec]) -> None:
+    def warm(self) -> None:
+        """Index what is offered, and rank once: the first search takes seconds over thousands of plugins."""
+        self._retrieval.rankers.get(self._retrieval.ranker_name).rank("warm")
+
+    def offer(self, specs: Sequence[ServerSpec]) -> None:
         """Search what is not installed, and embed it from now on."""
         offered = tuple(one for one in self.plugins if not one.is_installed(specs))
         if offered == self._offered:
