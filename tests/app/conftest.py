@@ -11,6 +11,7 @@ from inspector.app import app as app_module
 from inspector.app.pages import registry
 from inspector.app.pages.find.edit.text_editor import DescriptionArea
 from inspector.engine.coalesced import Coalesced
+from tests.support.drawing import draw_when_read, read_styles_once
 from tests.support.idle import quicken
 from widgets import Guarded, PlainInput, Prompt
 
@@ -38,3 +39,5 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     # Every change of a server is an event of the catalog, however fast servers follow each other.
     monkeypatch.setattr(Coalesced, "soon", lambda changes: changes.act())
     quicken(monkeypatch)
+    draw_when_read(monkeypatch)
+    read_styles_once(monkeypatch)
