@@ -10,7 +10,7 @@ from inspector.domain.number import percent
 from inspector.domain.plugin import price_text
 from widgets import middle, plain
 
-TITLE = "in the marketplace, not installed: only you can install one"
+TITLE = "in the marketplace, not installed"
 _NAME, _FITS, _PRICE, _INDENT, _LONGEST = 24, 6, 15, 4, 400
 
 
