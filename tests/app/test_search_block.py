@@ -6,8 +6,10 @@ from rich.cells import cell_len
 
 from inspector.app.pages.chat.session.search_block import search_block
 from inspector.domain.conversation import Item, ItemKind
+from inspector.domain.marketplace import suggestion
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from tests.support.hostile import with_hostile_text
+from tests.support.marketplace import CURRENCY
 from tests.widgets.hostile import dangerous
 
 FOUND = (
@@ -97,3 +99,19 @@ def test_no_result_takes_more_than_its_line(found: list[tuple[str, float, Outcom
 def test_a_name_or_a_query_cannot_harm_the_terminal(text: str) -> None:
     drawn = search_block(item((text, 1.0, Outcome.LOADED), query=text)).plain
     assert not dangerous(drawn.replace("\n", ""))
+
+
+def test_plugins_of_the_marketplace_stand_below_the_tools_within_the_width() -> None:
+    score = Score("currency:convert_currency", 1.0)
+    one = suggestion(CURRENCY, 0.93, "convert_currency", score)
+    report = SearchReport(SearchRequest("exchange rate"), "hybrid")
+    asked = Item(1, ItemKind.SEARCH, title="“exchange rate”", report=report, suggested=(one,))
+    for width in (40, 76, 120):
+        head, nothing, title, line = str(search_block(asked, width)).split("\n")
+        assert head.startswith("⌕")
+        assert nothing.strip() == "nothing found"
+        assert "in the marketplace, not installed"[: width - 6] in title
+        assert "currency" in line
+        assert "93 %" in line
+        assert len(title) <= width
+        assert len(line) <= width

@@ -12,7 +12,8 @@ from inspector.adapters.memory.marketplace import MemoryEditor
 from inspector.adapters.memory.servers import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.domain.error import ConfigError, ConnectError, ToolsightError
-from inspector.domain.ranking import TOLERANCE, SearchRequest
+from inspector.domain.marketplace import why_further
+from inspector.domain.ranking import TOLERANCE, SearchReport, SearchRequest
 from inspector.domain.session import SessionState
 from tests.support.marketplace import CURRENCY, KEYED, RATES, market, plugin, servers_and_money
 from tests.support.told_model import calls, says, searches
@@ -73,6 +74,12 @@ async def test_a_look_up_by_name_never_goes_on(arguments: dict[str, Any]) -> Non
     async with connected(*steps, configuration=CONFIGURED, marketplace=market(), values=WORDS) as rig:
         await _asked(rig)
         assert rig.events("marketplace") == []
+
+
+def test_a_list_without_results_is_no_need_that_nobody_serves() -> None:
+    assert why_further(SearchReport(SearchRequest(server_name="shop"), "hybrid"), 1) == ""
+    assert why_further(SearchReport(SearchRequest("late orders"), "hybrid"), 1) == "0 results, fewer than 1"
+    assert why_further(SearchReport(SearchRequest("late orders"), "hybrid"), 0) == ""
 
 
 async def test_a_marketplace_that_is_off_is_never_read() -> None:

@@ -10,8 +10,8 @@ from inspector.domain.number import percent
 from inspector.domain.plugin import price_text
 from widgets import middle, plain
 
-TITLE = "in the marketplace, not installed: only you can install one"
-_NAME, _FITS, _PRICE, _INDENT = 24, 6, 15, 4
+TITLE = "in the marketplace, not installed"
+_NAME, _FITS, _PRICE, _INDENT, _LONGEST = 24, 6, 15, 4, 400
 
 
 def suggestion_lines(suggested: Sequence[Suggestion], width: int) -> list[Content]:
@@ -25,11 +25,12 @@ def suggestion_lines(suggested: Sequence[Suggestion], width: int) -> list[Conten
 
 
 def _line(one: Suggestion, name: int, price: int, width: int) -> Content:
+    about = plain(one.description, newlines=False, limit=_LONGEST).stylize(MUTED)
     room = max(width - _INDENT - name - _FITS - price - 3, 0)
     return Content.assemble(
         " " * _INDENT,
         middle(one.plugin, name).ljust(name),
         (f"{percent(one.similarity):>{_FITS}}", "bold"),
         (f"  {price_text(one.price):<{price}} ", MUTED),
-        (plain(one.description, newlines=False, limit=room) if room > 1 else Content()).stylize(MUTED),
+        about.truncate(room, ellipsis=True) if room > 1 else "",
     )
