@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from textual.pilot import Pilot
 
+from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.choice import SeeAsDialog
 from inspector.app.dialogs.choice_row import viewer_rows, viewers_of
 from inspector.app.pages.tools.access.content import facts, own_records, user_records
@@ -12,7 +14,9 @@ from inspector.domain.access import AccessPolicy, Grant, Scope, Sight, User
 from inspector.domain.access_ruling import user_rows
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
+from inspector.engine.tokens.audit.result import Audit
 from tests.support.app import app_rig, goes, seen, until
+from tests.support.canned_flow import CannedFlows
 from tests.support.told_model import says
 from tests.support.workbench import Rig
 
@@ -71,6 +75,8 @@ async def test_seeing_as_a_user_leaves_nothing_of_the_session_before() -> None:
         await until(pilot, lambda: rig.bench.session_id == "s-3")
         await rig.bench.wait_connected()
         await until(pilot, lambda: "as eve" in seen(pilot))
+        feed = pilot.app.shown.feed  # type: ignore[attr-defined]
+        assert {record.session for record in feed} == {"s-3"}
         for name in ("access", "servers", "search", "events", "timeline", "machine", "flow", "sessions"):
             await goes(pilot, name)
             await pilot.pause()
@@ -90,6 +96,23 @@ async def test_a_restricted_user_is_shown_the_way_back_and_no_other_user() -> No
         assert "ada" not in seen(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: not rig.bench.state.is_restricted)
+
+
+async def test_what_is_known_beside_the_session_is_for_the_administrator_alone() -> None:
+    async with page("eve", back=False) as (pilot, rig):
+        app = pilot.app
+        assert isinstance(app, ToolsightApp)
+        assert app._opened is not None
+        app._opened = replace(app._opened, audit=audit_machine, flows=CannedFlows())
+        assert (app.audit, app.flows, app.lab, app.agents) == (None, None, None, None)
+        app.see_as("")
+        await until(pilot, lambda: not rig.bench.state.is_restricted)
+        assert app.audit is audit_machine
+        assert app.flows is not None
+
+
+def audit_machine() -> Audit:
+    raise AssertionError("nobody asked for it")
 
 
 def test_an_expert_hides_the_grants_from_their_holder() -> None:

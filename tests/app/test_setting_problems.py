@@ -38,7 +38,9 @@ def state(*problems: SettingProblem) -> SessionState:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_header_counts_what_a_person_can_act_on(width: int) -> None:
-    assert "✕ 1 setting problem" in header(state(TYPO, AWAY), Where(), width).plain
+    told = header(state(TYPO, AWAY), Where(), width).plain
+    assert ("✕ 1 problem" if width < 100 else "✕ 1 setting problem") in told
+    assert max(map(len, told.splitlines())) <= width - 2
     assert "1/1 up" in header(state(TYPO), Where(), width).plain
     assert "problem" not in header(state(AWAY), Where(), width).plain
     assert "problem" not in header(state(), Where(), width).plain

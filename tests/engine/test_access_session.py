@@ -12,8 +12,9 @@ from inspector.domain.events import Record, ServerFailed, SessionStarted, ToolEv
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
 from inspector.domain.tool import Tool
+from inspector.engine.store_ports import Snapshot
 from tests.support.told_model import says
-from tests.support.workbench import Rig, connected, happens, shop_and_weather
+from tests.support.workbench import Rig, connected, happens, opened, shop_and_weather
 
 
 def policy(experts: dict[str, tuple[str, ...]] | None = None, **tools: tuple[str, ...]) -> AccessPolicy:
@@ -175,6 +176,9 @@ async def test_seeing_as_another_begins_a_session_that_knows_nothing_of_the_one_
         await rig.bench.wait_connected()
         assert rig.bench.session_id == "s-2"
         assert rig.bench.state.user == "ada"
+        (shop,) = (event for event in rig.events("ready") if event.server == "shop")
+        assert [one.tool is not None for one in shop.definitions] == [True]
+        assert (shop.added, shop.removed) == ((), ())
         assert ids(rig) == ["shop:list_orders", "calc:evaluate"]
         assert rig.bench.state.conversation.items == ()
         assert rig.bench.settings.chat.examples == ()
@@ -278,6 +282,19 @@ async def test_a_changed_tool_list_is_told_of_permitted_tools_alone() -> None:
         (changed,) = rig.events("tools")
         assert (changed.added, changed.tools) == (("list_more",), 2)
         assert "hidden_one" not in repr(rig.bench.records()[seen:])
+
+
+async def test_what_changed_since_last_time_is_told_of_permitted_tools_alone() -> None:
+    async with opened(policy=lambda: BOTH, values=as_user("ada")) as rig:
+        shop = next(spec for spec in rig.bench.configuration.servers if spec.name == "shop")
+        kept = rig.servers["shop"].tools[0]
+        before = (kept, Tool("shop", "hidden_one", "Gone since."))
+        rig.memory.remember_tools(shop.fingerprint(), Snapshot(before, 1.0))
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        ready = next(event for event in rig.events("ready") if event.server == "shop")
+        assert (ready.added, ready.removed, ready.since) == ((), (), 0.0)
+        assert "hidden_one" not in repr(rig.bench.records())
 
 
 async def _until(rig: Rig, kind: str) -> None:

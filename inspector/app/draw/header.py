@@ -38,11 +38,16 @@ def header(session: SessionState, where: Where, width: int) -> Content:
 
 def _first_line(session: SessionState, where: Where, room: int) -> Content:
     """The places with what they hold, then what is measured, and the servers that are up."""
-    for gap, name in ((_GAP, _NAME), ("  ", _NAME), ("  ", ""), ("", "")):
+    for gap, name, is_short in (
+        *((_GAP, _NAME, False), ("  ", _NAME, False), ("  ", "", False)),
+        *(("", "", False), ("", "", True)),
+    ):
         title = [Content.styled(name, "bold $primary")] if name else []
         left = Content(gap).join([*title, *_places(session, where.page)])
         busy = _activities(where.activities, is_short=not gap)
-        state = Content("  ").join([*busy, *_problems(session), _servers(session), _help()])
+        state = Content("  ").join(
+            [*busy, *_problems(session, is_short=is_short), _servers(session), _help()]
+        )
         if left.cell_length + 1 + state.cell_length <= room:
             break
     return Content.assemble(left, " " * max(room - left.cell_length - state.cell_length, 1), state)
@@ -73,8 +78,8 @@ def _activities(activities: tuple[Activity, ...], *, is_short: bool) -> Iterator
         yield Content.styled(f"◔ {shown}{more} ", "$text-warning") + link("✕", "app.stop_measuring()")
 
 
-def _problems(session: SessionState) -> Iterator[Content]:
-    problems = problem_count(session.problems)
+def _problems(session: SessionState, *, is_short: bool) -> Iterator[Content]:
+    problems = problem_count(session.problems, is_short=is_short)
     if problems:
         yield problems
 

@@ -39,10 +39,11 @@ def problem_lines(problems: Sequence[SettingProblem], most: int) -> list[Content
     return lines
 
 
-def problem_count(problems: Sequence[SettingProblem]) -> Content:
+def problem_count(problems: Sequence[SettingProblem], *, is_short: bool = False) -> Content:
     """Return how many problems there are, with the sign of the worst; empty if there is none to act on."""
     pressing = [problem for problem in problems if problem.severity is not Severity.UNCHECKED]
     if not pressing:
         return Content("")
     sign, color = _MARKS[pressing[0].severity]
-    return Content.styled(f"{sign}{count(len(pressing), 'setting problem')}", color)
+    what = "problem" if is_short else "setting problem"
+    return Content.styled(f"{sign}{count(len(pressing), what)}", color)
