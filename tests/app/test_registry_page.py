@@ -51,7 +51,7 @@ async def test_the_tool_under_the_cursor_shows_what_each_version_changed() -> No
         told = said(pilot, "#registry-detail")
         assert "+ Mails the customer a note." in told
         assert told.index("version 3") < told.index("version 2") < told.index("as it was first seen")
-        assert "not connected" in told
+        assert "not in this session" in told
 
 
 async def test_a_filter_narrows_the_list_in_the_registry() -> None:

@@ -36,8 +36,8 @@ NO_MATCH = "No id contains that. Empty the filter to see every tool."
 NOT_FOUND = "Nothing is embedded yet: m embeds the tools, then this search finds them."
 NOT_HERE = "This session has no registry. `toolsight registry` shows what is kept."
 NOT_CONNECTED = "Its server is not connected: it can be found here, but not loaded, edited or called."
-CONNECTED = "● connected"
-AWAY = "○ not connected"
+HERE = "● in this session"
+AWAY = "○ not in this session"
 _BAR, _LONGEST, _ORIGINS, _SAID = 10, 200, 4, 4000
 
 
@@ -105,7 +105,7 @@ def detail(versions: Sequence[RegisteredTool], *, connected: bool) -> Content:
     if not versions:
         return Content()
     newest = versions[0]
-    state = (CONNECTED, "$text-success") if connected else (AWAY, MUTED)
+    state = (HERE, "$text-success") if connected else (AWAY, MUTED)
     if not newest.is_there:
         state = ("✕ gone: its origin has it no more", "$text-warning")
     lines = [
