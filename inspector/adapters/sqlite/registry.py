@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
 from inspector.adapters.sqlite.registry_merge import merge
-from inspector.adapters.sqlite.registry_row import COLUMNS, Row, registered, staged, tool_in
+from inspector.adapters.sqlite.registry_row import COLUMNS, registered, staged, tool_in
 from inspector.adapters.sqlite.registry_sight import condition, globbed, loaded, stored
 from inspector.adapters.sqlite.vectors import SqliteVectors, storable
 from inspector.domain.access import EVERYTHING, Sight
@@ -25,6 +25,7 @@ _IDS_A_STATEMENT = 500
 _PAGE = 500
 _FROM = "registry_tool AS tool JOIN tool_version AS version ON version.tool = tool.number"
 _NOW = f"SELECT {COLUMNS} FROM {_FROM} AND version.version = tool.version"
+_NUMBERED = _NOW.replace("SELECT", "SELECT tool.number,", 1)
 _PART = "instr(lower(tool.name), lower(CAST(? AS TEXT))) > 0"
 _HAS_VECTOR = "EXISTS (SELECT 1 FROM vector INDEXED BY vector_by_key WHERE model = ? AND key = tool.key)"
 
@@ -149,7 +150,8 @@ class SqliteRegistry:
     ) -> tuple[Neighbour, ...]:
         """See `ToolRegistry`: exact, to the precision of the stored float32 vectors."""
         found = self._ranking().nearest(storable(model), vector, count, sight, floor)
-        return tuple(Neighbour(self._numbered(number), value) for number, value in found)
+        tools = self._numbered([number for number, _ in found])
+        return tuple(Neighbour(tools[number], value) for number, value in found)
 
     def _ranking(self) -> "NearestTools":
         if self._nearest is None:
@@ -158,12 +160,16 @@ class SqliteRegistry:
             self._nearest = NearestTools(self._database)
         return self._nearest
 
-    def _numbered(self, number: int) -> RegisteredTool:
-        return self._read(f"{_NOW} WHERE tool.number = ?", (number,))[0]
+    def _numbered(self, numbers: Sequence[int]) -> Mapping[int, RegisteredTool]:
+        found: dict[int, RegisteredTool] = {}
+        for start in range(0, len(numbers), _IDS_A_STATEMENT):
+            chunk = numbers[start : start + _IDS_A_STATEMENT]
+            sql = f"{_NUMBERED} WHERE tool.number IN ({', '.join('?' * len(chunk))})"
+            found |= {number: registered(row) for number, *row in self._database.rows(sql, chunk)}
+        return found
 
     def _read(self, sql: str, parameters: Sequence[object]) -> list[RegisteredTool]:
-        rows: Sequence[Row] = self._database.rows(sql, parameters)
-        return [registered(row) for row in rows]
+        return [registered(row) for row in self._database.rows(sql, parameters)]
 
     def close(self) -> None:
         """See `ToolRegistry`."""

@@ -1,7 +1,8 @@
 """A version of a tool as the registry's tables have it."""
 
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inspector.adapters.sqlite.codec import decode_value, encode_value
 from inspector.adapters.sqlite.registry_sight import globbed, loaded, stored
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
 Staged = tuple[bytes, int, bytes, bytes, bytes, str, float, bool, bytes, str]
 """Id, version, name, server, origin, hash, time, whether it is there, key and definition."""
-Row = tuple[str, bytes, int, str, float, int]
-"""Definition, origin, version, hash, time and whether it is there, as `COLUMNS` selects them."""
-
 COLUMNS = """
     version.definition, version.origin, version.version, version.hash, version.at,
     tool.is_there AND tool.version = version.version
@@ -33,8 +31,8 @@ def staged(found: RegisteredTool) -> Staged:
     return *named, found.hash, found.at, found.is_there, key_of(embedded_text(tool)), definition
 
 
-def registered(row: Row) -> RegisteredTool:
-    """The version in a row. Raises StoreError if it is damaged, or another program's."""
+def registered(row: Sequence[Any]) -> RegisteredTool:
+    """The version in a row of `COLUMNS`. Raises StoreError if it is damaged, or another program's."""
     definition, origin, version, hash_, at, is_there = row
     return RegisteredTool(tool_in(definition), loaded(origin), version, hash_, at, bool(is_there))
 

@@ -18,6 +18,7 @@ from inspector.cli.client.option import (
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, shared
 from inspector.cli.render import say, say_json, say_table
+from inspector.cli.search.besides import say_besides
 from inspector.domain.client import Client
 from inspector.domain.number import count, milliseconds, ordinal, signed
 from inspector.domain.ranked_text import metadata
@@ -138,12 +139,7 @@ def _say_report(report: SearchReport) -> None:
     )
     for hit in shown:
         _say_past(hit)
-    if report.note:
-        say(report.note)
-    if report.unconnected:
-        say("\nIn the registry, but not to be called: their servers are not connected.")
-        others = [(one.tool_id, f"{one.similarity:.2f}", one.origin) for one in report.unconnected]
-        say_table(("tool", "cosine", "origin"), others, right=frozenset({1}), whole=frozenset({0}))
+    say_besides(report)
 
 
 def _say_past(hit: Hit) -> None:

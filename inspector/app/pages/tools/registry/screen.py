@@ -10,22 +10,19 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.widgets import Input, Label, Static
 
-from inspector.app.activity import Activity
 from inspector.app.base_screen import HeaderLine
 from inspector.app.draw.failure import failure_line
-from inspector.app.job import Job
 from inspector.app.pages.tools.registry import content
-from inspector.app.tool_keys import ToolKeys
+from inspector.app.pages.tools.registry.filling import Filling
 from inspector.domain.registered_tool import Neighbour, RegisteredTool
-from inspector.engine.registry.library import Overview, RegistryLibrary, Rows
-from inspector.engine.registry.synchronise import Synchronised, synchronise
+from inspector.engine.registry.library import Overview, Rows
 from widgets import KeyBar, PlainInput, RecordList
 
 # Rows that are read at once, and results of a search.
 PAGE, RESULTS = 500, 50
 
 
-class RegistryScreen(ToolKeys):
+class RegistryScreen(Filling):
     """As much of the registry as was scrolled through; everything is read in threads."""
 
     page = "registry"
@@ -34,9 +31,7 @@ class RegistryScreen(ToolKeys):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "open", show=False, id="registry.open"),
         Binding("slash", "filter", "filter", id="registry.filter"),
-        Binding("f", "ask", "find by meaning", id="registry.ask"),
-        Binding("s", "sync", "sync", id="registry.sync"),
-        Binding("m", "embed", "embed missing", id="registry.embed"),
+        Binding("f", "ask", "find", id="registry.ask"),
         Binding("r", "again", "read again", show=False, id="registry.again"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
@@ -58,7 +53,6 @@ class RegistryScreen(ToolKeys):
         self._part = ""
         self._found: tuple[Neighbour, ...] | None = None
         self._is_reading = False
-        self._embedding: Job | None = None
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
@@ -83,18 +77,8 @@ class RegistryScreen(ToolKeys):
         self.action_again()
 
     @property
-    def _library(self) -> RegistryLibrary | None:
-        return self.context.registry
-
-    @property
     def _list(self) -> RecordList:
         return self.query_one("#registry-tools", RecordList)
-
-    @property
-    def activity(self) -> Activity | None:
-        if self._embedding is None:
-            return None
-        return Activity("embedding", partial(self.stop_job, "embed"), *self._embedding.progress)
 
     @property
     def tool_id(self) -> str:
@@ -229,51 +213,6 @@ class RegistryScreen(ToolKeys):
             self.open_tool(self.tool_id)
         else:
             self.query_one("#registry-right").focus()
-
-    def action_sync(self) -> None:
-        """Keep the tools of the servers that are connected now."""
-        library, session = self._library, self.session
-        if library is None:
-            return
-        now = session.retrieval.clock.now()
-
-        def sync(_job: Job) -> tuple[Synchronised, ...]:
-            return synchronise(library.opened(), session, at=now)
-
-        self.run_job("sync", sync, self._synchronised)
-
-    def _synchronised(self, done: tuple[Synchronised, ...]) -> None:
-        told = content.synchronised(done)
-        self.notify(told, title="Registry", markup=False, timeout=8)
-        self.action_again()
-
-    def action_embed(self) -> None:
-        """Embed the tools that a search by meaning cannot find yet."""
-        library = self._library
-        if library is None or self._embedding is not None:
-            return
-
-        def show(_done: int, _total: int) -> None:
-            self.context.measuring()
-
-        work = self.run_job(
-            "embed",
-            lambda job: library.embed(job.report, job.stopped),
-            self._embedded,
-            failed=self._not_embedded,
-            progress=show,
-        )
-        self._embedding = work
-        self.context.measuring()
-
-    def _embedded(self, number: int) -> None:
-        self._embedding = None
-        self.notify(f"{number:,} texts embedded", title="Registry", markup=False)
-        self.action_again()
-
-    def _not_embedded(self, error: Exception) -> None:
-        self._embedding = None
-        self.fail(error)
 
     def _failed(self, error: Exception) -> None:
         self._is_reading = False

@@ -1,0 +1,85 @@
+"""What fills the registry from its page: the connected servers' tools, and vectors of what has none."""
+
+from functools import partial
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
+from inspector.app.activity import Activity
+from inspector.app.job import Job
+from inspector.app.pages.tools.registry import content
+from inspector.app.tool_keys import ToolKeys
+from inspector.engine.registry.library import RegistryLibrary
+from inspector.engine.registry.synchronise import Synchronised, synchronise
+
+
+class Filling(ToolKeys):
+    """A page with a registry that can be filled; `action_again` shows what is there then."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("s", "sync", "sync", id="registry.sync"),
+        Binding("m", "embed", "embed", id="registry.embed"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._embedding: Job | None = None
+
+    @property
+    def _library(self) -> RegistryLibrary | None:
+        return self.context.registry
+
+    @property
+    def activity(self) -> Activity | None:
+        if self._embedding is None:
+            return None
+        return Activity("embedding", partial(self.stop_job, "embed"), *self._embedding.progress)
+
+    def action_again(self) -> None:
+        """Read the registry again."""
+        raise NotImplementedError
+
+    def action_sync(self) -> None:
+        """Keep the tools of the servers that are connected now."""
+        library, session = self._library, self.session
+        if library is None:
+            return
+        now = session.retrieval.clock.now()
+
+        def sync(_job: Job) -> tuple[Synchronised, ...]:
+            return synchronise(library.opened(), session, at=now)
+
+        self.run_job("sync", sync, self._synchronised)
+
+    def _synchronised(self, done: tuple[Synchronised, ...]) -> None:
+        told = content.synchronised(done)
+        self.notify(told, title="Registry", markup=False, timeout=8)
+        self.action_again()
+
+    def action_embed(self) -> None:
+        """Embed the tools that a search by meaning cannot find yet."""
+        library = self._library
+        if library is None or self._embedding is not None:
+            return
+
+        def show(_done: int, _total: int) -> None:
+            self.context.measuring()
+
+        work = self.run_job(
+            "embed",
+            lambda job: library.embed(job.report, job.stopped),
+            self._embedded,
+            failed=self._not_embedded,
+            progress=show,
+        )
+        self._embedding = work
+        self.context.measuring()
+
+    def _embedded(self, number: int) -> None:
+        self._embedding = None
+        self.notify(f"{number:,} texts embedded", title="Registry", markup=False)
+        self.action_again()
+
+    def _not_embedded(self, error: Exception) -> None:
+        self._embedding = None
+        self.fail(error)
