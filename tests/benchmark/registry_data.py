@@ -3,7 +3,8 @@
 The real tools are those of the published data sets and of the demo; their vectors are MiniLM's, of the text
 that a registry embeds. Tool number i is a copy of real tool i modulo their number: its name and description
 end with the number of the copy, and its vector is the real one with Gaussian noise, brought back to length 1.
-With NOISE a copy is as far from its original as a real tool is from the nearest other one (in the median, a
+The noise has the covariance of the real vectors, so that copies differ in what tools differ in, and NOISE is
+its length: a copy is as far from its original as a real tool is from the nearest other one (in the median, a
 cosine of .78). Queries are labelled requests of the same data sets with their own vectors.
 
 Each server's name ends with one of 100 groups, drawn at random for each tool: a grant for so many groups is
@@ -64,6 +65,15 @@ def _real_vectors() -> Vectors:
 
 
 @cache
+def _shape() -> Vectors:
+    """What turns independent numbers into noise of the length NOISE with the real vectors' covariance."""
+    covariance = np.cov(_real_vectors().T)
+    variances, directions = np.linalg.eigh(covariance)
+    root = directions * np.sqrt(np.clip(variances, 0, None)) @ directions.T
+    return (root * (NOISE / np.trace(covariance) ** 0.5)).astype(np.float32)
+
+
+@cache
 def query_vectors() -> Vectors:
     """The vectors of the first labelled requests of each data set."""
     cases = [case for name in PUBLISHED for case in read_evalset(DATA / name).cases[:QUERIES_A_SET]]
@@ -72,12 +82,13 @@ def query_vectors() -> Vectors:
 
 def chunks(count: int) -> Iterator[Chunk]:
     """The tools, the same ones whenever they are asked for."""
-    real, vectors = real_tools(), _real_vectors()
+    real, vectors, shape = real_tools(), _real_vectors(), _shape()
     for start in range(0, count, CHUNK):
         numbers = np.arange(start, min(start + CHUNK, count))
         noise = np.random.default_rng(start).standard_normal((len(numbers), vectors.shape[1]), np.float32)
+        noise = noise @ shape
         noise[numbers < len(real)] = 0
-        rows = vectors[numbers % len(real)] + noise * (NOISE / vectors.shape[1] ** 0.5)
+        rows = vectors[numbers % len(real)] + noise
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         groups = np.array([crc32(b"%d" % number) % GROUPS for number in numbers])
         tools = [

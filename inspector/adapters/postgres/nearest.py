@@ -19,7 +19,7 @@ from inspector.domain.access import Sight
 from inspector.domain.registered_tool import Neighbour
 
 # Measured with a million tools, see docs/registry.md.
-EF_SEARCH = 200
+EF_SEARCH = 400
 # Permitted vectors are compared one by one if they are at most this many times the root of the number of all.
 # The index has to leaf through all / permitted times as many vectors as are asked for, each of which costs
 # some three comparisons: so it is then that both take the same time, at 100,000 tools and at a million.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Fewer vectors are compared one by one, which is as fast and exact.
 INDEXED_FROM = 10_000
 # Measured with a million tools, see docs/registry.md.
-M, EF_CONSTRUCTION = 16, 128
+M, EF_CONSTRUCTION = 24, 128
 # pgvector's limits, of what it keeps and of what an index of half-precision vectors takes.
 _MOST_DIMENSIONS, _MOST_INDEXED = 16_000, 4_000
 # What building an index takes a vector, beyond its half-precision numbers; and what it may take at most.
