@@ -70,7 +70,8 @@ def _shape() -> Vectors:
     covariance = np.cov(_real_vectors().T)
     variances, directions = np.linalg.eigh(covariance)
     root = directions * np.sqrt(np.clip(variances, 0, None)) @ directions.T
-    return (root * (NOISE / np.trace(covariance) ** 0.5)).astype(np.float32)
+    shape: Vectors = (root * (NOISE / np.trace(covariance) ** 0.5)).astype(np.float32)
+    return shape
 
 
 @cache
