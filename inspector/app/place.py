@@ -41,7 +41,7 @@ PLACES: tuple[Place, ...] = (
         "tools",
         "Tools",
         (
-            PageInfo("servers", "servers and tools", "Every server and tool; stderr; call a tool."),
+            PageInfo("servers", "servers", "Every server and tool; stderr; call a tool."),
             PageInfo(
                 "clients", "in clients", "What Claude Code, Codex, VS Code and others make of the tools."
             ),

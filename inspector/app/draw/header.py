@@ -96,7 +96,9 @@ def _help() -> Content:
 
 def _second_line(session: SessionState, where: Where, room: int) -> Content:
     """A replay's mark, the pages of the place, and the settings, which a click opens."""
-    left = Content(_GAP).join([*_replay(session, room), *_viewer(session), *_pages(where.page)])
+    parts = [*_replay(session, room), *_viewer(session), *_pages(where.page)]
+    lines = (Content(" " * gap).join(parts) for gap in range(len(_GAP), -1, -1))
+    left = next((line for line in lines if line.cell_length <= room), Content().join(parts))
     facts = _facts(session, room - left.cell_length - len(_GAP))
     return Content.assemble(left, " " * max(room - left.cell_length - facts.cell_length, 1), facts)
 
