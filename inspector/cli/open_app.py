@@ -154,7 +154,9 @@ def _library(bench: "Workbench") -> "RegistryLibrary | None":
     if ports.registry is None:
         return None
     return RegistryLibrary(
-        ports.registry, lambda: ports.embedder_for(bench.settings.discovery.embedding_model)
+        ports.registry,
+        lambda: ports.embedder_for(bench.settings.discovery.embedding_model),
+        lambda: bench.sight,
     )
 
 

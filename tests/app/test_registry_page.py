@@ -1,6 +1,6 @@
 """The registry page: its list and filter, versions, the search by meaning, what fills it."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -11,6 +11,7 @@ from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.pages.tools.registry import content, screen
 from inspector.app.pages.tools.registry.screen import PAGE
+from inspector.domain.access import AccessPolicy, Grant, Scope, User
 from inspector.domain.definition import definition_hash
 from inspector.domain.registered_tool import Neighbour, RegisteredTool, SyncReport
 from inspector.domain.tool import Tool
@@ -26,10 +27,17 @@ from widgets import RecordList
 
 @asynccontextmanager
 async def page(
-    library: RegistryLibrary | None, servers: dict[str, MemoryServer] | None = None
+    library: RegistryLibrary | None,
+    servers: dict[str, MemoryServer] | None = None,
+    policy: Callable[[], AccessPolicy] | None = None,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig]]:
+    """The page; with a policy as ada sees it."""
     approver = ModalApprover()
-    async with opened(servers=servers or office(), approver=approver) as rig:
+    values = {"access.policy": "p", "access.user": "ada"} if policy is not None else {}
+    opening = opened(servers=servers or office(), approver=approver, policy=policy, values=values)
+    async with opening as rig:
+        if library is not None and policy is not None:
+            library = RegistryLibrary(library.opened, library._embedder, lambda: rig.bench.sight)
 
         async def start() -> Opened:
             return Opened(rig.bench, rig.memory, approver, registry=library)
@@ -62,6 +70,46 @@ async def test_a_filter_narrows_the_list_in_the_registry() -> None:
         await until(pilot, lambda: "2 tools with “PARCEL”" in seen(pilot))
         await pilot.press(*"zz")
         await until(pilot, lambda: "No id contains that" in seen(pilot))
+
+
+def _granted(*patterns: str) -> AccessPolicy:
+    return AccessPolicy({"ada": User("ada", "acme")}, (Grant(Scope.USER, "ada", "acme", patterns),))
+
+
+async def test_a_user_sees_what_is_permitted_and_it_goes_when_its_grant_goes() -> None:
+    now = [_granted("warehouse:*", "shop:track*")]
+    shown = ["shop:track_parcel", "warehouse:count_stock", "warehouse:find_parcel"]
+    async with page(canned_library(), policy=lambda: now[0]) as (pilot, rig):
+        await until(pilot, lambda: listed(pilot) == shown)
+        await until(pilot, lambda: "3 tools of 2 origins" in seen(pilot))
+        await pilot.press("f", *"stock", "enter")
+        await until(pilot, lambda: "nearest tools" in seen(pilot))
+        assert "invoice" not in seen(pilot)
+        now[0] = _granted("shop:track*")
+        await rig.bench.read_policy_again()
+        await until(pilot, lambda: listed(pilot) == shown[:1])
+        await until(pilot, lambda: "1 tool of 1 origin" in seen(pilot))
+        assert "count_stock" not in seen(pilot)
+
+
+def test_who_may_see_nothing_is_not_told_whether_there_is_something() -> None:
+    assert str(content.facts(Overview(), whole=False)) == content.empty(whole=False)
+    assert "sync" not in content.empty(whole=False)
+    missing = Overview({"shop": 2}, "packaged", 1)
+    assert "m embeds" in str(content.facts(missing))
+    assert "m embeds" not in str(content.facts(missing, whole=False))
+
+
+async def test_a_user_cannot_fill_the_registry() -> None:
+    library = canned_library()
+    async with page(library, policy=lambda: _granted("shop:*")) as (pilot, _):
+        await until(pilot, lambda: bool(listed(pilot)))
+        before = library.overview()
+        await pilot.press("s", "m")
+        await pilot.pause()
+        told = [toast.message for toast in pilot.app._notifications]
+        assert len([one for one in told if "only the administrator" in one]) == 2
+        assert library.overview() == before
 
 
 async def test_a_search_orders_tools_by_their_cosine_and_esc_lists_all_again() -> None:

@@ -184,7 +184,7 @@ async def test_registered_servers_are_searched_like_others_and_cannot_be_called(
 
 
 async def test_a_server_that_connects_anew_has_what_the_registry_has_then(filled: SqliteRegistry) -> None:
-    source = WithRegistry(filled, MemoryConnector({}), sight_of("mail:*"))
+    source = WithRegistry(filled, MemoryConnector({}))
     (spec,) = (one for one in registry_configuration(filled.servers()).servers if one.name == "mail")
 
     async def listed(refresh: Callable[[], None] = lambda: None) -> list[Tool]:

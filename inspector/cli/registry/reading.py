@@ -117,7 +117,8 @@ def search(query: str, limit: int, floor: float, *, as_json: bool, **values: Any
     say(f"{count(len(found), 'tool')} of {embedded:,}")
     if embedded < total:
         say(
-            f"{count(total - embedded, 'tool is', 'tools are')} not embedded: `toolsight registry embed`",
+            f"{count(total - embedded, 'tool is', 'tools are')} not embedded"
+            f"{': `toolsight registry embed`' if sight.is_whole else ''}",
             err=True,
         )
 

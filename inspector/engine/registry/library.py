@@ -6,8 +6,12 @@ from dataclasses import dataclass, field
 from inspector.domain.access import EVERYTHING, Sight
 from inspector.domain.error import ConfigError
 from inspector.domain.registered_tool import Neighbour, RegisteredTool
+from inspector.engine.access.control import require_whole
 from inspector.engine.embedding_ports import Embedder
 from inspector.engine.registry.port import ToolRegistry
+
+FILL = "fill the registry"
+"""What only the administrator does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class Rows:
 
 
 class RegistryLibrary:
-    """Reads the registry for somebody, and fills it. Each method raises ToolsightError."""
+    """Reads the registry for somebody; the administrator fills it. Each method raises ToolsightError."""
 
     def __init__(
         self,
@@ -78,6 +82,7 @@ class RegistryLibrary:
         """Embed what has no vector yet; what is done stays. Return how many texts that were."""
         from inspector.engine.registry.embedding import embed_missing
 
+        require_whole(self._sight(), FILL)
         return embed_missing(
             self.opened(), self._required(), lambda _what, done, total: report(done, total), stopped
         )

@@ -32,6 +32,7 @@ EMPTY = (
     "The registry is empty. s keeps the tools of the servers that are connected now;\n"
     "`toolsight registry import FILE` those of a stored answer to tools/list, or of an export."
 )
+NOTHING_SEEN = "The registry has no tool that you may see."
 NO_MATCH = "No id contains that. Empty the filter to see every tool."
 NOT_FOUND = "Nothing is embedded yet: m embeds the tools, then this search finds them."
 NOT_HERE = "This session has no registry. `toolsight registry` shows what is kept."
@@ -41,16 +42,22 @@ AWAY = "○ not in this session"
 _BAR, _LONGEST, _ORIGINS, _SAID = 10, 200, 4, 4000
 
 
-def facts(overview: Overview) -> Content:
+def empty(*, whole: bool) -> str:
+    """Return what is told of a registry without tools, to who sees the `whole` of it or not."""
+    return EMPTY if whole else NOTHING_SEEN
+
+
+def facts(overview: Overview, *, whole: bool = True) -> Content:
     """Return how many tools there are, of where, and how many a search by meaning can find."""
     if not overview.tools:
-        return Content(EMPTY.partition("\n")[0])
+        return Content(empty(whole=whole).partition("\n")[0])
     most = sorted(overview.origins.items(), key=lambda pair: (-pair[1], pair[0]))
     named = [f"{visible(name, limit=40, newlines=False)} {number:,}" for name, number in most[:_ORIGINS]]
     rest = len(most) - len(named)
     more = f", and {rest:,} more" if rest > 0 else ""
     share = f"{overview.embedded:,} embedded ({percent(overview.embedded / overview.tools)})"
-    missing = "" if overview.embedded == overview.tools or not overview.model else ", m embeds the others"
+    is_missing = overview.embedded < overview.tools and overview.model and whole
+    missing = ", m embeds the others" if is_missing else ""
     return Content.assemble(
         (count(overview.tools, "tool"), "bold"),
         f" of {count(len(most), 'origin')}: {', '.join(named)}{more}",

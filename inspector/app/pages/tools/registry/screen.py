@@ -15,7 +15,7 @@ from inspector.app.draw.failure import failure_line
 from inspector.app.pages.tools.registry import content
 from inspector.app.pages.tools.registry.filling import Filling
 from inspector.domain.registered_tool import Neighbour, RegisteredTool
-from inspector.engine.registry.library import Overview, Rows
+from inspector.engine.registry.library import Rows
 from widgets import KeyBar, PlainInput, RecordList
 
 # Rows that are read at once, and results of a search.
@@ -72,9 +72,12 @@ class RegistryScreen(Filling):
                 yield Static(id="registry-detail", markup=False)
         yield KeyBar()
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.action_again()
+    def forget(self) -> None:
+        self._tools, self._found = (), None
+        for job in ("find", "versions"):
+            self.drop_job(job)
+        self._list.records = ()
+        self._show_versions(())
 
     @property
     def _list(self) -> RecordList:
@@ -100,11 +103,8 @@ class RegistryScreen(Filling):
         if library is None:
             self._say(content.NOT_HERE)
             return
-        self.run_job("overview", lambda _: library.overview(), self._show_overview, failed=self._failed)
+        self.run_job("overview", lambda _: library.overview(), self.show_overview, failed=self._failed)
         self._read("")
-
-    def _show_overview(self, overview: Overview) -> None:
-        self.query_one("#registry-facts", Static).update(content.facts(overview))
 
     def _read(self, after: str) -> None:
         """Read the next rows behind `after`; from the beginning, they replace what is shown."""
@@ -128,7 +128,7 @@ class RegistryScreen(Filling):
 
     def _draw_rows(self) -> None:
         shown = self._list
-        shown.empty = content.NO_MATCH if self._part else content.EMPTY
+        shown.empty = content.NO_MATCH if self._part else content.empty(whole=self.session.sight.is_whole)
         title = content.title(len(self._tools), self._total, self._part)
         self.query_one("#registry-left").border_title = title
         shown.columns = content.TOOLS
