@@ -68,7 +68,7 @@ _pattern = st.one_of(
     st.sampled_from([one.id for one in STORED.values()]),
     st.builds("{}:{}*".format, st.sampled_from((*SERVERS, *AWAY)), st.sampled_from(("", *VERBS))),
     # None of these could match a longer name that begins as a forbidden one: settings go by patterns.
-    st.sampled_from(("?hop:find_*", "crm:????_q*", "crm:*", "s*", "*:find*", "*")),
+    st.sampled_from(("?hop:find_*", "crm:????_q*", "crm:*", "s*", "???????:find_q????y", "*")),
 )
 _patterns = st.lists(_pattern, min_size=0, max_size=3).map(tuple)
 
