@@ -26,8 +26,8 @@ def synchronise(
 ) -> tuple[Synchronised, ...]:
     """Keep the tools of these servers, by default of all; each is an origin of its own name.
 
-    Of a server of which the session may not use every tool, nothing counts as gone. Raises ConfigError for
-    an unknown server, and StoreError.
+    Of a server of which the session may not use or see every tool, nothing counts as gone. Raises
+    ConfigError for an unknown server, and StoreError.
     """
     known = {spec.name: spec for spec in session.configuration.servers}
     for name in servers:
@@ -47,5 +47,6 @@ def _one(registry: ToolRegistry, session: SessionView, name: str, at: float) -> 
     if state is None or state.phase is not ServerPhase.READY:
         return Synchronised(name, why=(state.reason if state else "") or "it is not connected")
     tools = tuple(tool for tool in session.catalog.tools if tool.server == name)
-    report = registry.sync(name, tools, at=at, whole=len(tools) == state.tools)
+    whole = session.sight.is_whole and len(tools) == state.tools
+    report = registry.sync(name, tools, at=at, whole=whole)
     return Synchronised(name, report)
