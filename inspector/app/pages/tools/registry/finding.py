@@ -22,7 +22,8 @@ class Finding(Filling):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f", "ask", "find", id="registry.ask"),
-        Binding("p", "peers", "with peers", id="registry.peers"),
+        Binding("slash", "filter", "filter", id="registry.filter"),
+        Binding("p", "peers", "peers", id="registry.peers"),
     ]
 
     def __init__(self) -> None:
@@ -47,6 +48,10 @@ class Finding(Filling):
     def action_ask(self) -> None:
         """Go to the search."""
         self.query_one("#registry-query").focus()
+
+    def action_filter(self) -> None:
+        """Go to the filter of the list."""
+        self.query_one("#registry-part").focus()
 
     def action_peers(self) -> None:
         """Include the registries of peers in the search, or leave them out again."""

@@ -30,7 +30,6 @@ class RegistryScreen(Finding):
     AUTO_FOCUS = "#registry-tools RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "open", show=False, id="registry.open"),
-        Binding("slash", "filter", "filter", id="registry.filter"),
         Binding("r", "again", "read again", show=False, id="registry.again"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
@@ -154,10 +153,6 @@ class RegistryScreen(Finding):
     def _show_versions(self, versions: Sequence[RegisteredTool]) -> None:
         connected = bool(versions) and self._is_connected(versions[0].tool.id)
         self.query_one("#registry-detail", Static).update(content.detail(versions, connected=connected))
-
-    def action_filter(self) -> None:
-        """Go to the filter of the list."""
-        self.query_one("#registry-part").focus()
 
     @on(Input.Changed, "#registry-part")
     def _narrow(self, event: Input.Changed) -> None:
