@@ -5,7 +5,6 @@ can be looked at and nothing else. Cosines are comparable where both texts were 
 that a peer without vectors of ours is left out. What a peer says of a result is checked with its text.
 """
 
-import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -169,6 +168,7 @@ def _answered(member: Member, question: _Question) -> _Answer:
         return _Answer(why=_why_nothing(registry, model, sight))
     kept: dict[str, Neighbour] = {}
     for one in near:
+        # What is no number is not above the floor.
         if _is_sound(one, sight) and one.similarity >= question.floor:
             kept.setdefault(one.found.tool.id, one)
     return _Answer(tuple(kept.values()), refused=len(near) - len(kept))
@@ -187,7 +187,7 @@ def _is_sound(one: Neighbour, sight: Sight) -> bool:
     is_readable = (
         len(tool.id) + len(one.found.origin) <= MAX_NAME and len(tool.description) <= MAX_DESCRIPTION
     )
-    return is_readable and math.isfinite(one.similarity) and sight.permits(tool.id)
+    return is_readable and sight.permits(tool.id)
 
 
 def _merged(

@@ -1,6 +1,7 @@
 """Registries of others: what is read of them, and that nothing there changes."""
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -72,11 +73,12 @@ def test_what_its_own_program_writes_meanwhile_is_found(file: Path) -> None:
 def test_another_file_in_its_place_is_read_anew(file: Path, tmp_path: Path) -> None:
     peer, other = SqlitePeer(file, seconds=60), SqliteRegistry(tmp_path / "other.db")
     peer.nearest(EMBEDDER.name, VECTOR, 9)
-    other.sync("post", [Tool("post", "weigh", "Weigh a parcel.")], at=1.0)
+    other.sync("post", [replace(one, name=one.name.replace("track", "weigh")) for one in TOOLS], at=1.0)
     embed_missing(other, EMBEDDER, lambda _what, _done, _total: None, lambda: False)
     other.close()
     (tmp_path / "other.db").replace(file)
-    assert [one.found.tool.name for one in peer.nearest(EMBEDDER.name, VECTOR, 9)] == ["weigh"]
+    fresh = SqlitePeer(file, seconds=60)
+    assert peer.nearest(EMBEDDER.name, VECTOR, 9) == fresh.nearest(EMBEDDER.name, VECTOR, 9)
 
 
 @pytest.mark.parametrize(
@@ -150,9 +152,15 @@ def test_a_database_of_postgresql_answers_as_its_own_program_and_is_never_migrat
         try:
             with pytest.raises(StoreError, match="a newer Toolsight"):
                 PostgresPeer(url, seconds=60).count()
-            execute("UPDATE toolsight.migration SET name = 'registry' WHERE name = 'dreams'")
         finally:
             execute("UPDATE toolsight.migration SET name = 'registry' WHERE name = 'dreams'")
+        execute("ALTER TABLE toolsight.migration RENAME TO hidden")
+        try:
+            with pytest.raises(StoreError, match="an older Toolsight"):
+                PostgresPeer(url, seconds=60).count()
+        finally:
+            execute("ALTER TABLE toolsight.hidden RENAME TO migration")
+        assert same(PostgresPeer(url, seconds=60), registry)
 
 
 def written(folder: Path, text: str) -> Path:
