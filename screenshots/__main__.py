@@ -9,8 +9,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,24 +17,17 @@ from textual.widgets import Static, TextArea
 
 from fixtures.transcripts.make import claude_code, codex
 from inspector.app.app import ToolsightApp
-from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.navigation import ToolPage
-from inspector.app.opening import Opened
 from inspector.app.pages.chat.race.screen import RaceScreen
-from inspector.app.reproduction import Reproduction
 from inspector.cli.agents.library import MachineLibrary
-from inspector.cli.composition import demo_configuration, fixtures_path, make_workbench, open_memory
-from inspector.cli.inertia.library import RecordedFlows
+from inspector.cli.composition import fixtures_path
 from inspector.cli.options import Options
-from inspector.cli.research.sources import ShippedSource
-from inspector.cli.scenario.lab import ShippedLab
 from inspector.domain.configuration import Configuration
-from inspector.domain.index_state import IndexPhase
 from inspector.engine.workbench import Workbench
+from screenshots.organisation import organisation
+from screenshots.taking import goes, running, save, types, until
 from widgets import PlainInput, RecordList
 
-FOLDER = Path(__file__).parent
-TURNS = 2000
 LATE = "mail the customer about the late parcel"
 TWO_STEPS = "Which orders shipped late? Put a meeting about them into the calendar."
 EXPECTED = "office:send_message"
@@ -50,73 +41,13 @@ def wordy(configuration: Configuration) -> Configuration:
     return replace(configuration, servers=(library, *configuration.servers))
 
 
-@asynccontextmanager
-async def running(
-    size: tuple[int, int],
-    scenario: str = "demo",
-    configured: Callable[[Configuration], Configuration] = lambda configuration: configuration,
-    prepared: Callable[[Options], None] = lambda _: None,
-) -> AsyncIterator[tuple[Pilot[None], Workbench]]:
-    """Run the app on the demo servers, or on those of its configuration, with everything connected."""
-    with tempfile.TemporaryDirectory() as folder:
-        script = fixtures_path() / "scenarios" / f"{scenario}.yaml"
-        options = Options(model=f"demo/script:{script}", database=Path(folder) / "toolsight.db", yes=True)
-        prepared(options)
-        memory = open_memory(options)
-        approver = ModalApprover(yes=True)
-        configuration = configured(demo_configuration(Path(folder)))
-        bench = make_workbench(configuration, options, approver, memory)
-        source = ShippedSource(database=Path(folder) / "vectors.db")
-        async with bench:
-
-            async def start() -> Opened:
-                lab, reproduction = ShippedLab(options), Reproduction(lambda: source)
-                agents = MachineLibrary(options)
-                flows = RecordedFlows(options)
-                return Opened(bench, memory, approver, lab, reproduction, agents=agents, flows=flows)
-
-            app = ToolsightApp(start)
-            async with app.run_test(size=size) as pilot:
-                await until(pilot, lambda: bench.state.ready_servers == len(bench.configuration.servers))
-                await until(pilot, lambda: bench.state.index.phase is IndexPhase.READY)
-                with source:
-                    yield pilot, bench
-
-
-async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
-    """Let the app run until the condition holds."""
-    for _ in range(TURNS):
-        if condition():
-            await pilot.pause(0.2)
-            return
-        await pilot.pause(0.02)
-    raise TimeoutError("the app never met the condition")
-
-
 async def ask(pilot: Pilot[None], bench: Workbench, text: str) -> None:
     """Send a user message and wait until its turn ends."""
     ended = len(bench.records(kinds=("end",)))
     pilot.app.screen.query_one("#prompt").focus()
-    for character in text:
-        await pilot.press(_KEYS.get(character, character))
+    await types(pilot, text)
     await pilot.press("enter")
     await until(pilot, lambda: len(bench.records(kinds=("end",))) > ended)
-
-
-_KEYS = {" ": "space", "?": "question_mark", ".": "full_stop", "@": "at", ",": "comma"}
-
-
-async def goes(pilot: Pilot[None], page: str) -> None:
-    """Go to a page."""
-    await pilot.app.run_action(f"page('{page}')")
-    await pilot.pause(0.5)
-
-
-def save(pilot: Pilot[None], name: str) -> None:
-    """Write the picture without this machine's paths."""
-    svg = pilot.app.export_screenshot(title="Toolsight")
-    svg = svg.replace(str(FOLDER.parent), "/toolsight").replace(str(Path.home()), "~")
-    (FOLDER / f"{name}.svg").write_text(svg, encoding="utf-8")
 
 
 async def pages(pilot: Pilot[None], bench: Workbench) -> None:
@@ -285,8 +216,7 @@ async def search(pilot: Pilot[None], query: str) -> None:
     await goes(pilot, "search")
     await pilot.press("i")
     pilot.app.screen.query_one("#query", PlainInput).value = ""
-    for character in query:
-        await pilot.press(_KEYS.get(character, character))
+    await types(pilot, query)
     await pilot.press("enter")
     await pilot.pause(0.5)
 
@@ -313,6 +243,7 @@ async def main() -> None:
         await pilot.press("ctrl+l")
         await pilot.pause(0.3)
         save(pilot, "session-200x60-light")
+    await organisation()
     async with running((120, 32), "loop") as (pilot, bench):
         await loop(pilot, bench)
 

@@ -142,12 +142,12 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
         agents=MachineLibrary(options),
         flows=RecordedFlows(options),
         elicitor=elicitor,
-        registry=_library(bench),
+        registry=registry_library(bench),
         first=ScenarioPage(scenario) if scenario else None,
     )
 
 
-def _library(bench: "Workbench") -> "RegistryLibrary | None":
+def registry_library(bench: "Workbench") -> "RegistryLibrary | None":
     """The registry of the session, searched with the session's own model."""
     from inspector.cli.registry.peer import open_federation
     from inspector.engine.registry.library import RegistryLibrary

@@ -24,6 +24,7 @@ from inspector.engine.store_ports import ServerMemory
 _READ_AT_ONCE = 2
 
 
+# Long because whatever is done with all servers at once is here.
 class Connections:
     """All servers of a configuration. `on_tools` is called soon after `tools` may have changed.
 

@@ -245,7 +245,7 @@ async def test_settings_name_no_tool_that_may_not_be_seen() -> None:
         assert "refund" not in repr(rig.bench.settings) + repr(rig.bench.session_values)
         assert "refund" not in repr(rig.bench.records())
         # The restriction stays, though what it waits for has no name here.
-        assert rig.bench._binder.unmet_of("shop:list_orders")
+        assert rig.bench._parts.binder.unmet_of("shop:list_orders")
 
 
 async def test_who_sees_is_no_setting_of_a_running_session() -> None:

@@ -171,7 +171,7 @@ async def test_a_tool_whose_breaker_is_open_is_not_bound_ahead_until_its_cool_do
 ) -> None:
     values = {**ON, "breaker.enabled": True, "breaker.min_calls": 1}
     async with connected(SEARCH, says("done"), values=values, store=recorded(*HABIT)) as rig:
-        breakers = rig.bench._chat.breakers
+        breakers = rig.bench._parts.chat.breakers
         breakers.note(breakers.admit(rig.bench.catalog.require(FORECAST)), FailureKind.TIMEOUT)
         rig.clock.advance(seconds)
         await rig.bench.chat("go")
@@ -193,10 +193,12 @@ async def test_the_session_learns_from_its_own_calls() -> None:
     again = (SEARCH, ORDERS, WEATHER, says("done"))
     async with connected(*again, values={**ON, "inertia.warm_up": 0, "inertia.preload": "off"}) as rig:
         await rig.bench.chat("go")
-        assert [one.tool for one in rig.bench._inertia.graph.after(LIST, rig.bench._inertia._aging)] == []
+        assert [
+            one.tool for one in rig.bench._parts.inertia.graph.after(LIST, rig.bench._parts.inertia._aging)
+        ] == []
     rig = await asked(*again, tasks=[[LIST, FORECAST]] * 3)
-    aging = rig.bench._inertia._aging
-    assert [one.count for one in rig.bench._inertia.graph.after(LIST, aging)] == [4]
+    aging = rig.bench._parts.inertia._aging
+    assert [one.count for one in rig.bench._parts.inertia.graph.after(LIST, aging)] == [4]
 
 
 async def test_another_message_is_another_task() -> None:
@@ -204,7 +206,7 @@ async def test_another_message_is_another_task() -> None:
         await rig.bench.chat("which orders?")
         rig.bench.load(FORECAST)
         await rig.bench.chat("and the weather?")
-        graph = rig.bench._inertia.graph
+        graph = rig.bench._parts.inertia.graph
         assert (graph.tasks, list(graph.links)) == (2, [])
 
 
@@ -271,7 +273,7 @@ async def test_a_session_that_closes_does_not_wait_for_the_rest_of_what_was_reco
             go_on.wait(10)
 
     async with connected(values=ON) as rig:
-        inertia = rig.bench._inertia
+        inertia = rig.bench._parts.inertia
         inertia._tasks = tasks
         reading = asyncio.create_task(asyncio.to_thread(inertia._known, OWN_PERSONA, ""))
         await asyncio.to_thread(begun.wait, 10)
