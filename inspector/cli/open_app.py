@@ -158,12 +158,12 @@ def registry_library(bench: "Workbench") -> "RegistryLibrary | None":
 
     def federation() -> "Federation | None":
         # What the owner may see elsewhere is nothing that a user of the policy here may see.
-        return opened(bench.settings.federation) if bench.access.sight.is_whole else None
+        return opened(bench.settings.federation) if bench.sight.is_whole else None
 
     return RegistryLibrary(
         ports.registry,
         lambda: ports.embedder_for(bench.settings.discovery.embedding_model),
-        lambda: bench.access.sight,
+        lambda: bench.sight,
         federation,
     )
 

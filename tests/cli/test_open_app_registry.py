@@ -6,7 +6,7 @@ import pytest
 
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.adapters.sqlite.registry import SqliteRegistry
-from inspector.cli.open_app import _library
+from inspector.cli.open_app import registry_library
 from inspector.domain.access import AccessPolicy, Grant, Scope, User
 from inspector.domain.error import ConfigError
 from inspector.domain.tool import Tool
@@ -33,7 +33,7 @@ async def test_a_user_sees_permitted_tools_of_the_registry_and_no_peers(
     async with connected(
         registry=registry, policy=lambda: POLICY, values=values, embedder=MemoryEmbedder()
     ) as rig:
-        library = _library(rig.bench)
+        library = registry_library(rig.bench)
         assert library is not None
         library.embed(lambda _done, _total: None, lambda: False)
         assert [one.tool.id for one in library.rows("", "", 9).tools] == [
