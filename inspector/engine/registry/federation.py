@@ -154,7 +154,7 @@ class _Asking:
         try:
             self._answer = _answered(self.member, self.question)
         except ToolsightError as error:
-            self._answer = _Answer(why=f"{error.message}. {error.hint}".removesuffix(". "))
+            self._answer = _Answer(why=f"{error.message}. {error.hint}".rstrip(". "))
         except Exception as error:
             # Another program wrote what is read here: nothing that is wrong with it may stop this one.
             self._answer = _Answer(why=f"it cannot be searched: {error}")

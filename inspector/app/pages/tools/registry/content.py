@@ -123,7 +123,9 @@ def peer_detail(located: Located) -> Content:
     return Content("\n").join(
         [
             plain(found.tool.id, limit=_LONGEST, newlines=False).stylize("bold"),
-            Content.assemble("in the registry of ", _line(located.peer), (f"   {OF_A_PEER}", MUTED)),
+            Content.assemble("in the registry of ", _line(located.peer)),
+            Content.styled(OF_A_PEER, MUTED),
+            Content(),
             plain(found.tool.description.strip() or "(no description)", limit=_SAID),
             Content(),
             _version(found),
