@@ -13,12 +13,13 @@ from inspector.app.pages.tools.registry import content, screen
 from inspector.app.pages.tools.registry.screen import PAGE
 from inspector.domain.access import AccessPolicy, Grant, Scope, User
 from inspector.domain.definition import definition_hash
+from inspector.domain.federation import Located, PeerAnswer
 from inspector.domain.registered_tool import Neighbour, RegisteredTool, SyncReport
 from inspector.domain.tool import Tool
 from inspector.engine.registry.library import Overview, RegistryLibrary
 from inspector.engine.registry.synchronise import Synchronised
 from tests.support.app import RigApp, goes, ready, said, seen, until
-from tests.support.canned_registry import REFUNDS, canned_library, library_of
+from tests.support.canned_registry import REFUNDS, canned_federation, canned_library, library_of
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.support.workbench import Rig, opened
@@ -124,6 +125,44 @@ async def test_a_search_orders_tools_by_their_cosine_and_esc_lists_all_again() -
         assert isinstance(pilot.app.screen, screen.RegistryScreen)
 
 
+async def test_a_key_includes_the_registries_of_peers_with_whose_each_result_is() -> None:
+    async with page(canned_library(canned_federation())) as (pilot, _):
+        await until(pilot, lambda: len(listed(pilot)) == 15)
+        await pilot.press("f", *"refund an invoice", "enter")
+        await until(pilot, lambda: "nearest tools to" in seen(pilot))
+        assert "Peers:" not in seen(pilot)
+        await pilot.press("p")
+        await until(pilot, lambda: "Peers: acme 2; post was left out: it is away" in seen(pilot))
+        assert "also in peers" in seen(pilot)
+        assert "open_vault" not in seen(pilot)
+        await pilot.press("p")
+        await until(pilot, lambda: "Peers:" not in seen(pilot))
+
+
+async def test_a_tool_of_a_peer_is_read_and_never_opened_or_loaded() -> None:
+    async with page(canned_library(canned_federation())) as (pilot, rig):
+        await until(pilot, lambda: len(listed(pilot)) == 15)
+        await pilot.press("p", "f", *"late orders of a customer", "enter")
+        # The peer has a tool with the id of one that is connected here.
+        before = rig.bench.state.known("shop:list_orders")
+        await until(pilot, lambda: "in the registry of acme" in said(pilot, "#registry-detail"))
+        for key in ("w", "e", "l"):
+            await pilot.press(key)
+        told = [toast.message for toast in pilot.app._notifications]
+        assert set(told) == {content.OF_A_PEER}
+        await pilot.press("enter")
+        assert pilot.app.screen.query_one("#registry-right").has_focus
+        assert rig.bench.state.known("shop:list_orders") == before
+
+
+async def test_a_session_without_peers_says_how_to_name_them() -> None:
+    async with page(canned_library()) as (pilot, _):
+        await until(pilot, lambda: len(listed(pilot)) == 15)
+        await pilot.press("p", "f", *"refund", "enter")
+        await until(pilot, lambda: any("federation.peers" in one.message for one in pilot.app._notifications))
+        assert "also in peers" not in seen(pilot)
+
+
 async def test_the_connected_servers_are_kept_with_a_key() -> None:
     library = library_of()
     async with page(library) as (pilot, rig):
@@ -187,12 +226,15 @@ def test_hostile_text_is_shown_harmless(text: str) -> None:
         RegisteredTool(one, text, 2, definition_hash(one), 1e308),
         RegisteredTool(replace(one, description="x"), text, 1, "h", -1e308, is_there=False),
     ]
+    located = [Located(text, Neighbour(versions[0], 1.0))]
     drawn = [
         content.detail(versions, connected=False).plain,
         content.facts(Overview({text: 1}, "m", 0)).plain,
         content.synchronised([Synchronised(text, why=text)]),
         *(str(cell) for row in content.rows(versions) for cell in row.cells),
-        *(str(cell) for row in content.found_rows([Neighbour(versions[0], 1.0)]) for cell in row.cells),
+        *(str(cell) for row in content.found_rows(located, with_peers=True) for cell in row.cells),
+        content.peer_detail(located[0]).plain,
+        content.peer_line([PeerAnswer(text, 1, 1), PeerAnswer(text, why=text)]).plain,
         content.title(1, 2, text),
         content.found_title(1, text),
     ]

@@ -198,3 +198,31 @@ def test_only_the_administrator_fills_the_registry(
         assert done.exit_code == 1
         assert "only the administrator, who sees everything, can fill the registry" in done.stderr
         assert "hint:" in done.stderr
+
+
+def test_a_federated_search_names_the_registry_of_each_result(
+    toolsight: Toolsight, db: str, garden: Path, tmp_path: Path
+) -> None:
+    theirs, policy, peers = (tmp_path / name for name in ("theirs.db", "policy.yaml", "peers.yaml"))
+    toolsight("registry", "import", str(garden), "--db", str(theirs))
+    policy.write_text("organisations: {acme: {users: {ada: {tools: ['garden:soil_*']}}}}")
+    peers.write_text(
+        "peers:\n  acme: {database: theirs.db, policy: policy.yaml, user: ada}\n  gone: {database: gone.db}\n"
+    )
+    own = tmp_path / "own.json"
+    own.write_text(json.dumps({"tools": [{**PLANTS, "description": "Water all plants."}]}))
+    toolsight("registry", "import", str(own), "--db", db)
+    asked = ("registry", "search", "how wet is the soil", "--federated", "--db", db)
+    done = toolsight(*asked, "--set", f"federation.peers={peers}")
+    assert done.exit_code == 0
+    assert done.stdout.index("acme") < done.stdout.index("(own)")
+    assert "2 tools: 1 own, 1 of acme" in done.stdout
+    assert "gone was left out" in done.stderr
+    told = json.loads(toolsight(*asked, "--set", f"federation.peers={peers}", "--json").stdout)
+    assert [(one["registry"], one["id"]) for one in told["found"]] == [
+        ("acme", "garden:soil_report"),
+        ("", "own:water_plants"),
+    ]
+    assert [one["found"] for one in told["peers"]] == [1, 0]
+    nobody = toolsight(*asked)
+    assert (nobody.exit_code, "federation.peers" in nobody.stderr) == (1, True)
