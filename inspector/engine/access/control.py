@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from inspector.domain.access import EVERYTHING, NOTHING, AccessPolicy, Sight
 from inspector.domain.configuration import Configuration
-from inspector.domain.error import ConfigError
+from inspector.domain.error import ConfigError, ToolsightError
 from inspector.domain.settings import AccessSettings, Settings
 from inspector.engine.access.restriction import restricted_configuration, restricted_settings
 
@@ -89,6 +89,13 @@ class AccessControl:
         """The user's sight; somebody who is no longer in the policy sees nothing."""
         is_known = self.user in policy.users and (not self.expert or self.expert in policy.experts)
         return policy.sight(self.user, self.expert) if is_known else Sight(self.user, self.expert, ())
+
+
+def require_whole(sight: Sight, what: str) -> None:
+    """Raise ToolsightError unless everything is seen: `what` is for the administrator."""
+    if not sight.is_whole:
+        hint = "In the app, see as the administrator; a command is the administrator's without a policy."
+        raise ToolsightError(f"only the administrator, who sees everything, can {what}", hint=hint)
 
 
 def refuse_access(path: str) -> None:
