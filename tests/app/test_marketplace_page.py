@@ -12,7 +12,7 @@ from inspector.app.pages.tools.marketplace import content
 from inspector.app.pages.tools.marketplace.content import detail, rows
 from inspector.app.pages.tools.marketplace.dialog import ChangeDialog, VariablesDialog
 from inspector.app.pages.tools.marketplace.screen import MarketplaceScreen
-from inspector.domain.plugin import PackageKind
+from inspector.domain.package_run import PackageKind
 from inspector.domain.ranking import SearchRequest
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
