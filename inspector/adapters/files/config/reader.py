@@ -45,11 +45,16 @@ def configured(
     environment: Mapping[str, str],
     variables: Mapping[str, str] = _NOTHING,
     inputs: Mapping[str, str] = _NOTHING,
+    may_be_empty: bool = False,
 ) -> Configuration:
-    """The configuration in a file's parsed content, or in a part of it. Raises ConfigError."""
+    """The configuration in a file's parsed content, or in a part of it. Raises ConfigError.
+
+    Without servers it is an error, unless it `may_be_empty`.
+    """
     form = normalised(data)
     model = _model(path, form)
-    _require_servers(path, form, model)
+    if not may_be_empty:
+        _require_servers(path, form, model)
     reader = ServerReader(path, form, _scope(path, form, environment, variables, inputs))
     return Configuration(
         source=str(path),
