@@ -114,3 +114,14 @@ def test_a_snapshot_of_a_registry_is_imported_with_its_bad_entries_counted(
     assert (told["plugins"], len(told["problems"])) == (1, 1)
     shown = toolsight("marketplace", "show", "com.acme/time", "--db", str(tmp_path / "t.db"))
     assert "uvx acme-time@1.0" in shown.stdout
+
+
+def test_the_only_server_of_a_file_is_removed_and_the_file_is_still_of_use(
+    toolsight: Toolsight, config: Path, catalog: Path
+) -> None:
+    options = _options(config, catalog)
+    assert toolsight("marketplace", "remove", "other", "--yes", *options).exit_code == 0
+    assert "other" not in config.read_text()
+    assert "acme/currency" in toolsight("marketplace", "list", *options).stdout
+    done = toolsight("marketplace", "install", "acme/missing", "--yes", *options)
+    assert "has no servers" not in done.stderr

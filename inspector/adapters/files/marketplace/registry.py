@@ -160,7 +160,7 @@ def _package(model: _Package) -> Package:
         why = f"packages of the kind {model.registryType} are not supported"
         return Package(PackageKind.MODULE, text.prose(model.identifier), obstacle=text.prose(why))
     if kind not in RUNTIMES:
-        raise ConfigError(f"a package of the kind {kind} is in no registry")
+        raise ConfigError(f"a package of the kind {kind} cannot come from a registry")
     inputs: list[Variable] = []
     options = text.arguments(_words(model.runtimeArguments, inputs), "runtimeArguments")
     args = text.arguments(_words(model.packageArguments, inputs), "packageArguments")
