@@ -113,7 +113,7 @@ def open_registry(options: Options) -> "ToolRegistry":
     scheme = url.partition(":")[0]
     if scheme not in ("postgres", "postgresql"):
         hint = "Write postgresql://USER@HOST/DATABASE, or unset it to use the SQLite file."
-        raise ConfigError(f"{DATABASE_URL} is no address of PostgreSQL", hint=hint)
+        raise ConfigError(f"{DATABASE_URL} is not a PostgreSQL address", hint=hint)
     try:
         opened: ToolRegistry = import_module(_POSTGRES).PostgresRegistry(url)
     except ImportError as error:
@@ -160,12 +160,12 @@ def configuration_path(options: Options) -> Path | None:
     return options.config or found_in(Path.cwd())
 
 
-def read_configuration(options: Options) -> Configuration:
-    """The server that was typed, or the configuration file.
+def read_configuration(options: Options, *, may_be_empty: bool = False) -> Configuration:
+    """The server that was typed, or the configuration file, which must have a server unless it `may_be_empty`.
 
     Raises ConfigError, also if there is neither, or if it lacks a server that `--trust` names.
     """
-    configuration = _read(options)
+    configuration = _read(options, may_be_empty)
     known = [spec.name for spec in configuration.servers]
     for name in options.trust:
         if name not in known:
@@ -174,7 +174,7 @@ def read_configuration(options: Options) -> Configuration:
     return configuration
 
 
-def _read(options: Options) -> Configuration:
+def _read(options: Options, may_be_empty: bool) -> Configuration:
     if options.demo:
         return _with_chosen(demo_configuration(demo_folder()), options)
     if options.registry:
@@ -190,7 +190,9 @@ def _read(options: Options) -> Configuration:
             "`toolsight demo`. "
             f"Looked for: {', '.join(FOUND_IN_FOLDER)}.",
         )
-    configuration = read(path, environment=os.environ, inputs=given_inputs(options))
+    configuration = read(
+        path, environment=os.environ, inputs=given_inputs(options), may_be_empty=may_be_empty
+    )
     return _with_chosen(configuration, options)
 
 

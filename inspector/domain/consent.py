@@ -129,7 +129,7 @@ def warnings_text(servers: tuple[ServerConsent, ...]) -> str:
 def _described(spec: ServerSpec) -> ServerConsent:
     shown = {expansion.key: expansion.shown for expansion in spec.expansions}
     if spec.is_http:
-        url = shown.get("url", spec.url)
+        url = spec.shown_url
         return ServerConsent(
             spec.name,
             # `https://github.com@evil.example` goes to evil.example.
@@ -139,10 +139,9 @@ def _described(spec: ServerSpec) -> ServerConsent:
             trusted=spec.trust_annotations,
             handed=tuple(_handed(spec.expansions, _host(url))),
         )
-    args = (shown.get(f"args[{index}]", arg) for index, arg in enumerate(spec.args))
     return ServerConsent(
         spec.name,
-        argv=(shown.get("command", spec.command), *args),
+        argv=spec.shown_argv,
         cwd=spec.cwd,
         env_names=tuple(sorted(spec.env)),
         trusted=spec.trust_annotations,

@@ -1,18 +1,20 @@
 """What installing or removing a server would change, shown to a person before it is done."""
 
 import difflib
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import PurePath
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from inspector.domain.configuration import Configuration
 from inspector.domain.consent import Fact, ServerConsent, describe
-from inspector.domain.plugin import Package, PackageKind, Plugin
+from inspector.domain.package_run import PackageKind, package_run, program_name, runs_anything
+from inspector.domain.plugin import Plugin
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
 
 _CONTEXT = 2
-_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "fish", "ksh", "cmd", "powershell", "pwsh"})
+# A shorter text stands in many a word.
+_SHORTEST_COVERED = 4
 _NETWORK = {
     PackageKind.NPM: "npx fetches the package from npm, with what it depends on, and runs it",
     PackageKind.PYPI: "uvx fetches the package from PyPI, with what it depends on, and runs it",
@@ -39,20 +41,22 @@ class FileChange:
 class ServerChange:
     """A server that comes to a configuration or leaves it; `configuration` is what it would be.
 
-    Without a `change` of the file it is for this session alone, and `note` says why.
+    Without a `change` of the file it is for this session alone, and `note` says why. `secrets` are values in
+    the file that may be secret, also those of servers that do not run, by names that begin with a server's.
     """
 
     server: str
     configuration: Configuration
     change: FileChange | None = None
     note: str = ""
+    secrets: Mapping[str, str] = field(default_factory=dict)
 
     def diff(self) -> tuple[str, ...]:
         """The lines of the file that change, without the values of what may be secret."""
         if self.change is None:
             return ()
-        secrets = {name: text for spec in self.configuration.servers for name, text in spec.secrets.items()}
-        return self.change.diff(Redactor(secrets).text)
+        running = {name: text for spec in self.configuration.servers for name, text in spec.secrets.items()}
+        return self.change.diff(Redactor({**self.secrets, **running}).text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +77,24 @@ class Installation:
 
     @property
     def consent(self) -> ServerConsent:
-        """What a yes allows, as every start of a server is asked for."""
-        return describe(replace(self.becomes.configuration, servers=(self.spec,), predicates=""))[0]
+        """What a yes allows, as every start of a server is asked for, without what was given as a secret."""
+        asked = describe(replace(self.becomes.configuration, servers=(self.spec,), predicates=""))[0]
+        return replace(asked, argv=tuple(map(self._covered, asked.argv)), url=self._covered(asked.url))
+
+    def _covered(self, text: str) -> str:
+        """The text without what the person gave as a secret, and no more: all else is to be looked at."""
+        for name, value in self.spec.concealed.items():
+            if len(value) >= _SHORTEST_COVERED:
+                text = text.replace(value, f"[redacted {name}]")
+        return text
 
     def facts(self) -> tuple[Fact, ...]:
         """What is started, what it fetches and what it says that it reaches; what needs a look is marked."""
-        plugin, package = self.plugin, self.plugin.package
-        said = plugin.permissions
+        said = self.plugin.permissions
         unsaid = "the publisher does not say"
         told = (
             *self.consent.facts(),
-            Fact("package", " ".join(filter(None, (package.kind, package.identifier, package.version)))),
-            *_warnings(package),
-            Fact("fetches", _NETWORK.get(package.kind, "")),
+            *(replace(fact, text=self._covered(fact.text)) for fact in _run_facts(self.spec.shown_argv)),
             Fact("files", said.files or unsaid),
             Fact("network", said.network or unsaid),
             Fact("reads", f"of its environment: {said.environment or unsaid}"),
@@ -103,19 +112,14 @@ class Removal:
     based_on: Configuration
 
 
-def _warnings(package: Package) -> tuple[Fact, ...]:
-    fetched = package.kind in (PackageKind.NPM, PackageKind.PYPI)
-    shell = PurePath(package.command).name in _SHELLS
-    return (
-        *(
-            [Fact("version", "none is named: whatever is newest is run", True)]
-            if fetched and not package.version
-            else ()
-        ),
-        *(
-            [Fact("options", f"to {package.command} itself: {' '.join(package.options)}", True)]
-            if package.options
-            else ()
-        ),
-        *([Fact("shell", "a shell is started, which may run anything", True)] if shell else ()),
-    )
+def _run_facts(argv: tuple[str, ...]) -> Iterator[Fact]:
+    """What the words themselves say of what is fetched and run, whatever a catalog says of them."""
+    run = package_run(argv)
+    if run is not None:
+        yield Fact("package", run.label)
+        if run.name and not run.is_exact:
+            yield Fact("version", "no exact one is named: whatever is newest is run", True)
+        if run.options:
+            yield Fact("options", f"to {program_name(argv[0])} itself: {shlex.join(run.options)}", True)
+        yield Fact("fetches", _NETWORK[run.kind])
+    yield Fact("shell", runs_anything(argv), True)

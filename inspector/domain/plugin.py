@@ -4,36 +4,20 @@ Semantic tool discovery, section 10.1. Nobody checks what a publisher says: all 
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Literal
 
 from inspector.domain.error import ConfigError
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.number import money
+from inspector.domain.package_run import PackageKind, package_run
 from inspector.domain.server import ServerSpec
 
 _UNNAMEABLE = re.compile(r"[^A-Za-z0-9_-]+")
 _SERVER_NAME = 40
+_REFERENCE = "${"
 _PLACEHOLDER = re.compile(r"\{([A-Za-z0-9_.-]+)\}")
-
-
-class PackageKind(StrEnum):
-    """How a plugin is installed: by which program, or by an address alone."""
-
-    NPM = "npm"
-    PYPI = "pypi"
-    OCI = "oci"
-    MODULE = "module"
-    REMOTE = "remote"
-
-
-_PINS: Mapping[PackageKind, tuple[str, ...]] = {
-    PackageKind.NPM: ("@",),
-    PackageKind.PYPI: ("@", "==", "["),
-    PackageKind.OCI: (":", "@"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +53,7 @@ class Permissions:
 class Package:
     """What would be started: a `command` with `args`, or a `url`.
 
-    `options` are those of `args` that the publisher passes to the runtime itself (npx, uvx, docker).
+    `kind`, `identifier` and `version` are its publisher's words; what is run is in the command alone.
     `obstacle` says why it cannot be installed here, "" if it can.
     """
 
@@ -80,8 +64,19 @@ class Package:
     args: tuple[str, ...] = ()
     url: str = ""
     variables: tuple[Variable, ...] = ()
-    options: tuple[str, ...] = ()
     obstacle: str = ""
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        return (self.command, *self.args) if self.command else ()
+
+    @property
+    def label(self) -> str:
+        """The package that the command runs, or that cannot be run here; "" for any other command."""
+        if not self.command:
+            return " ".join(filter(None, (self.kind, self.identifier, self.version)))
+        run = package_run(self.argv)
+        return run.label if run is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +111,23 @@ class Plugin:
         package = self.package
         if package.kind is PackageKind.REMOTE:
             return bool(package.url) and spec.url.rstrip("/") == package.url.rstrip("/")
-        if package.kind is PackageKind.MODULE:
-            return bool(package.args) and spec.args[: len(package.args)] == package.args
-        starts = tuple(package.identifier + pin for pin in _PINS[package.kind])
-        return any(word == package.identifier or word.startswith(starts) for word in spec.argv)
+        run = package_run(package.argv)
+        if run is not None and run.name:
+            return run.is_in(spec.argv, but=_is_open)
+        if package.kind is PackageKind.MODULE and package.args:
+            return _fits(package.args, spec.args)
+        return bool(package.command) and _fits(package.argv, spec.argv)
+
+
+def _fits(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether the others begin with these words, whatever stands for a value of a variable."""
+    return len(words) <= len(others) and all(
+        one == other or _is_open(one) for one, other in zip(words, others, strict=False)
+    )
+
+
+def _is_open(word: str) -> bool:
+    return _PLACEHOLDER.search(word) is not None
 
 
 def price_text(price: float | None) -> str:
@@ -166,24 +174,40 @@ def server_entry(plugin: Plugin, values: Mapping[str, str]) -> JsonObject:
         raise ConfigError(f"{plugin.name} needs {names}", hint=f"Give it as {missing[0].name}=VALUE.")
     given = {one.name: values.get(one.name) or one.default for one in package.variables}
     texts = {one.name: given[one.name] for one in package.variables if one.place == "text"}
-    env = {one.name: given[one.name] for one in package.variables if one.place == "env" and given[one.name]}
+    env, headers = (
+        {one.name: given[one.name] for one in package.variables if one.place == place and given[one.name]}
+        for place in ("env", "header")
+    )
     if package.kind is PackageKind.REMOTE:
-        headers = {
-            one.name: given[one.name]
-            for one in package.variables
-            if one.place == "header" and given[one.name]
-        }
-        return {
-            "type": "http",
-            "url": _filled(package.url, texts),
-            **({"headers": headers} if headers else {}),
-        }
+        url = _filled(package.url, texts, values)
+        return {"type": "http", "url": url, **({"headers": headers} if headers else {})}
     entry: JsonObject = {
         "command": package.command,
-        "args": [_filled(argument, texts) for argument in package.args],
+        "args": [_filled(argument, texts, values) for argument in package.args],
         **({"env": env} if env else {}),
     }
     return entry
+
+
+def concealed_values(plugin: Plugin, values: Mapping[str, str], spec: ServerSpec) -> dict[str, str]:
+    """What the server is passed of the person's own values for secret variables, by name.
+
+    Of a reference to a variable of the person's, the words count that it became part of. A default is no
+    secret: it is the catalog's word, which must not hide what is started.
+    """
+    package, found = plugin.package, dict[str, str]()
+    for one in package.variables:
+        value = values.get(one.name, "")
+        if not one.secret or value == one.default:
+            continue
+        if _REFERENCE not in value:
+            found[one.name] = value
+            continue
+        places = zip((*package.args, package.url), (*spec.args, spec.url), strict=False)
+        became = [word for place, word in places if f"{{{one.name}}}" in place]
+        became += [spec.env.get(one.name, ""), spec.headers.get(one.name, "")]
+        found |= {f"{one.name}.{number}": word for number, word in enumerate(became)}
+    return {name: value for name, value in found.items() if value and _REFERENCE not in value}
 
 
 def _require_known(plugin: Plugin, values: Mapping[str, str]) -> None:
@@ -194,6 +218,19 @@ def _require_known(plugin: Plugin, values: Mapping[str, str]) -> None:
             raise ConfigError(f"{plugin.name} has no variable {name}", hint=hint)
 
 
-def _filled(text: str, values: Mapping[str, str]) -> str:
-    """The text with the values in place of their names; other braces stay as they are."""
-    return _PLACEHOLDER.sub(lambda found: values.get(found[1]) or found[0], text)
+def _filled(text: str, values: Mapping[str, str], own: Mapping[str, str]) -> str:
+    """The text with the values in place of their names; other braces stay as they are.
+
+    Raises ConfigError if that makes a reference such as `${HOME}` that is in none of the person's `own`
+    values: a catalog could ask for it in pieces.
+    """
+    filled = _PLACEHOLDER.sub(lambda found: values.get(found[1]) or found[0], text)
+    meant = sum(
+        own.get(found[1], "").count(_REFERENCE) for found in _PLACEHOLDER.finditer(text) if found[1] in values
+    )
+    if filled.count(_REFERENCE) > meant:
+        raise ConfigError(
+            f"{text} would become a reference to a variable of yours ({_REFERENCE}…)",
+            hint="Nothing was changed. Write such a reference in one value, if you mean it.",
+        )
+    return filled

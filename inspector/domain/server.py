@@ -76,6 +76,7 @@ class ServerSpec:
     program: Program | None = None
     expansions: tuple[Expansion, ...] = ()
     client: Mapping[str, Any] = field(default_factory=dict)
+    concealed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_http(self) -> bool:
@@ -86,9 +87,23 @@ class ServerSpec:
         return (self.command, *self.args)
 
     @property
+    def shown_argv(self) -> tuple[str, ...]:
+        """The command line, in which the person's own variables stay as written if they look like secrets."""
+        shown = {each.key: each.shown for each in self.expansions}
+        args = (shown.get(f"args[{index}]", arg) for index, arg in enumerate(self.args))
+        return (shown.get("command", self.command), *args)
+
+    @property
+    def shown_url(self) -> str:
+        """The address, as `shown_argv`."""
+        return next((each.shown for each in self.expansions if each.key == "url"), self.url)
+
+    @property
     def secrets(self) -> dict[str, str]:
         """What the configuration passes to it, which may be secret, by names that begin with its own."""
-        return {f"{self.name}.{name}": value for name, value in (*self.env.items(), *self.headers.items())}
+        given = {f"{self.name}.{name}": value for name, value in (*self.env.items(), *self.headers.items())}
+        # The last part of the name says that any text counts, also a plain word.
+        return given | {f"{self.name}.{name}.secret": value for name, value in self.concealed.items()}
 
     def fingerprint(self) -> str:
         """A hash of everything that the configuration says of what runs: what is remembered is tied to it."""

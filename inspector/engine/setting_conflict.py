@@ -76,7 +76,7 @@ def _ranker_without_vectors(checked: Checked) -> Iterator[SettingProblem]:
     if settings.discovery.embedding_model != "none" and checked.index.phase is not IndexPhase.FAILED:
         return
     why = (
-        "discovery.embedding_model is none"
+        "discovery.embedding_model is set to none"
         if settings.discovery.embedding_model == "none"
         else checked.index.reason
     )

@@ -15,8 +15,8 @@ def target(spec: ServerSpec) -> str:
     if spec.listing:
         return spec.listing
     if spec.is_http:
-        return _USER_INFO.sub("", re.split(r"[?#]", spec.url, maxsplit=1)[0])
-    return " ".join(without_secrets(spec.argv))
+        return _USER_INFO.sub("", re.split(r"[?#]", spec.shown_url, maxsplit=1)[0])
+    return " ".join(without_secrets(spec.shown_argv))
 
 
 def without_secrets(words: Sequence[str]) -> list[str]:

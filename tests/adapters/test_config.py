@@ -36,7 +36,7 @@ def configured(
     *,
     name: str = "toolsight.json",
     environment: Mapping[str, str] | None = None,
-    **more: Mapping[str, str],
+    **more: Any,
 ) -> Configuration:
     path = folder / name
     path.parent.mkdir(exist_ok=True)

@@ -1,6 +1,8 @@
 """Servers are added to a configuration's file and taken out again; nothing else in it changes."""
 
 import json
+import os
+import stat
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -153,3 +155,83 @@ def test_what_has_no_file_of_the_person_s_own_changes_for_the_session_alone(tmp_
     assert becomes.change is None
     assert "Nothing is written" in becomes.note
     assert becomes.configuration.servers[-1].defer_loading
+
+
+def test_the_only_server_can_be_removed_and_another_one_added(tmp_path: Path) -> None:
+    text = '{"mcpServers": {"a": {"command": "x"}}, "other": 1}'
+    path, configuration = _file(tmp_path, text)
+    becomes = EDITOR.without_server(configuration, "a")
+    assert becomes.configuration.servers == ()
+    assert becomes.change is not None
+    EDITOR.write(becomes.change)
+    assert json.loads(path.read_text()) == {"mcpServers": {}, "other": 1}
+    again = EDITOR.with_server(becomes.configuration, "time", ENTRY).change
+    assert again is not None
+    EDITOR.write(again)
+    assert [spec.name for spec in read(path, environment={}).servers] == ["time"]
+
+
+def test_the_new_file_and_the_backup_are_the_owner_s_alone_from_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, configuration = _file(tmp_path, TEXTS["inline"])
+    path.chmod(0o600)
+    change = EDITOR.with_server(configuration, "time", ENTRY).change
+    modes: set[int] = set()
+
+    def seen(_number: int) -> None:
+        modes.update(stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir())
+
+    monkeypatch.setattr(os, "fsync", seen)
+    assert change is not None
+    EDITOR.write(change)
+    assert modes == {0o600}
+    assert {stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()} == {0o600}
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_a_full_disk_leaves_the_file_and_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    path, configuration = _file(tmp_path, TEXTS["inline"])
+    change = EDITOR.with_server(configuration, "time", ENTRY).change
+    written = 0
+
+    def full(_number: int) -> None:
+        nonlocal written
+        written += 1
+        if written == at:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert change is not None
+    with pytest.raises(ConfigError, match="No space left"):
+        EDITOR.write(change)
+    assert written == at
+    assert path.read_text() == TEXTS["inline"]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_backup_never_goes_through_a_link_that_leads_nowhere(tmp_path: Path) -> None:
+    path, configuration = _file(tmp_path, TEXTS["inline"])
+    elsewhere = tmp_path / "elsewhere"
+    (tmp_path / "mcp.json.bak").symlink_to(elsewhere)
+    change = EDITOR.with_server(configuration, "time", ENTRY).change
+    assert change is not None
+    assert EDITOR.write(change) == f"{path}.bak2"
+    assert not elsewhere.exists()
+
+
+def test_the_diff_has_no_secret_of_a_server_that_is_disabled(tmp_path: Path) -> None:
+    text = (
+        '{\n  "mcpServers": {\n    "a": {"command": "x"},\n'
+        '    "b": {"command": "y", "disabled": true, "env": {"DSN": "hidden-value-77"}}\n  }\n}\n'
+    )
+    _, configuration = _file(tmp_path, text)
+    for becomes in (
+        EDITOR.with_server(configuration, "time", ENTRY),
+        EDITOR.without_server(configuration, "a"),
+    ):
+        diff = "\n".join(becomes.diff())
+        assert '"disabled": true' in diff
+        assert "hidden-value-77" not in diff

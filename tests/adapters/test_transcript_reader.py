@@ -130,7 +130,7 @@ def test_reading_again_counts_anew() -> None:
 def test_a_file_that_is_no_transcript_is_refused_with_a_hint(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(content)
     assert recognize(tmp_path / "a.jsonl") is None
-    with pytest.raises(ConfigError, match="no transcript") as caught:
+    with pytest.raises(ConfigError, match="not a transcript") as caught:
         open_transcript(tmp_path / "a.jsonl")
     assert "docs/transcripts.md" in caught.value.hint
 

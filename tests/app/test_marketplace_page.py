@@ -15,7 +15,7 @@ from inspector.app.pages.tools.marketplace.dialog import ChangeDialog, Variables
 from inspector.app.pages.tools.marketplace.screen import MarketplaceScreen
 from inspector.domain.access import AccessPolicy, Grant, Scope, User
 from inspector.domain.error import ToolsightError
-from inspector.domain.plugin import PackageKind
+from inspector.domain.package_run import PackageKind
 from inspector.domain.ranking import SearchRequest
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text

@@ -216,7 +216,7 @@ def test_what_was_left_out_of_a_synchronisation_is_told_with_its_reason() -> Non
 
 def test_a_tool_that_is_gone_says_so() -> None:
     gone = [RegisteredTool(REFUNDS[0], "o", 1, "h", 1.0, is_there=False)]
-    assert "gone: its origin has it no more" in content.detail(gone, connected=True).plain
+    assert "gone: its origin no longer has it" in content.detail(gone, connected=True).plain
 
 
 @with_hostile_text

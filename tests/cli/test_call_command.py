@@ -30,7 +30,7 @@ def test_a_value_is_read_as_its_parameters_type(toolsight: Toolsight) -> None:
 def test_arguments_can_be_one_object(toolsight: Toolsight) -> None:
     done = toolsight("call", "calc:evaluate", "--arguments", '{"expression": "1 + 1"}', *CALC)
     assert "2" in done.stdout
-    for text, said in (("[1]", "no JSON object"), ("{", "not JSON")):
+    for text, said in (("[1]", "not a JSON object"), ("{", "not JSON")):
         refused = toolsight("call", "calc:evaluate", "--arguments", text, *CALC)
         assert refused.exit_code == 1
         assert said in refused.stderr

@@ -53,7 +53,7 @@ def test_a_changed_listing_makes_versions_and_what_is_missing_is_gone(
     assert "- Water the plants." in shown
     assert "+ Water all plants." in shown
     assert shown.index("version 2") < shown.index("version 1")
-    assert "gone: its origin has it no more" in (
+    assert "gone: its origin no longer has it" in (
         toolsight("registry", "show", "garden:soil_report", "--db", db).stdout
     )
     (row,) = json.loads(toolsight("registry", "list", "--json", "--db", db).stdout)
@@ -124,7 +124,7 @@ def test_every_command_works_on_the_registry_and_calls_nothing(
 
 @pytest.mark.parametrize(
     ("url", "told"),
-    [("mysql://ada:secret@x/db", "is no address of PostgreSQL"), ("x", "is no address of PostgreSQL")],
+    [("mysql://ada:secret@x/db", "is not a PostgreSQL address"), ("x", "is not a PostgreSQL address")],
 )
 def test_an_address_that_nothing_opens_is_told_without_its_password(
     toolsight: Toolsight, url: str, told: str

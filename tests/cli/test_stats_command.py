@@ -74,7 +74,7 @@ def test_sessions_are_chosen_by_name_agent_profile_and_age(
 def test_what_is_no_session_agent_or_time_is_an_error(run: Toolsight) -> None:
     assert "there is no session 'x'" in run("stats", "x").stderr
     assert "there is no session of 'claud'" in run("stats", "--agent", "claud").stderr
-    assert "is no time" in run("stats", "--since", "soon").stderr
+    assert "is not a time" in run("stats", "--since", "soon").stderr
 
 
 def test_nothing_to_sum_up_says_what_to_do(run: Toolsight) -> None:

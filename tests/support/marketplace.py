@@ -6,7 +6,8 @@ from pathlib import Path
 from inspector.adapters.files.marketplace.reader import read_catalog
 from inspector.adapters.memory.marketplace import MemoryEditor
 from inspector.adapters.memory.servers import MemoryServer
-from inspector.domain.plugin import Package, PackageKind, Permissions, Plugin, PluginTool, Variable
+from inspector.domain.package_run import PackageKind
+from inspector.domain.plugin import Package, Permissions, Plugin, PluginTool, Variable
 from inspector.domain.tool import Tool
 from inspector.engine.marketplace.port import Catalogs, MarketplacePorts
 from tests.support.workbench import READS, shop_and_weather

@@ -57,7 +57,7 @@ def traces_address(endpoint: str) -> str:
 
     parts = urlsplit(endpoint)
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise ConfigError(f"{endpoint} is no address", hint="Write it as http://localhost:4318.")
+        raise ConfigError(f"{endpoint} is not an address", hint="Write it as http://localhost:4318.")
     return endpoint.rstrip("/") + _TRACES if parts.path in ("", "/") else endpoint
 
 

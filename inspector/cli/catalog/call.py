@@ -113,5 +113,5 @@ def _object(text: str) -> JsonObject:
             f"--arguments is not JSON: {error}", hint="Write an object: '{\"a\": 1}'."
         ) from error
     if not isinstance(value, dict):
-        raise ConfigError("--arguments is no JSON object", hint="Write an object: '{\"a\": 1}'.")
+        raise ConfigError("--arguments is not a JSON object", hint="Write an object: '{\"a\": 1}'.")
     return value

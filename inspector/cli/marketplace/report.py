@@ -112,7 +112,7 @@ def say_plugin(bench: Workbench, plugin: Plugin) -> None:
         ("terms", ", ".join(filter(None, said))),
         ("state", _state(bench, plugin)),
         ("obstacle", package.obstacle),
-        ("package", " ".join(filter(None, (package.kind, package.identifier, package.version)))),
+        ("package", package.label),
         ("command", " ".join((package.command, *package.args)).strip()),
         ("address", package.url),
         ("files", plugin.permissions.files),

@@ -45,7 +45,7 @@ def require_embedder(options: Options) -> Embedder:
     """That model. Raises ConfigError if there is none."""
     found = chosen_embedder(options)
     if found is None:
-        raise ConfigError(f"{_MODEL} is none", hint=f"Name a model: --set {_MODEL}=packaged.")
+        raise ConfigError(f"{_MODEL} is set to none", hint=f"Name a model: --set {_MODEL}=packaged.")
     return found
 
 

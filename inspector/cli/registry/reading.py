@@ -69,9 +69,8 @@ def show(tool_id: str, as_json: bool, **values: Any) -> None:
         say_json([tool_json(one) for one in versions])
         return
     newest = versions[0]
-    say(
-        f"{newest.tool.id}   {newest.origin}{'' if newest.is_there else '   gone: its origin has it no more'}"
-    )
+    gone = "" if newest.is_there else "   gone: its origin no longer has it"
+    say(f"{newest.tool.id}   {newest.origin}{gone}")
     say(newest.tool.description)
     _say_versions(versions)
 

@@ -56,7 +56,7 @@ def since(text: str, now: float) -> float:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise ConfigError(
-            f"--since {text} is no time",
+            f"--since {text} is not a time",
             hint="Write a date such as 2026-11-01 (UTC), or an age such as 7d or 12h.",
         ) from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -4,7 +4,8 @@ A server is connected before the file is written: what does not start never gets
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError, ConnectError, ToolsightError
@@ -18,6 +19,7 @@ from inspector.engine.marketplace.port import ServerEditor
 from inspector.engine.session import Session
 from inspector.engine.store_ports import ServerMemory
 from inspector.engine.target import target
+from inspector.engine.uncancelled import uncancelled
 
 _AGAIN = "Look at it again: it is worked out anew then."
 
@@ -46,51 +48,56 @@ class Installing:
         self._one_at_a_time = asyncio.Lock()
 
     async def install(self, wanted: Installation, by: Actor = "user") -> None:
-        """Connect the server, then write the file. Raises ToolsightError; then everything is as it was."""
-        async with self._one_at_a_time:
-            self._require_current(wanted.based_on)
-            spec, was_approved = wanted.spec, self._is_approved
-            self._session.redactor.learn(spec.secrets)
-            self._configure(wanted.becomes.configuration)
-            try:
-                await self._connect(spec)
-                backup = await self._write(wanted.becomes)
-            except ToolsightError as error:
-                await self._undo(wanted)
-                tail = error.stderr_tail if isinstance(error, ConnectError) else ""
-                failed = InstallFailed(wanted.plugin.name, spec.name, error.message, error.hint, tail)
-                self._session.emit(failed)
-                raise
-            except BaseException:
-                await self._undo(wanted)
-                raise
-            self._approve(was_approved)
-            change = wanted.becomes.change
-            installed = PluginInstalled(
-                wanted.plugin.name,
-                spec.name,
-                wanted.plugin.version,
-                target(spec),
-                change.path if change is not None else "",
-                backup,
-                by,
-            )
-            self._session.emit(installed)
-            self._rebuild()
+        """Connect the server, then write the file. Raises ToolsightError; then everything is as it was.
 
-    async def remove(self, wanted: Removal, by: Actor = "user") -> None:
-        """Write the file, then disconnect the server. Raises ToolsightError; then everything is as it was."""
+        Who cancels before the file is written finds everything as it was, too; after that it is finished.
+        """
         async with self._one_at_a_time:
             self._require_current(wanted.based_on)
             was_approved = self._is_approved
-            backup = await self._write(wanted.becomes)
-            await self._connections.remove(wanted.server)
+            self._session.redactor.learn(wanted.spec.secrets)
             self._configure(wanted.becomes.configuration)
-            change = wanted.becomes.change
-            self._approve(was_approved)
-            path = change.path if change is not None else ""
-            self._session.emit(ServerRemoved(wanted.server, path, backup, by))
-            self._rebuild()
+            async with self._undone_if_it_fails(wanted):
+                await self._connect(wanted.spec)
+            await uncancelled(self._keep(wanted, was_approved, by))
+
+    async def remove(self, wanted: Removal, by: Actor = "user") -> None:
+        """Write the file, then disconnect the server. Raises ToolsightError; then everything is as it was.
+
+        Once the file is being written it is finished, also for who cancels.
+        """
+        async with self._one_at_a_time:
+            self._require_current(wanted.based_on)
+            await uncancelled(self._remove(wanted, by))
+
+    async def _keep(self, wanted: Installation, was_approved: bool, by: Actor) -> None:
+        """Write the file, and tell the session of what is connected."""
+        async with self._undone_if_it_fails(wanted):
+            backup = await self._write(wanted.becomes)
+        self._approve(was_approved)
+        change = wanted.becomes.change
+        installed = PluginInstalled(
+            wanted.plugin.name,
+            wanted.server,
+            wanted.plugin.version,
+            target(wanted.spec),
+            change.path if change is not None else "",
+            backup,
+            by,
+        )
+        self._session.emit(installed)
+        self._rebuild()
+
+    async def _remove(self, wanted: Removal, by: Actor) -> None:
+        was_approved = self._is_approved
+        backup = await self._write(wanted.becomes)
+        await self._connections.remove(wanted.server)
+        self._configure(wanted.becomes.configuration)
+        change = wanted.becomes.change
+        self._approve(was_approved)
+        path = change.path if change is not None else ""
+        self._session.emit(ServerRemoved(wanted.server, path, backup, by))
+        self._rebuild()
 
     def _require_current(self, based_on: Configuration) -> None:
         if self._live.configuration is not based_on:
@@ -112,10 +119,25 @@ class Installing:
             return ""
         return await asyncio.to_thread(self._editor.write, becomes.change)
 
+    @asynccontextmanager
+    async def _undone_if_it_fails(self, wanted: Installation) -> AsyncIterator[None]:
+        try:
+            yield
+        except ToolsightError as error:
+            await uncancelled(self._undo(wanted))
+            tail = error.stderr_tail if isinstance(error, ConnectError) else ""
+            self._session.emit(
+                InstallFailed(wanted.plugin.name, wanted.server, error.message, error.hint, tail)
+            )
+            raise
+        except BaseException:
+            await uncancelled(self._undo(wanted))
+            raise
+
     async def _undo(self, wanted: Installation) -> None:
         self._configure(wanted.based_on)
-        await asyncio.shield(self._connections.remove(wanted.spec.name))
-        self._session.emit(ServerRemoved(wanted.spec.name))
+        await self._connections.remove(wanted.server)
+        self._session.emit(ServerRemoved(wanted.server))
         self._rebuild()
 
     @property

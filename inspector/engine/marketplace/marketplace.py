@@ -14,7 +14,8 @@ from inspector.domain.events import MarketplaceSearched
 from inspector.domain.events.base import Actor
 from inspector.domain.installation import Installation, Removal
 from inspector.domain.marketplace import MarketplaceReport, why_further
-from inspector.domain.plugin import PackageKind, Plugin, server_entry, server_name
+from inspector.domain.package_run import PackageKind
+from inspector.domain.plugin import Plugin, concealed_values, server_entry, server_name
 from inspector.domain.ranking import SearchReport
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import Settings
@@ -131,7 +132,11 @@ class Marketplace:
         entry = server_entry(plugin, values)
         taken = {spec.name for spec in configuration.servers} | set(configuration.disabled)
         becomes = self._market.editor.with_server(configuration, server_name(plugin, taken), entry)
-        spec = becomes.configuration.servers[-1]
+        *others, spec = becomes.configuration.servers
+        if spec.lacks:
+            raise ConfigError(f"{plugin.name} cannot be installed: it lacks {spec.lacks}", hint=spec.advice)
+        spec = replace(spec, concealed=concealed_values(plugin, values, spec))
+        becomes = replace(becomes, configuration=replace(becomes.configuration, servers=(*others, spec)))
         if plugin.package.kind in _FETCHED:
             spec = replace(spec, connect_timeout=max(spec.connect_timeout, _FETCHING))
         return Installation(plugin, spec, becomes, configuration)
@@ -145,7 +150,9 @@ class Marketplace:
             hint = f"Servers: {', '.join(closest(server, names) or tuple(names))}."
             raise ConfigError(f"there is no server '{server}'", hint=hint)
         becomes = self._market.editor.without_server(configuration, server)
-        return Removal(server, becomes, configuration)
+        # What goes is in the lines that are shown, and its secrets are not among those that stay.
+        gone = configuration.servers[names.index(server)].secrets
+        return Removal(server, replace(becomes, secrets={**becomes.secrets, **gone}), configuration)
 
     def use_settings(self, settings: Settings, changed: Sequence[str]) -> None:
         """Follow the settings; another embedding model begins anew. Raises ToolsightError."""

@@ -23,6 +23,7 @@ _NOTHING: Mapping[str, str] = {}
 _NO_FILE = "Nothing is written: no file of yours is behind this session, so the change ends with it."
 _OTHER_FORMATS = (".toml", ".yaml", ".yml")
 _ALL_WRITERS = 0o222
+_OWNER_ALONE = 0o600
 
 
 class ConfigurationEditor:
@@ -54,12 +55,19 @@ class ConfigurationEditor:
             deferred = {"defer_loading": True} if any("defer_loading" in one for one in entries) else {}
             return with_member(text, section, name, {**entry, **deferred})
 
-        change, after = self._changed(path, added)
+        change, data = self._changed(path, added)
+        after = self._read(path, data)
         spec = next(one for one in after.servers if one.name == name)
-        return ServerChange(name, replace(configuration, servers=(*configuration.servers, spec)), change)
+        servers = (*configuration.servers, spec)
+        return ServerChange(
+            name, replace(configuration, servers=servers), change, secrets=_written_secrets(data)
+        )
 
     def without_server(self, configuration: Configuration, name: str) -> ServerChange:
-        """What the file and the configuration become without a server. Raises ConfigError."""
+        """What the file and the configuration become without a server. Raises ConfigError.
+
+        The last one may go, too: the file has no servers then.
+        """
         servers = tuple(one for one in configuration.servers if one.name != name)
         becomes = ServerChange(name, replace(configuration, servers=servers), note=_NO_FILE)
         if not _has_file(configuration):
@@ -73,13 +81,14 @@ class ConfigurationEditor:
                 )
             return without_member(text, section, name)
 
-        change, _ = self._changed(path, removed)
-        return replace(becomes, change=change, note="")
+        change, data = self._changed(path, removed)
+        self._read(path, data, may_be_empty=True)
+        return replace(becomes, change=change, note="", secrets=_written_secrets(data))
 
     def _changed(
         self, path: Path, change: Callable[[str, tuple[str, ...], Mapping[str, Any]], str]
-    ) -> tuple[FileChange, Configuration]:
-        """The file before and after, and the configuration that it would be, read as at the next start."""
+    ) -> tuple[FileChange, Mapping[str, Any]]:
+        """The file before and after, and what it would say."""
         if path.suffix in _OTHER_FORMATS:
             hint = "Add the server there by hand: `toolsight marketplace show` has its command."
             raise ConfigError(f"{path} is not JSON, so it is not changed", hint=hint)
@@ -94,28 +103,26 @@ class ConfigurationEditor:
                 f"{path} is written in a way that cannot be changed", hint="Change it by hand."
             ) from error
         mark = b"\xef\xbb\xbf" if before.startswith(b"\xef\xbb\xbf") else b""
-        after = self._read(path, parse_object(path, changed))
-        return FileChange(str(path), before, mark + changed.encode()), after
+        return FileChange(str(path), before, mark + changed.encode()), parse_object(path, changed)
 
-    def _read(self, path: Path, data: Mapping[str, Any]) -> Configuration:
-        return configured(path, data, environment=self._environment, inputs=self._inputs)
+    def _read(self, path: Path, data: Mapping[str, Any], *, may_be_empty: bool = False) -> Configuration:
+        """The configuration that it would be, read as at the next start."""
+        return configured(
+            path, data, environment=self._environment, inputs=self._inputs, may_be_empty=may_be_empty
+        )
 
     def write(self, change: FileChange) -> str:
         """Write the change; return the path of the backup. Raises ConfigError; then nothing has changed."""
         path = Path(change.path)
         # A symbolic link stays a link; its target is replaced.
         target = path.resolve()
-        new, backup = target.with_name(f".toolsight-{secrets.token_hex(4)}.tmp"), _free_backup(target)
+        new = target.with_name(f".toolsight-{secrets.token_hex(4)}.tmp")
         try:
             _require_writable(path)
-            with new.open("xb") as file:
-                file.write(change.after)
-                file.flush()
-                os.fsync(file.fileno())
-            shutil.copymode(target, new)
+            _create(new, change.after, like=target)
             if target.read_bytes() != change.before:
                 raise ConfigError(f"{path} was changed meanwhile, so it was left alone", hint="Try again.")
-            shutil.copy2(target, backup)
+            backup = _backed_up(target, change.before)
             try:
                 new.replace(target)
             except OSError:
@@ -148,8 +155,19 @@ def _section(data: Mapping[str, Any]) -> tuple[str, ...]:
 def _within(data: Mapping[str, Any], section: tuple[str, ...]) -> Mapping[str, Any]:
     found: Any = data
     for key in section:
-        found = found[key]
+        found = found.get(key) if isinstance(found, Mapping) else None
     return found if isinstance(found, Mapping) else {}
+
+
+def _written_secrets(data: Mapping[str, Any]) -> dict[str, str]:
+    """What the file passes to any server, also to one that is disabled; references are none."""
+    return {
+        f"{server}.{name}": value
+        for server, entry in _within(data, _section(data)).items()
+        for key in ("env", "headers")
+        for name, value in _within(entry if isinstance(entry, Mapping) else {}, (key,)).items()
+        if isinstance(value, str) and "${" not in value
+    }
 
 
 def _require_writable(path: Path) -> None:
@@ -162,9 +180,31 @@ def _require_writable(path: Path) -> None:
         raise content.unusable(path, PermissionError("it is read-only"), "written")
 
 
-def _free_backup(target: Path) -> Path:
-    """The first name beside the file that is not taken: no backup replaces an earlier one."""
+def _create(path: Path, data: bytes, *, like: Path) -> None:
+    """A new file with the mode of another; nobody else reads it before, and no half of it stays.
+
+    Raises OSError, also if there is a file of that name.
+    """
+    number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ALONE)
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        shutil.copymode(like, path)
+    except BaseException:
+        with suppress(OSError):
+            path.unlink()
+        raise
+
+
+def _backed_up(target: Path, data: bytes) -> Path:
+    """A backup under the first name that is not taken: none replaces an earlier one. Raises OSError."""
     number, backup = 2, target.with_name(f"{target.name}.bak")
-    while backup.exists():
-        number, backup = number + 1, target.with_name(f"{target.name}.bak{number}")
-    return backup
+    while True:
+        try:
+            _create(backup, data, like=target)
+        except FileExistsError:
+            number, backup = number + 1, target.with_name(f"{target.name}.bak{number}")
+        else:
+            return backup

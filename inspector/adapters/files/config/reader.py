@@ -28,6 +28,7 @@ def read(
     environment: Mapping[str, str],
     variables: Mapping[str, str] = _NOTHING,
     inputs: Mapping[str, str] = _NOTHING,
+    may_be_empty: bool = False,
 ) -> Configuration:
     """Read a configuration in Toolsight's own format or any MCP client's. Raises ConfigError.
 
@@ -35,7 +36,14 @@ def read(
     If a file does not mention discovery, it is enabled with every server deferred, so that there is something
     to see. `cwd` is relative to the file; without it a server starts in Toolsight's working directory.
     """
-    return configured(path, load_object(path), environment=environment, variables=variables, inputs=inputs)
+    return configured(
+        path,
+        load_object(path),
+        environment=environment,
+        variables=variables,
+        inputs=inputs,
+        may_be_empty=may_be_empty,
+    )
 
 
 def configured(
@@ -45,11 +53,16 @@ def configured(
     environment: Mapping[str, str],
     variables: Mapping[str, str] = _NOTHING,
     inputs: Mapping[str, str] = _NOTHING,
+    may_be_empty: bool = False,
 ) -> Configuration:
-    """The configuration in a file's parsed content, or in a part of it. Raises ConfigError."""
+    """The configuration in a file's parsed content, or in a part of it. Raises ConfigError.
+
+    Without servers it is an error, unless it `may_be_empty`.
+    """
     form = normalised(data)
     model = _model(path, form)
-    _require_servers(path, form, model)
+    if not may_be_empty:
+        _require_servers(path, form, model)
     reader = ServerReader(path, form, _scope(path, form, environment, variables, inputs))
     return Configuration(
         source=str(path),

@@ -1,9 +1,13 @@
 """The command line that starts a package, as its registry's own runtime is called."""
 
+import re
 from collections.abc import Sequence
 
-from inspector.domain.plugin import PackageKind
+from inspector.domain.package_run import PackageKind
 
+_PIN = {PackageKind.NPM: "@", PackageKind.PYPI: "@", PackageKind.OCI: ":"}
+# A colon before a slash belongs to a registry's port.
+_TAGGED = re.compile(r"@|:[^/]*$")
 RUNTIMES = {PackageKind.NPM: "npx", PackageKind.PYPI: "uvx", PackageKind.OCI: "docker"}
 
 
@@ -16,8 +20,13 @@ def command_line(
     args: Sequence[str] = (),
     env: Sequence[str] = (),
 ) -> tuple[str, tuple[str, ...]]:
-    """The command and its arguments; `options` are for the runtime, `env` the variables it passes on."""
-    pinned = f"{identifier}@{version}" if version and kind is not PackageKind.OCI else identifier
+    """The command and its arguments; `options` are for the runtime, `env` the variables it passes on.
+
+    An image that has a tag or digest keeps it.
+    """
+    pinned = identifier
+    if version and not (kind is PackageKind.OCI and _TAGGED.search(identifier)):
+        pinned += f"{_PIN[kind]}{version}"
     before: tuple[str, ...] = ()
     if kind is PackageKind.NPM:
         before = () if "-y" in options or "--yes" in options else ("-y",)

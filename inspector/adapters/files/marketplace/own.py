@@ -9,7 +9,8 @@ from inspector.adapters.files.marketplace import text
 from inspector.adapters.files.marketplace.command import RUNTIMES, command_line
 from inspector.adapters.files.problem import NullAsAbsent, validated
 from inspector.domain.error import ConfigError
-from inspector.domain.plugin import Package, PackageKind, Permissions, Plugin, PluginTool, Variable
+from inspector.domain.package_run import PackageKind
+from inspector.domain.plugin import Package, Permissions, Plugin, PluginTool, Variable
 
 _Price = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 _Rating = Annotated[float, Field(ge=0, le=5, allow_inf_nan=False)]
@@ -37,7 +38,6 @@ class _PackageModel(NullAsAbsent):
     args: list[str] = Field(default_factory=list)
     url: str = ""
     variables: list[_VariableModel] = Field(default_factory=list)
-    options: list[str] = Field(default_factory=list)
     obstacle: str = ""
 
 
@@ -136,7 +136,6 @@ def _package(model: _PackageModel, variables: Mapping[str, str]) -> Package:
         args=text.arguments(args, "args"),
         url=text.argument(model.url, "url"),
         variables=given,
-        options=text.arguments(model.options, "options"),
         obstacle=text.prose(model.obstacle),
     )
 

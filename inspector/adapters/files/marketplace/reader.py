@@ -89,7 +89,7 @@ def _entries(path: Path, data: Any, variables: Mapping[str, str]) -> Iterator[Pl
         if pages:
             return registry_plugins([one for page in pages for one in page["servers"]], place, origin)
         return registry_plugins(data, place, origin)
-    raise ConfigError(f"{path} is no {_KIND}", hint=_HINT)
+    raise ConfigError(f"{path} is not a {_KIND}", hint=_HINT)
 
 
 def keep_catalog(folder: Path, name: str, plugins: Sequence[Plugin]) -> Path:

@@ -14,7 +14,8 @@ from inspector.adapters.files.marketplace import text
 from inspector.adapters.files.marketplace.command import RUNTIMES, command_line
 from inspector.adapters.files.problem import validated
 from inspector.domain.error import ConfigError
-from inspector.domain.plugin import Package, PackageKind, Plugin, Variable
+from inspector.domain.package_run import PackageKind
+from inspector.domain.plugin import Package, Plugin, Variable
 
 _CAMEL = {
     "registry_type": "registryType",
@@ -102,7 +103,7 @@ def registry_plugins(entries: Sequence[Any], place: str, origin: str) -> Iterato
 def _parts(entry: Any, place: str, index: int) -> tuple[_Server, Mapping[str, Any]]:
     """The server and what the registry itself says of it, wherever the version of its answer keeps that."""
     if not isinstance(entry, Mapping):
-        raise ConfigError(f"{place}: servers[{index}] is no object")
+        raise ConfigError(f"{place}: servers[{index}] is not an object")
     server = entry.get("server", entry)
     meta = entry.get("_meta")
     official = meta.get(_OFFICIAL) if isinstance(meta, Mapping) else None
@@ -159,7 +160,7 @@ def _package(model: _Package) -> Package:
         why = f"packages of the kind {model.registryType} are not supported"
         return Package(PackageKind.MODULE, text.prose(model.identifier), obstacle=text.prose(why))
     if kind not in RUNTIMES:
-        raise ConfigError(f"a package of the kind {kind} is in no registry")
+        raise ConfigError(f"a package of the kind {kind} cannot come from a registry")
     inputs: list[Variable] = []
     options = text.arguments(_words(model.runtimeArguments, inputs), "runtimeArguments")
     args = text.arguments(_words(model.packageArguments, inputs), "packageArguments")
@@ -177,7 +178,6 @@ def _package(model: _Package) -> Package:
         command=command,
         args=line,
         variables=(*env, *inputs),
-        options=options,
         obstacle=_obstacle(kind, model),
     )
 

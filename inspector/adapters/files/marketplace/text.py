@@ -14,13 +14,14 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}")
 _RUNNABLE = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*")
 _IMAGE = re.compile(r"[a-z0-9][A-Za-z0-9._/:@-]*")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!_-]*")
+_TAG = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,127}")
 _REFERENCE = "${"
 
 
 def name(text: str, what: str) -> str:
     """A name on one line. Raises ConfigError."""
     if not text.strip() or len(text) > LONGEST_NAME or _CONTROL.search(text) or ":" in text:
-        raise ConfigError(f"{what} is no name: 1 to {LONGEST_NAME} characters on one line, without a colon")
+        raise ConfigError(f"{what} must have 1 to {LONGEST_NAME} characters on one line, without a colon")
     return text
 
 
@@ -52,7 +53,7 @@ def arguments(texts: Iterable[str], what: str) -> tuple[str, ...]:
 def variable(text: str, what: str) -> str:
     """A variable's name. Raises ConfigError."""
     if not _VARIABLE.fullmatch(text):
-        raise ConfigError(f"{what} is no name of a variable")
+        raise ConfigError(f"{what} does not have a valid name")
     return text
 
 
@@ -62,9 +63,9 @@ def package(identifier: str, version: str, *, image: bool = False) -> str:
     Raises ConfigError, also for a version that is no version.
     """
     if len(identifier) > LONGEST_NAME or not (_IMAGE if image else _RUNNABLE).fullmatch(identifier):
-        raise ConfigError("its package's name is none that a registry could have")
-    if version and (len(version) > LONGEST_NAME or not _VERSION.fullmatch(version)):
-        raise ConfigError("its version is none that a package could have")
+        raise ConfigError("its package name is not valid")
+    if version and (len(version) > LONGEST_NAME or not (_TAG if image else _VERSION).fullmatch(version)):
+        raise ConfigError("its version is not a valid tag" if image else "its version is not a valid version")
     return identifier
 
 

@@ -60,7 +60,7 @@ class Answers:
             if isinstance(block, dict):
                 self._block(answer, block, at)
             else:
-                self._tally.count_malformed("a block that is no object")
+                self._tally.count_malformed("a block that is not an object")
 
     def _block(self, answer: Answer, block: dict[str, Any], at: float | None) -> None:
         kind = text(block.get("type"))

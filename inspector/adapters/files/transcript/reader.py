@@ -84,7 +84,7 @@ def open_transcript(path: Path) -> Transcript:
     """Open a transcript. Raises ConfigError if it cannot be read, or nothing in it is known."""
     found = _found(path)
     if found is None:
-        raise ConfigError(f"{path} is no transcript that Toolsight knows", hint=_HINT)
+        raise ConfigError(f"{path} is not a transcript that Toolsight knows", hint=_HINT)
     return Transcript(path, found.format, found.whole)
 
 
@@ -149,7 +149,9 @@ def _opened(path: Path) -> BinaryIO:
         raise ConfigError(f"{path} is a folder", hint="Name a transcript in it.")
     try:
         if path.exists() and not path.is_file():
-            raise ConfigError(f"{path} is no ordinary file", hint="Name a file that an agent has written.")
+            raise ConfigError(
+                f"{path} is not an ordinary file", hint="Name a file that an agent has written."
+            )
         return path.open("rb")
     except FileNotFoundError as error:
         raise ConfigError(f"{path} does not exist", hint="Check the name.") from error

@@ -76,7 +76,7 @@ class VSCodeReader:
             if isinstance(request, dict):
                 self._request(request)
             else:
-                self._tally.count_malformed("a request that is no object")
+                self._tally.count_malformed("a request that is not an object")
         return self._flow.take()
 
     def finish(self) -> list[Entry]:

@@ -46,7 +46,7 @@ _HEADS = {
 _TERMS_OF_ART = ("tf", "df", "idf", "cosine", "mean")
 _COUNTS = {"tf", "df", "N", "rank", "k", "times in query", "query words", "tool keywords"}
 _COUNTS |= {"haystack length", "past requests"}
-# Their terms are no stems: a word as the query has it, a whole step of it, a past request, past use.
+# Their terms are not stems: a word as the query has it, a whole step of it, a past request, past use.
 _UNSTEMMED = (Signal.WORDS, Signal.STEP, Signal.HISTORY, Signal.AFFINITY)
 _NOTHING = "This tool matches nothing in the query."
 

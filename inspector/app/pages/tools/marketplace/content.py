@@ -122,7 +122,7 @@ def _lines(plugin: Plugin, server: str) -> Iterator[Content]:
             (f"{'! cannot be installed here: '}", "$text-warning"), _text(package.obstacle)
         )
     yield from _known(
-        ("package", " ".join(filter(None, (package.kind, package.identifier, package.version)))),
+        ("package", package.label),
         ("command", shlex.join((package.command, *package.args)) if package.command else ""),
         ("address", package.url),
     )

@@ -160,7 +160,7 @@ def detail(versions: Sequence[RegisteredTool], *, connected: bool) -> Content:
     newest = versions[0]
     state = (HERE, "$text-success") if connected else (AWAY, MUTED)
     if not newest.is_there:
-        state = ("✕ gone: its origin has it no more", "$text-warning")
+        state = ("✕ gone: its origin no longer has it", "$text-warning")
     lines = [
         Content.assemble(plain(newest.tool.id, limit=_LONGEST, newlines=False).stylize("bold"), "   ", state),
         plain(newest.tool.description.strip() or "(no description)", limit=_SAID),
