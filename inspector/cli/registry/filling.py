@@ -11,10 +11,10 @@ import click
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.files.recording import read_definitions
 from inspector.adapters.files.registry_export import export_lines, is_export, read_export, write_export
-from inspector.cli.composition import open_registry
 from inspector.cli.launch import headless
 from inspector.cli.options import Options, as_json as json_option, options as session_options, shared
 from inspector.cli.progress import Progress, cancellation
+from inspector.cli.registry.opening import open_registry
 from inspector.cli.registry.option import (
     chosen,
     chosen_embedder,

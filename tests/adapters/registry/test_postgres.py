@@ -173,14 +173,13 @@ def test_the_index_names_enough_candidates_that_not_all_are_compared(
 
 
 @pytest.mark.usefixtures("tiny_index")
-def test_what_the_index_cannot_tell_apart_is_put_in_order(registry: PostgresRegistry) -> None:
-    """In half precision the first numbers of all these vectors are the same, or the wrong way round."""
-    alike = [tool("s", f"t{number}", f"{number}") for number in range(8)]
-    registry.sync("o", alike, at=1.0)
-    for number, one in enumerate(alike):
-        keep_vector(registry, one, 1, 0.1 + number * 1e-6, 0)
+def test_what_is_nearer_in_half_precision_alone_does_not_come_first(registry: PostgresRegistry) -> None:
+    registry.sync("o", [A, B, C], at=1.0)
+    keep_vector(registry, A, 1, 0.568, 0.554)
+    keep_vector(registry, B, 1, 0.444, 0.658)
+    keep_vector(registry, C, 0, 1, 1)
     assert registry.unembedded(MODEL, 1) == {}
-    assert found(registry, 1) == [alike[0].id]
+    assert found(registry, 1) == [A.id]
 
 
 def test_a_search_survives_that_its_connection_was_ended(registry: PostgresRegistry) -> None:
