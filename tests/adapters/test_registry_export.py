@@ -110,6 +110,7 @@ def test_a_line_with_a_value_that_no_registry_holds_is_named(
     with pytest.raises(ConfigError) as failure:
         registry.restore(read_export(file))
     assert failure.value.message.startswith(f"{file}:2: {told}")
+    assert "default" not in failure.value.hint
     assert registry.count() == 0
     registry.close()
 

@@ -36,7 +36,7 @@ class _Line(Foreign):
     annotations: Claims = Field(default_factory=Claims)
     tags: list[str] = Field(default_factory=list)
     origin: str
-    version: int = Field(ge=1, le=MOST_VERSION)
+    version: int = Field(ge=1, le=MOST_VERSION, description="Versions of a tool count from 1.")
     hash: str = Field(description="Only lines of an export have one: remove it from a line of your own.")
     at: float = Field(ge=0, le=LAST_MOMENT, allow_inf_nan=False, description="Write seconds since 1970, UTC.")
     there: bool = True
