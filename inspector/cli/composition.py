@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +44,6 @@ from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder
-from inspector.engine.marketplace.port import MarketplacePorts
 from inspector.engine.policy import Policy
 from inspector.engine.ports import (
     Approver,
@@ -68,11 +66,8 @@ if TYPE_CHECKING:
     from inspector.domain.access import AccessPolicy
     from inspector.domain.evaluation import EvalCase
     from inspector.domain.inertia import InertiaGraph
-    from inspector.engine.registry.port import ToolRegistry
 
 APP = "toolsight"
-DATABASE_URL = "TOOLSIGHT_DATABASE_URL"
-_POSTGRES = "inspector.adapters.postgres.registry"
 
 
 def database_path(options: Options) -> Path:
@@ -98,30 +93,6 @@ def make_reliability(
 ) -> ReliabilityPorts:
     """What keeps a session going while tools fail; pauses between attempts are made with `sleep`."""
     return ReliabilityPorts(breakers, TenacityRetrier(sleep), JsonSchemaCheck())
-
-
-def open_registry(options: Options) -> "ToolRegistry":
-    """The tool registry: at TOOLSIGHT_DATABASE_URL, else in the database of the sessions.
-
-    Raises ConfigError if nothing here can open that address.
-    """
-    url = os.environ.get(DATABASE_URL, "")
-    if not url:
-        from inspector.adapters.sqlite.registry import SqliteRegistry
-
-        return SqliteRegistry(database_path(options))
-    scheme = url.partition(":")[0]
-    if scheme not in ("postgres", "postgresql"):
-        hint = "Write postgresql://USER@HOST/DATABASE, or unset it to use the SQLite file."
-        raise ConfigError(f"{DATABASE_URL} is not a PostgreSQL address", hint=hint)
-    try:
-        opened: ToolRegistry = import_module(_POSTGRES).PostgresRegistry(url)
-    except ImportError as error:
-        raise ConfigError(
-            f"{DATABASE_URL} needs a package that is not installed: {error.name}",
-            hint="Install it with `pip install 'toolsight[postgres]'`, or unset the variable.",
-        ) from error
-    return opened
 
 
 def open_vectors(options: Options) -> SqliteVectors:
@@ -161,7 +132,7 @@ def configuration_path(options: Options) -> Path | None:
 
 
 def read_configuration(options: Options, *, may_be_empty: bool = False) -> Configuration:
-    """The server that was typed, or the configuration file, which must have a server unless it `may_be_empty`.
+    """The server that was typed, or the configuration file, which has a server unless it `may_be_empty`.
 
     Raises ConfigError, also if there is neither, or if it lacks a server that `--trust` names.
     """
@@ -178,7 +149,9 @@ def _read(options: Options, may_be_empty: bool) -> Configuration:
     if options.demo:
         return _with_chosen(demo_configuration(demo_folder()), options)
     if options.registry:
-        return _with_chosen(_registry_configuration(options), options)
+        from inspector.cli.registry.opening import stored_configuration
+
+        return _with_chosen(stored_configuration(options), options)
     if options.server:
         typed = typed_configuration(options.server, environment=os.environ, inputs=given_inputs(options))
         return _with_chosen(typed, options)
@@ -194,17 +167,6 @@ def _read(options: Options, may_be_empty: bool) -> Configuration:
         path, environment=os.environ, inputs=given_inputs(options), may_be_empty=may_be_empty
     )
     return _with_chosen(configuration, options)
-
-
-def _registry_configuration(options: Options) -> Configuration:
-    from inspector.engine.registry.source import registry_configuration
-
-    configuration = registry_configuration(open_registry(options).servers())
-    # Who sees only some tools is told nothing of the others, not even that there are none.
-    if not configuration.servers and not options.settings.get("access.policy"):
-        hint = "`toolsight registry sync` and `toolsight registry import` put tools into it."
-        raise ConfigError("the registry has no tools", hint=hint)
-    return configuration
 
 
 def given_inputs(options: Options) -> dict[str, str]:
@@ -273,9 +235,9 @@ def _with_what_is_stored(servers: Connector, options: Options) -> Connector:
     connector = WithStoredListings(servers)
     if not options.registry:
         return connector
-    from inspector.engine.registry.source import WithRegistry
+    from inspector.cli.registry.opening import with_registry
 
-    return WithRegistry(open_registry(options), connector)
+    return with_registry(connector, options)
 
 
 def _mcp_connector(options: Options) -> McpConnector:
@@ -332,6 +294,9 @@ def make_workbench(
     Without `record` nothing is left of the session: it only reads. For a `listing`, which does not search, no
     embedding model is loaded, and no encoding for texts that were counted before.
     """
+    from inspector.cli.marketplace.ports import make_marketplace
+    from inspector.cli.registry.opening import open_registry
+
     servers = _mcp_connector(options)
     ports = Ports(
         connector=connector or _with_what_is_stored(servers, options),
@@ -368,15 +333,6 @@ def make_workbench(
         values=policy.session_values,
         trusted=options.trust,
     )
-
-
-def make_marketplace(options: Options) -> MarketplacePorts:
-    """The catalogs of the marketplace, and what changes configuration files."""
-    from inspector.adapters.files.config.editor import ConfigurationEditor
-    from inspector.cli.marketplace.ports import read_catalogs
-
-    editor = ConfigurationEditor(os.environ, given_inputs(options))
-    return MarketplacePorts(partial(read_catalogs, options), editor)
 
 
 def imported_path(options: Options) -> Path:

@@ -23,17 +23,11 @@ from inspector.domain.server import Era, ServerInfo, ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.access.glimpse import seen_failure, seen_info, seen_listing
 from inspector.engine.change_pace import ChangePace
-from inspector.engine.listing import (
-    DefinitionRecord,
-    Difference,
-    Listed,
-    difference,
-    list_tools,
-    read_listing,
-)
+from inspector.engine.listing import Difference, Listed, difference, list_tools
+from inspector.engine.look import Look, Seen
 from inspector.engine.ports import ClientSide, Clock, Connector, ServerLink, ToolListing
 from inspector.engine.start_pace import StartPace
-from inspector.engine.store_ports import ServerMemory, Snapshot
+from inspector.engine.store_ports import ServerMemory
 from inspector.engine.target import target
 
 # So many more tools of a long list are an event.
@@ -74,17 +68,23 @@ class Connection:
         self._milliseconds = 0.0
         self._sight = sight
         self._showing = asyncio.Lock()
-        self._redact = redact
-        self._definitions = DefinitionRecord(redact)
         self._spec = spec
         self._connector = connector
         self._memory = memory
         self._clock = clock
         self._emit = emit
-        self._count_tokens = count_tokens
-        self._slots = slots
         self._pace = pace
         self._client_for = client_for
+        self._look = Look(
+            spec,
+            memory,
+            clock,
+            count_tokens=count_tokens,
+            redact=redact,
+            slots=slots,
+            sight=sight,
+            offered=lambda: self._last,
+        )
         self._change_pace = ChangePace(clock.monotonic)
         self._client: ClientSide | None = None
         self._on_tools = on_tools
@@ -153,8 +153,8 @@ class Connection:
 
     def hide(self) -> None:
         """Offer nothing, and know of nothing that was told: another session begins."""
-        self._definitions, self._last = DefinitionRecord(self._redact), ()
-        self.tools, self.summary, self.instructions = (), "", ""
+        self._look.begin()
+        self._last, self.tools, self.summary, self.instructions = (), (), "", ""
 
     async def renew(self) -> None:
         """Tell a session that has just begun of the server as it is, as if it had been connected for it."""
@@ -257,26 +257,26 @@ class Connection:
         self, link: ServerLink, listing: ToolListing, milliseconds: float, era: Era | None
     ) -> None:
         before = self._link
-        shown, info, tokens, listed = await self._read(listing, link.info, era)
+        seen = await self._look.at(listing, link.info, era)
         if self._link is not before:
             return
         self._milliseconds = milliseconds
-        self._use(link, listing, shown, info)
+        self._use(link, listing, seen)
         self._emit(
             ServerReady(
                 server=self._spec.name,
-                tools=len(shown.tools),
-                tokens=tokens,
-                info=info,
-                skipped=shown.skipped,
+                tools=len(seen.listing.tools),
+                tokens=seen.tokens,
+                info=seen.info,
+                skipped=seen.listing.skipped,
                 milliseconds=milliseconds,
-                definitions=listed.definitions,
-                added=listed.difference.added,
-                removed=listed.difference.removed,
-                since=listed.since,
+                definitions=seen.listed.definitions,
+                added=seen.listed.difference.added,
+                removed=seen.listed.difference.removed,
+                since=seen.listed.since,
             )
         )
-        self._note(listed)
+        self._note(seen.listed)
         self._settled.set()
         self._on_tools()
 
@@ -318,81 +318,40 @@ class Connection:
                 self.summary, self.instructions = told.summary, told.instructions
                 self._on_tools()
             return
-        shown, info, tokens, listed = await self._read(listing, link.info)
+        now = await self._look.at(listing, link.info)
         if self._link is not link:
             return
-        self._use(link, listing, shown, info)
+        self._use(link, listing, now)
         self._emit(
             ToolsChanged(
                 server=self._spec.name,
-                added=listed.difference.added,
-                removed=listed.difference.removed,
-                changed=listed.difference.changed,
-                tools=len(shown.tools),
-                tokens=tokens,
-                skipped=shown.skipped,
-                definitions=listed.definitions,
+                added=now.listed.difference.added,
+                removed=now.listed.difference.removed,
+                changed=now.listed.difference.changed,
+                tools=len(now.listing.tools),
+                tokens=now.tokens,
+                skipped=now.listing.skipped,
+                definitions=now.listed.definitions,
             )
         )
-        self._note(listed)
+        self._note(now.listed)
         self._on_tools()
 
     def _note(self, listed: Listed) -> None:
         """Note what the stream has now, and tell what became of each tool that is another one."""
-        self._definitions.note(listed.definitions)
+        self._look.note(listed)
         for change in listed.changes:
             self._emit(change)
 
-    def _use(self, link: ServerLink, listing: ToolListing, shown: ToolListing, info: ServerInfo) -> None:
+    def _use(self, link: ServerLink, listing: ToolListing, seen: Seen) -> None:
         """Offer these tools.
 
         Nothing may be awaited until their definitions are recorded: no catalog has a tool whose definition is
         not in the stream.
         """
-        self._link, self.tools, self._listing = link, shown.tools, listing
-        self.summary, self.instructions = info.summary, info.instructions
-        self._last = shown.tools
-
-    async def _read(
-        self, listing: ToolListing, info: ServerInfo, era: Era | None = None
-    ) -> tuple[ToolListing, ServerInfo, int, Listed]:
-        """What is seen of a listing, its tokens, and what is new; it is read again if the sight changes."""
-        while True:
-            sight = self._sight()
-            shown, told = (
-                seen_listing(self._spec.name, listing, sight),
-                seen_info(self._spec.name, info, sight),
-            )
-            tokens, listed = await self._read_seen(listing, info.summary, shown, sight, era)
-            if self._sight() is sight:
-                return shown, told, tokens, listed
-
-    async def _read_seen(
-        self, listing: ToolListing, summary: str, shown: ToolListing, sight: Sight, era: Era | None
-    ) -> tuple[int, Listed]:
-        """Count the tools' tokens, find what is new and what changed, and remember both tools and era.
-
-        All of it is done in threads, which are awaited even if the connection ends meanwhile. Remembered is
-        the whole listing: it is for nobody's eyes before it is looked at by a sight.
-        """
-        snapshot, before = Snapshot(listing.tools, self._clock.now(), summary), self._last
-        record = self._definitions
-
-        def read() -> Listed:
-            if era is not None:
-                self._memory.remember_era(self._spec.fingerprint(), era)
-            return read_listing(self._memory, self._spec, snapshot, before, record, sight)
-
-        async with self._slots:
-            # Two threads, as counting leaves a processor's time to Python.
-            counting = asyncio.create_task(asyncio.to_thread(self._count_tokens, shown.tools))
-            reading = asyncio.create_task(asyncio.to_thread(read), name=f"reading {self._spec.name}")
-            try:
-                await asyncio.wait({counting, reading})
-            except asyncio.CancelledError:
-                await asyncio.wait({counting, reading})
-                raise
-        return counting.result(), reading.result()
+        self._link, self.tools, self._listing = link, seen.listing.tools, listing
+        self.summary, self.instructions = seen.info.summary, seen.info.instructions
+        self._last = seen.listing.tools
 
     def _forget(self) -> None:
         self._link, self.tools, self.summary, self.instructions = None, (), "", ""

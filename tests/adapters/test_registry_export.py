@@ -1,6 +1,7 @@
 """A registry as a file: the same registry again, and what is wrong with a line."""
 
 import json
+import math
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -90,6 +91,30 @@ def test_a_bad_line_is_named_and_nothing_of_the_file_is_kept(
     registry.close()
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("at", math.nan, "at must be a finite number, not nan"),
+        ("at", math.inf, "at must be a finite number, not inf"),
+        ("at", 1e300, "at must be less than or equal to 253402300799, not 1e+300"),
+        ("version", 2**31, "version must be less than or equal to 2147483647"),
+        ("version", 10**30, "version must be less than or equal to 2147483647"),
+        ("origin", "o" * 600, "the origin o"),
+    ],
+)
+def test_a_line_with_a_value_that_no_registry_holds_is_named(
+    tmp_path: Path, lines: list[str], key: str, value: object, told: str
+) -> None:
+    file, registry = tmp_path / "bad.jsonl", SqliteRegistry(tmp_path / "b.db")
+    file.write_text("\n".join([lines[0], json.dumps(json.loads(lines[1]) | {key: value}), lines[2]]))
+    with pytest.raises(ConfigError) as failure:
+        registry.restore(read_export(file))
+    assert failure.value.message.startswith(f"{file}:2: {told}")
+    assert "default" not in failure.value.hint
+    assert registry.count() == 0
+    registry.close()
+
+
 def test_a_definition_that_was_edited_is_told_by_its_hash(tmp_path: Path, lines: list[str]) -> None:
     file = tmp_path / "edited.jsonl"
     file.write_text(json.dumps(json.loads(lines[0]) | {"description": "Other."}))
@@ -122,9 +147,9 @@ def test_a_file_that_cannot_be_written_is_told_and_the_old_one_stays(tmp_path: P
 @with_hostile_text
 def test_hostile_text_comes_back_as_it_went(tmp_path: Path, text: str) -> None:
     registry, file = SqliteRegistry(tmp_path / "a.db"), tmp_path / "hostile.jsonl"
-    registry.sync(text, [tool(text[:100], text[:100], text)], at=1.0)
+    registry.sync(text[:100], [tool(text[:60], text[:60], text)], at=1.0)
     write_export(file, registry.history())
     assert file.read_bytes().isascii()
     assert list(read_export(file)) == list(registry.history())
-    registry.sync(text, [], at=2.0)
+    registry.sync(text[:100], [], at=2.0)
     registry.close()

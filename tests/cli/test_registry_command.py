@@ -41,6 +41,18 @@ def test_a_listing_is_imported_embedded_and_found(toolsight: Toolsight, db: str,
     assert found[0]["similarity"] > found[1]["similarity"]
 
 
+def test_a_listing_with_a_name_that_no_registry_keeps_is_left_out_whole(
+    toolsight: Toolsight, db: str, garden: Path
+) -> None:
+    long = garden.with_name("long.json")
+    long.write_text(json.dumps({"tools": [PLANTS, {**SOIL, "name": "n" * 600}]}))
+    done = toolsight("registry", "import", str(long), str(garden), "--db", db)
+    assert done.exit_code == 1
+    assert f"{long}: the id long:n" in done.stderr
+    kept = json.loads(toolsight("registry", "list", "--json", "--db", db).stdout)
+    assert {one["id"] for one in kept} == {"garden:soil_report", "garden:water_plants"}
+
+
 def test_a_changed_listing_makes_versions_and_what_is_missing_is_gone(
     toolsight: Toolsight, db: str, garden: Path
 ) -> None:

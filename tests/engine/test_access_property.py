@@ -16,7 +16,7 @@ from inspector.domain.access import AccessPolicy, Grant, Scope, User
 from inspector.domain.access_reach import reaches
 from inspector.domain.error import ToolsightError
 from inspector.domain.message import ToolResult
-from inspector.domain.plugin import PackageKind
+from inspector.domain.package_run import PackageKind
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.server import ServerInfo, SkippedTool
 from inspector.domain.timeline import Timeline

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from inspector.domain.tool import Tool
 from inspector.engine.discovery.history import MOST_REQUESTS, NOTHING_ASKED, Learning, newest
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.discovery.semantics import Semantics
+from tests.support.recorded_calls import Recorded
 from tests.support.retrieval import CountingEmbedder
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import connected
@@ -39,20 +40,6 @@ class Aside:
 
     async def run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
-
-
-class Recorded:
-    """The calls of earlier sessions; counts how often they are read, and in which thread."""
-
-    def __init__(self, *past: PastCall) -> None:
-        self.past = past
-        self.reads = 0
-        self.thread = ""
-
-    def __call__(self) -> Iterable[PastCall]:
-        self.reads += 1
-        self.thread = threading.current_thread().name
-        return self.past
 
 
 def made(

@@ -19,6 +19,7 @@ from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.past_use import PastUse, Use, Whose, used
 from inspector.engine.discovery.retrieval import Retrieval
+from tests.support.recorded_calls import Recorded
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import connected
 
@@ -68,20 +69,6 @@ def test_the_order_of_calls_does_not_matter(days: list[tuple[str, int]]) -> None
 
 def test_a_call_of_long_ago_is_forgotten() -> None:
     assert used([call("s:a", 0)], ADA, 365 * DAY).uses == {}
-
-
-class Recorded:
-    """The calls of earlier sessions; counts how often they are read, and in which thread."""
-
-    def __init__(self, *past: PastCall) -> None:
-        self.past = past
-        self.reads = 0
-        self.thread = ""
-
-    def __call__(self) -> Iterable[PastCall]:
-        self.reads += 1
-        self.thread = threading.current_thread().name
-        return self.past
 
 
 def made(

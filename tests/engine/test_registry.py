@@ -90,6 +90,15 @@ async def test_a_server_that_failed_is_left_out_with_its_reason(registry: Sqlite
     assert registry.count(part="broken:") == 1
 
 
+async def test_a_server_with_a_name_that_no_registry_keeps_is_left_out(registry: SqliteRegistry) -> None:
+    servers = {**shop_and_weather(), "long": MemoryServer([tool("long", "n" * 600)])}
+    async with connected(servers=servers) as rig:
+        done = {one.server: one for one in synchronise(registry, rig.bench, at=5.0)}
+    assert done["long"].report is None
+    assert done["long"].why.endswith("has 605 bytes")
+    assert registry.count(part="shop:") == 2
+
+
 async def test_an_unknown_server_is_told_with_the_closest_name(registry: SqliteRegistry) -> None:
     async with connected() as rig:
         with pytest.raises(ConfigError) as failure:

@@ -9,7 +9,8 @@ from inspector.adapters.memory.fakes import ManualClock
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
 from inspector.adapters.sqlite.registry import SqliteRegistry
 from inspector.domain.evaluation import EvalCase
-from inspector.domain.plugin import Package, PackageKind, Plugin, PluginTool
+from inspector.domain.package_run import PackageKind
+from inspector.domain.plugin import Package, Plugin, PluginTool
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.semantics import Semantics

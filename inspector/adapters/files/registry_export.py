@@ -17,6 +17,7 @@ from inspector.domain.error import ConfigError
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.registered_tool import RegisteredTool
 from inspector.domain.tool import Annotations, Tool
+from inspector.engine.registry.acceptance import LAST_MOMENT, MOST_VERSION, NAME_HINT, name_problem
 
 _MAX_LINE = 32 * 1024 * 1024
 _NOTHING = "Nothing of the file was imported. Correct the line, or remove it."
@@ -35,9 +36,9 @@ class _Line(Foreign):
     annotations: Claims = Field(default_factory=Claims)
     tags: list[str] = Field(default_factory=list)
     origin: str
-    version: int = Field(ge=1)
+    version: int = Field(ge=1, le=MOST_VERSION, description="Versions of a tool count from 1.")
     hash: str = Field(description="Only lines of an export have one: remove it from a line of your own.")
-    at: float
+    at: float = Field(ge=0, le=LAST_MOMENT, allow_inf_nan=False, description="Write seconds since 1970, UTC.")
     there: bool = True
 
     def registered(self) -> RegisteredTool:
@@ -84,6 +85,8 @@ def _checked(
     found: RegisteredTool, path: Path, number: int, seen: dict[tuple[str, int], int]
 ) -> RegisteredTool:
     what = found.tool.id, found.version
+    if problem := name_problem(found.tool, found.origin):
+        raise ConfigError(f"{path}:{number}: {problem}", hint=NAME_HINT)
     if what in seen:
         problem = f"is version {found.version} of {found.tool.id}, as line {seen[what]} is"
         raise ConfigError(f"{path}:{number} {problem}", hint=_NOTHING)

@@ -7,14 +7,15 @@ from typing import Any
 from inspector.adapters.postgres.database import TIMEOUT_S, PostgresDatabase
 from inspector.adapters.postgres.merge import merge
 from inspector.adapters.postgres.nearest import ITERATING, READER, NearestTools
-from inspector.adapters.postgres.row import COLUMNS, NOW, VERSIONS, registered, staged, tool_in
+from inspector.adapters.postgres.row import COLUMNS, NOW, VERSIONS, registered, staged
 from inspector.adapters.postgres.sight_filter import condition
 from inspector.adapters.postgres.stored_text import original, stored
 from inspector.adapters.postgres.vector_table import VectorTable, build_index, keep, tables_of
+from inspector.adapters.stored_definition import tool_in
 from inspector.domain.access import EVERYTHING, Sight
-from inspector.domain.definition import definition_hash
 from inspector.domain.registered_tool import Neighbour, RegisteredTool, SyncReport
 from inspector.domain.tool import Tool
+from inspector.engine.registry.acceptance import accepted, accepted_query, accepted_vectors, versions_of
 from inspector.engine.registry.text import embedded_text
 
 _PAGE = 500
@@ -46,12 +47,12 @@ class PostgresRegistry:
 
     def sync(self, origin: str, tools: Iterable[Tool], *, at: float, whole: bool = True) -> SyncReport:
         """See `ToolRegistry`."""
-        versions = (RegisteredTool(tool, origin, 1, definition_hash(tool), at) for tool in tools)
-        return merge(self._database, map(staged, versions), stored(origin) if whole else None)
+        versions = map(staged, versions_of(origin, tools, at))
+        return merge(self._database, versions, stored(origin) if whole else None)
 
     def restore(self, versions: Iterable[RegisteredTool]) -> SyncReport:
         """See `ToolRegistry`."""
-        return merge(self._database, map(staged, versions), None)
+        return merge(self._database, map(staged, accepted(versions)), None)
 
     def count(self, sight: Sight = EVERYTHING, *, part: str = "") -> int:
         """See `ToolRegistry`."""
@@ -144,8 +145,9 @@ class PostgresRegistry:
         return {bytes(key): embedded_text(tool_in(definition)) for key, definition in rows}
 
     def keep_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None:
-        """See `ToolRegistry`. A vector has at most 16,000 dimensions, and no number that is not finite."""
-        keep(self._database, model, vectors)
+        """See `ToolRegistry`."""
+        if vectors:
+            keep(self._database, model, vectors, accepted_vectors(vectors))
 
     def nearest(
         self,
@@ -157,6 +159,7 @@ class PostgresRegistry:
         floor: float = -1.0,
     ) -> tuple[Neighbour, ...]:
         """See `ToolRegistry`."""
+        accepted_query(vector)
         return self._nearest.nearest(model, vector, count, sight, floor)
 
     def close(self) -> None:

@@ -13,7 +13,6 @@ from inspector.adapters.postgres.database import PostgresDatabase
 from inspector.adapters.postgres.merge import CHANGED
 from inspector.adapters.postgres.migration import LOCK
 from inspector.adapters.postgres.stored_text import stored
-from inspector.domain.error import StoreError
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 INDEXED_FROM = 10_000
 # Measured with a million tools, see docs/registry.md.
 M, EF_CONSTRUCTION = 24, 128
-# pgvector's limits, of what it keeps and of what an index of half-precision vectors takes.
-_MOST_DIMENSIONS, _MOST_INDEXED = 16_000, 4_000
+# What an index of half-precision vectors takes.
+_MOST_INDEXED = 4_000
 # What building an index takes a vector, beyond its half-precision numbers; and what it may take at most.
 _GRAPH_BYTES, _MOST_BUILD_BYTES = 1_500, 4 << 30
 _NUMBER_BYTES = 4
@@ -68,20 +67,15 @@ def tables_of(database: PostgresDatabase, model: str) -> list[VectorTable]:
     return [VectorTable(*row) for row in database.rows(sql, {"model": stored(model)})]
 
 
-def keep(database: PostgresDatabase, model: str, vectors: Mapping[bytes, bytes]) -> None:
-    """Keep vectors, replacing those with the same keys; if that fails, none are kept. Raises StoreError."""
-    sized: dict[int, dict[bytes, bytes]] = {}
-    for key, vector in vectors.items():
-        dimensions, rest = divmod(len(vector), _NUMBER_BYTES)
-        if rest or not 0 < dimensions <= _MOST_DIMENSIONS:
-            raise StoreError(f"a vector of {len(vector)} bytes cannot be kept in PostgreSQL")
-        sized.setdefault(dimensions, {})[key] = vector
+def keep(database: PostgresDatabase, model: str, vectors: Mapping[bytes, bytes], dimensions: int) -> None:
+    """Keep vectors with this many dimensions; if that fails, none are kept. Raises StoreError.
+
+    They replace those with the same keys, and all of the model that have another number of dimensions.
+    """
     with database.transaction() as connection:
         connection.execute(LOCK.encode())
-        for dimensions, some in sized.items():
-            _keep(connection, stored(model), dimensions, some)
-        if sized:
-            connection.execute(CHANGED)
+        _keep(connection, stored(model), dimensions, vectors)
+        connection.execute(CHANGED)
 
 
 def build_index(database: PostgresDatabase, table: VectorTable) -> None:
@@ -119,8 +113,7 @@ def _keep(connection: "Connection[Any]", model: str, dimensions: int, vectors: M
         "SELECT number FROM toolsight.model WHERE name = %s AND number <> %s", (model, number)
     ).fetchall()
     for (other,) in others:
-        sql = f"DELETE FROM toolsight.vector_{other} USING coming WHERE vector_{other}.key = coming.key"
-        connection.execute(sql.encode())
+        connection.execute(f"DELETE FROM toolsight.vector_{other}".encode())
     connection.execute("DROP TABLE coming")
 
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
 from inspector.adapters.sqlite.registry_merge import merge
-from inspector.adapters.sqlite.registry_row import COLUMNS, registered, staged, tool_in
+from inspector.adapters.sqlite.registry_row import COLUMNS, registered, staged
 from inspector.adapters.sqlite.registry_sight import condition, globbed, loaded, stored
 from inspector.adapters.sqlite.vectors import SqliteVectors, storable
+from inspector.adapters.stored_definition import tool_in
 from inspector.domain.access import EVERYTHING, Sight
-from inspector.domain.definition import definition_hash
 from inspector.domain.registered_tool import Neighbour, RegisteredTool, SyncReport
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import key_of
+from inspector.engine.registry.acceptance import accepted, accepted_query, accepted_vectors, versions_of
 from inspector.engine.registry.text import embedded_text
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 # SQLite before 3.32 binds at most 999 values per statement.
 _IDS_A_STATEMENT = 500
 _PAGE = 500
+_NUMBER_BYTES = 4
 _FROM = "registry_tool AS tool JOIN tool_version AS version ON version.tool = tool.number"
 _NOW = f"SELECT {COLUMNS} FROM {_FROM} AND version.version = tool.version"
 _NUMBERED = _NOW.replace("SELECT", "SELECT tool.number,", 1)
@@ -52,12 +54,11 @@ class SqliteRegistry:
 
     def sync(self, origin: str, tools: Iterable[Tool], *, at: float, whole: bool = True) -> SyncReport:
         """See `ToolRegistry`."""
-        versions = (RegisteredTool(tool, origin, 1, definition_hash(tool), at) for tool in tools)
-        return self._merge(versions, stored(origin) if whole else None)
+        return self._merge(versions_of(origin, tools, at), stored(origin) if whole else None)
 
     def restore(self, versions: Iterable[RegisteredTool]) -> SyncReport:
         """See `ToolRegistry`."""
-        return self._merge(versions, None)
+        return self._merge(accepted(versions), None)
 
     def _merge(self, versions: Iterable[RegisteredTool], whole_of: bytes | None) -> SyncReport:
         with self._writing:
@@ -142,7 +143,10 @@ class SqliteRegistry:
 
     def keep_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None:
         """See `ToolRegistry`."""
-        self._vectors.keep_vectors(model, vectors)
+        if vectors:
+            size = accepted_vectors(vectors) * _NUMBER_BYTES
+            self._vectors.forget_others(model, size)
+            self._vectors.keep_vectors(model, vectors)
 
     def nearest(
         self,
@@ -154,6 +158,7 @@ class SqliteRegistry:
         floor: float = -1.0,
     ) -> tuple[Neighbour, ...]:
         """See `ToolRegistry`: exact, to the precision of the stored float32 vectors."""
+        accepted_query(vector)
         found = self._ranking().nearest(storable(model), vector, count, sight, floor)
         tools = self._numbered([number for number, _ in found])
         return tuple(Neighbour(tools[number], value) for number, value in found)

@@ -25,7 +25,9 @@ CREATE TEMP TABLE IF NOT EXISTS staged (
     UNIQUE (id, version)
 )
 """
-_FILL = "INSERT OR IGNORE INTO staged VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?)"
+_FILL = """
+INSERT INTO staged VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, version) DO NOTHING
+"""
 
 # The last staged version of each tool. A tool that is gone in its source stays where it is here.
 _LAST = """

@@ -9,6 +9,8 @@ from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
 _KEYS_A_STATEMENT = 500
 _KEEP = "INSERT OR REPLACE INTO vector (model, key, vector) VALUES (?, ?, ?)"
 
+_LENGTH = "SELECT length(vector) FROM vector WHERE model = ? LIMIT 1"
+
 
 class SqliteVectors:
     """A VectorStore in the database that holds the sessions. Each method raises StoreError."""
@@ -34,6 +36,14 @@ class SqliteVectors:
         name = storable(model)
         with self._database.transaction() as connection:
             connection.executemany(_KEEP, [(name, key, vector) for key, vector in vectors.items()])
+
+    def forget_others(self, model: str, size: int) -> None:
+        """Forget the model's vectors if they do not have this many bytes; one stands for all of them."""
+        name = storable(model)
+        if self._database.rows(_LENGTH, (name,)) in ([], [(size,)]):
+            return
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM vector WHERE model = ? AND length(vector) <> ?", (name, size))
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""

@@ -1,12 +1,14 @@
-"""Reads the catalogs that a session searches."""
+"""What a session's marketplace needs from outside: catalogs, and what changes configuration files."""
 
+import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from inspector.cli import composition
 from inspector.cli.options import Options
-from inspector.engine.marketplace.port import Catalogs
+from inspector.engine.marketplace.port import Catalogs, MarketplacePorts
 
 
 def read_catalogs(options: Options, files: Sequence[str], imported: bool) -> Catalogs:
@@ -22,3 +24,11 @@ def read_catalogs(options: Options, files: Sequence[str], imported: bool) -> Cat
     kept = kept_catalogs(composition.imported_path(options)) if imported else []
     # Only Toolsight's own catalog may name places of this machine.
     return Catalogs(*read([*named, *kept], {shipped: places}))
+
+
+def make_marketplace(options: Options) -> MarketplacePorts:
+    """The marketplace's ports with the real adapters."""
+    from inspector.adapters.files.config.editor import ConfigurationEditor
+
+    editor = ConfigurationEditor(os.environ, composition.given_inputs(options))
+    return MarketplacePorts(partial(read_catalogs, options), editor)

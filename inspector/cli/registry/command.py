@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from inspector.cli.composition import open_registry
 from inspector.cli.options import as_json as json_option, database as database_option
 from inspector.cli.registry.filling import embed, export, import_files, sync
+from inspector.cli.registry.opening import open_registry
 from inspector.cli.registry.option import chosen, chosen_embedder, registry_options, sight_of
 from inspector.cli.registry.reading import list_tools, search, show
 from inspector.cli.render import say, say_json, say_table

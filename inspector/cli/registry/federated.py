@@ -4,8 +4,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from inspector.adapters.files.config.setting import anchored
-from inspector.cli.composition import open_registry
 from inspector.cli.options import Options
+from inspector.cli.registry.opening import open_registry
 from inspector.cli.registry.option import require_embedder, sight_of
 from inspector.cli.registry.peer import open_federation
 from inspector.cli.registry.written import tool_json, tool_line

@@ -11,10 +11,10 @@ import click
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.files.recording import read_definitions
 from inspector.adapters.files.registry_export import export_lines, is_export, read_export, write_export
-from inspector.cli.composition import open_registry
 from inspector.cli.launch import headless
 from inspector.cli.options import Options, as_json as json_option, options as session_options, shared
 from inspector.cli.progress import Progress, cancellation
+from inspector.cli.registry.opening import open_registry
 from inspector.cli.registry.option import (
     chosen,
     chosen_embedder,
@@ -28,6 +28,7 @@ from inspector.cli.run import run
 from inspector.domain.error import ConfigError, ToolsightError
 from inspector.domain.number import count
 from inspector.domain.registered_tool import SyncReport
+from inspector.engine.registry.acceptance import NAME_HINT, name_problem
 from inspector.engine.registry.embedding import embed_missing
 from inspector.engine.registry.port import ToolRegistry
 from inspector.engine.registry.synchronise import Synchronised, synchronise
@@ -77,8 +78,10 @@ def import_files(
 
 def _imported(kept: ToolRegistry, file: Path, origin: str) -> SyncReport:
     if not is_export(file):
-        tools = read_definitions([file])
-        return kept.sync(origin or file.name, tools, at=SystemClock().now())
+        tools, name = read_definitions([file]), origin or file.name
+        if problem := next(filter(None, (name_problem(tool, name) for tool in tools)), ""):
+            raise ConfigError(f"{file}: {problem}", hint=NAME_HINT)
+        return kept.sync(name, tools, at=SystemClock().now())
     versions = read_export(file)
     return kept.restore(replace(one, origin=origin) if origin else one for one in versions)
 

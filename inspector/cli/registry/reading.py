@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from inspector.cli.composition import open_registry
 from inspector.cli.options import as_json as json_option
 from inspector.cli.registry.federated import search_federation
+from inspector.cli.registry.opening import open_registry
 from inspector.cli.registry.option import chosen, registry_options, require_embedder, sight_of
 from inspector.cli.registry.written import tool_json, tool_line
 from inspector.cli.render import say, say_json, say_table

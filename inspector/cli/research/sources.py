@@ -25,6 +25,7 @@ from inspector.cli.launch import headless
 from inspector.cli.marketplace.ports import read_catalogs
 from inspector.cli.models import PLANNER, counter_for
 from inspector.cli.options import Options
+from inspector.cli.registry.opening import DATABASE_URL
 from inspector.cli.run import run
 from inspector.cli.scenario import opening
 from inspector.domain.error import ConfigError
@@ -136,7 +137,7 @@ class ShippedSource:
             folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-reproduce-"))
             found: dict[str, ToolRegistry] = {"SQLite": SqliteRegistry(Path(folder) / "registry.db")}
             opened.callback(found["SQLite"].close)
-            if url := os.environ.get(composition.DATABASE_URL):
+            if url := os.environ.get(DATABASE_URL):
                 from inspector.adapters.postgres.scratch import scratch_registry
 
                 found["PostgreSQL"] = opened.enter_context(scratch_registry(url))

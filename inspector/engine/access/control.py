@@ -111,13 +111,6 @@ def require_whole(sight: Sight, what: str) -> None:
         raise ToolsightError(f"only the administrator, who sees everything, can {what}", hint=hint)
 
 
-def require_whole(sight: Sight, what: str) -> None:
-    """Raise ToolsightError unless everything is seen: `what` is for the administrator."""
-    if not sight.is_whole:
-        hint = "In the app, see as the administrator; a command is the administrator's without a policy."
-        raise ToolsightError(f"only the administrator, who sees everything, can {what}", hint=hint)
-
-
 def refuse_access(path: str) -> None:
     """Raise ConfigError for a setting that says who sees the session."""
     if path in NOT_A_SETTING:

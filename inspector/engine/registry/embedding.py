@@ -20,11 +20,13 @@ def embed_missing(
     Tools with equal texts are told as one. Raises ModelError or StoreError.
     """
     model, done = embedder.name, 0
-    total = registry.count() - registry.embedded(model)
-    if not total or cancelled():
+    # A registry that lacks nothing is asked, too: it may have an index to build, which an earlier run left.
+    texts = [] if cancelled() else list(registry.unembedded(model, _READ).items())
+    if not texts:
         return 0
+    total = registry.count() - registry.embedded(model)
     embedder.prepare(lambda had, size: progress("loading the model", had, size), cancelled)
-    while not cancelled() and (texts := list(registry.unembedded(model, _READ).items())):
+    while texts:
         for start in range(0, len(texts), _BATCH):
             if cancelled():
                 return done
@@ -33,4 +35,5 @@ def embed_missing(
             registry.keep_vectors(model, {key: row.tobytes() for key, row in zip(batch, rows, strict=True)})
             done += len(batch)
             progress("embedding", done, max(total, done))
+        texts = [] if cancelled() else list(registry.unembedded(model, _READ).items())
     return done

@@ -14,7 +14,8 @@ class ToolRegistry(Protocol):
     Whatever is asked with a `sight` answers as if the other tools were not there: the filter is part of the
     query, so that a count is one of permitted tools and the nearest k are k permitted ones.
 
-    Ids are ordered by code point. They may hold any character, NUL and lone surrogates too.
+    Ids are ordered by code point. They may hold any character, NUL and lone surrogates too. What cannot be
+    kept or searched for is a StoreError: see `registry.acceptance`.
     """
 
     def sync(self, origin: str, tools: Iterable[Tool], *, at: float, whole: bool = True) -> SyncReport:
@@ -70,7 +71,10 @@ class ToolRegistry(Protocol):
         """
 
     def keep_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None:
-        """Keep vectors by the key of their text: unit vectors as float32, little-endian."""
+        """Keep vectors by the key of their text: unit vectors as float32, little-endian.
+
+        All vectors of a model have the same number of dimensions: those that have another one are forgotten.
+        """
 
     def nearest(
         self,

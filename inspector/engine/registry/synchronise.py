@@ -8,6 +8,7 @@ from inspector.domain.error import ConfigError
 from inspector.domain.registered_tool import SyncReport
 from inspector.domain.server import ServerPhase
 from inspector.engine.access.control import require_whole
+from inspector.engine.registry.acceptance import name_problem
 from inspector.engine.registry.library import FILL
 from inspector.engine.registry.port import ToolRegistry
 from inspector.engine.registry.source import is_registered
@@ -50,5 +51,7 @@ def _one(registry: ToolRegistry, session: SessionView, name: str, at: float) -> 
     if state is None or state.phase is not ServerPhase.READY:
         return Synchronised(name, why=(state.reason if state else "") or "it is not connected")
     tools = tuple(tool for tool in session.catalog.tools if tool.server == name)
+    if problem := next(filter(None, (name_problem(tool, name) for tool in tools)), ""):
+        return Synchronised(name, why=problem)
     report = registry.sync(name, tools, at=at, whole=len(tools) == state.tools)
     return Synchronised(name, report)

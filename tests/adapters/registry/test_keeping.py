@@ -1,13 +1,18 @@
 """Tools, origins and versions in every registry."""
 
+import math
+import random
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from inspector.domain.definition import definition_hash
+from inspector.domain.error import StoreError
 from inspector.domain.registered_tool import RegisteredTool, SyncReport
 from inspector.domain.tool import Annotations, Tool
+from inspector.engine.registry.acceptance import LAST_MOMENT, MOST_VERSION
 from inspector.engine.registry.port import ToolRegistry
 from tests.support.hostile import with_hostile_text
 from tests.support.registry import ODD, sight_of, tool
@@ -182,14 +187,51 @@ def test_a_tool_that_is_gone_in_an_export_stays_where_it_is_here(registry: ToolR
     assert len(registry.versions(LIST.id)) == 1
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"at": math.nan},
+        {"at": math.inf},
+        {"at": -1.0},
+        {"version": 0},
+        {"version": 2**31},
+        {"version": 10**30},
+        {"origin": "o" * 513},
+        {"tool": tool("s", "n" * 511)},
+        {"tool": tool("s", "\ud800" * 171)},
+    ],
+)
+def test_of_versions_with_one_that_no_registry_holds_none_is_kept(
+    registry: ToolRegistry, wrong: dict[str, Any]
+) -> None:
+    good = RegisteredTool(LIST, "o", 1, definition_hash(LIST), 1.0)
+    with pytest.raises(StoreError) as told:
+        registry.restore([good, replace(good, **{"tool": SHIP, **wrong})])
+    assert told.value.hint
+    assert registry.count() == 0
+
+
+@pytest.mark.parametrize("one", ["n", "\0", "\ud800", "\U0010ffff"])
+def test_the_longest_ids_and_origins_are_kept_whatever_their_characters(
+    registry: ToolRegistry, one: str
+) -> None:
+    odd = random.Random(1)
+    size = len(one.encode("utf-8", "surrogatepass"))
+    longest = "".join(chr(ord(one) - odd.randrange(2) if one > "z" else ord(one)) for _ in range(510 // size))
+    found = RegisteredTool(tool("", longest), longest, MOST_VERSION, "", LAST_MOMENT)
+    found = replace(found, hash=definition_hash(found.tool))
+    assert registry.restore([found]) == SyncReport(added=1)
+    assert [kept.tool for kept in registry.tools()] == [found.tool]
+
+
 @with_hostile_text
 def test_hostile_text_is_kept_as_it_is(registry: ToolRegistry, text: str) -> None:
-    hostile = tool(text[:200], text[:200], text)
-    registry.sync(text, [hostile], at=1.0)
+    hostile, origin = tool(text[:60], text[:60], text), text[:100]
+    registry.sync(origin, [hostile], at=1.0)
     assert registry.get([hostile.id])[hostile.id].tool == hostile
-    assert registry.get([hostile.id])[hostile.id].origin == text
-    assert registry.count(part=text[:200]) >= 1
-    registry.sync(text, [], at=2.0)
+    assert registry.get([hostile.id])[hostile.id].origin == origin
+    assert registry.count(part=text[:60]) >= 1
+    registry.sync(origin, [], at=2.0)
 
 
 def test_odd_characters_are_told_apart(registry: ToolRegistry) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.adapters.postgres import nearest, vector_table
 from inspector.adapters.postgres.database import PostgresDatabase
 from inspector.adapters.postgres.migration import STEPS, migrate
@@ -18,6 +19,7 @@ from inspector.domain.access import EVERYTHING, Sight
 from inspector.domain.error import StoreError
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import key_of
+from inspector.engine.registry.embedding import embed_missing
 from inspector.engine.registry.text import embedded_text
 from tests.support.examples import examples
 from tests.support.postgres import address, empty_registry, execute
@@ -25,6 +27,11 @@ from tests.support.registry import MODEL, ODD, keep_vector, sight_of, sights, to
 
 A, B, C = tool("s", "a", "One."), tool("s", "b", "Two."), tool("t", "c", "Three.")
 QUERY = unit(1, 0, 0)
+# Those to this process's database: other tests use the same server.
+_END_CONNECTIONS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE application_name = 'toolsight' AND datname = current_database() AND pid <> pg_backend_pid()
+"""
 
 
 @pytest.fixture
@@ -132,33 +139,55 @@ def test_what_another_program_changes_is_known_at_the_next_search(registry: Post
 
 
 @pytest.mark.usefixtures("tiny_index")
-def test_vectors_of_another_length_are_another_index(registry: PostgresRegistry) -> None:
+def test_vectors_of_another_length_have_an_index_of_their_own(registry: PostgresRegistry) -> None:
     fill(registry, A, B, C)
     keep_vector(registry, A, 1, 0)
-    assert [one.found.tool.id for one in registry.nearest(MODEL, unit(1, 0), 5)] == [A.id]
-    assert found(registry) == [B.id, C.id]
+    assert found(registry) == []
+    fill(registry, A, B, C)
+    assert found(registry) == [A.id, B.id, C.id]
+    assert "Index Scan using vector_" in plan(registry)
 
 
-@pytest.mark.parametrize("vector", [b"", b"\0\0\0", b"\0\0\xc0\x7f"], ids=["empty", "cut", "not a number"])
-def test_a_vector_that_cannot_be_kept_is_a_store_error(registry: PostgresRegistry, vector: bytes) -> None:
-    registry.sync("o", [A], at=1.0)
-    with pytest.raises(StoreError):
-        registry.keep_vectors(MODEL, {key_of(embedded_text(A)): vector})
-    assert registry.embedded(MODEL) == 0
+@pytest.mark.usefixtures("tiny_index")
+def test_the_index_that_a_cancelled_run_left_is_built_by_the_next(registry: PostgresRegistry) -> None:
+    registry.sync("o", [A, B, C], at=1.0)
+    embedder, over = MemoryEmbedder(), False
+
+    def progress(what: str, done: int, total: int) -> None:
+        nonlocal over
+        over = (what, done) == ("embedding", total)
+
+    assert embed_missing(registry, embedder, progress, lambda: over) == 3
+    assert registry._database.rows("SELECT indexed FROM toolsight.model") == [(False,)]
+    assert embed_missing(registry, embedder, progress, lambda: False) == 0
+    assert registry._database.rows("SELECT indexed FROM toolsight.model") == [(True,)]
+
+
+@pytest.mark.usefixtures("tiny_index")
+def test_the_index_names_enough_candidates_that_not_all_are_compared(
+    registry: PostgresRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(registry, A, B, C)
+    monkeypatch.setattr(registry._nearest, "_compared", None)
+    assert found(registry, 2) == [A.id, B.id]
+
+
+@pytest.mark.usefixtures("tiny_index")
+def test_what_is_nearer_in_half_precision_alone_does_not_come_first(registry: PostgresRegistry) -> None:
+    registry.sync("o", [A, B, C], at=1.0)
+    keep_vector(registry, A, 1, 0.568, 0.554)
+    keep_vector(registry, B, 1, 0.444, 0.658)
+    keep_vector(registry, C, 0, 1, 1)
+    assert registry.unembedded(MODEL, 1) == {}
+    assert found(registry, 1) == [A.id]
 
 
 def test_a_search_survives_that_its_connection_was_ended(registry: PostgresRegistry) -> None:
     fill(registry, A, B)
     assert found(registry) == [A.id, B.id]
-    execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE application_name = 'toolsight' AND pid <> pg_backend_pid()"
-    )
+    execute(_END_CONNECTIONS)
     assert found(registry) == [A.id, B.id]
-    execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE application_name = 'toolsight' AND pid <> pg_backend_pid()"
-    )
+    execute(_END_CONNECTIONS)
     with pytest.raises(StoreError):
         registry.sync("o", [A], at=2.0)
     assert registry.sync("o", [A], at=2.0).removed == 1

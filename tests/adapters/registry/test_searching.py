@@ -1,5 +1,6 @@
 """Vectors and the nearest tools in every registry, and that nobody finds what they may not see."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from inspector.domain.access import EVERYTHING, Sight
+from inspector.domain.error import StoreError
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import key_of
 from inspector.engine.registry.port import ToolRegistry
@@ -92,6 +94,44 @@ def test_equal_texts_are_embedded_once(registry: ToolRegistry) -> None:
     keep_vector(registry, one, 1, 0, 0)
     assert set(registry.unembedded(MODEL, 10).values()) == {embedded_text(A)}
     assert found(registry) == ["s:same", "t:same"]
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [b"", b"\0\0\0", b"12345", b"\0\0\xc0\x7f", b"\0\0\x80\x7f", bytes(4 * 16_001)],
+    ids=["empty", "cut", "odd", "not a number", "infinite", "too long"],
+)
+def test_a_vector_that_cannot_be_compared_is_refused(registry: ToolRegistry, vector: bytes) -> None:
+    registry.sync("o", [A], at=1.0)
+    with pytest.raises(StoreError) as told:
+        registry.keep_vectors(MODEL, {key_of(embedded_text(A)): vector})
+    assert told.value.hint
+    assert registry.embedded(MODEL) == 0
+    assert len(registry.unembedded(MODEL, 9)) == 1
+
+
+def test_vectors_of_different_lengths_are_refused_together(registry: ToolRegistry) -> None:
+    registry.sync("o", [A, B], at=1.0)
+    keys = [key_of(embedded_text(one)) for one in (A, B)]
+    with pytest.raises(StoreError):
+        registry.keep_vectors(MODEL, {keys[0]: bytes(8), keys[1]: bytes(12)})
+    registry.keep_vectors(MODEL, {})
+    assert registry.embedded(MODEL) == 0
+
+
+@pytest.mark.parametrize("query", [[], [math.nan, 0.0], [math.inf], [1e39], [0.0] * 16_001])
+def test_a_query_that_nothing_can_be_near_to_is_refused(filled: ToolRegistry, query: list[float]) -> None:
+    with pytest.raises(StoreError):
+        filled.nearest(MODEL, query, 3)
+
+
+def test_a_vector_of_another_length_takes_the_place_of_all_of_its_model(filled: ToolRegistry) -> None:
+    keep_vector(filled, A, 0, 1, 0, model="other")
+    keep_vector(filled, B, 1, 0)
+    assert (filled.embedded(MODEL), filled.embedded("other")) == (1, 1)
+    assert set(filled.unembedded(MODEL, 9).values()) == {embedded_text(A), embedded_text(C)}
+    assert [one.found.tool for one in filled.nearest(MODEL, unit(1, 0), 9)] == [B]
+    assert found(filled) == []
 
 
 def test_the_text_of_a_tool_that_is_gone_is_not_embedded(registry: ToolRegistry) -> None:

@@ -89,10 +89,3 @@ def test_a_damaged_definition_is_an_error_of_the_store_with_a_hint(
     with pytest.raises(StoreError) as failure:
         list(registry.tools())
     assert failure.value.hint
-
-
-def test_vectors_of_another_length_are_none(registry: SqliteRegistry) -> None:
-    registry.sync("o", [ONE, OTHER], at=1.0)
-    keep_vector(registry, ONE, 1, 0)
-    keep_vector(registry, OTHER, 1, 0, 0)
-    assert found(registry) == ["s:one"]
