@@ -62,7 +62,7 @@ def redactor_of(configuration: Configuration, sight: Sight = EVERYTHING) -> Reda
 
 
 def retrieval_of(
-    configuration: Configuration,
+    seen: Callable[[], Configuration],
     settings: Settings,
     ports: Ports,
     report: Callable[[IndexState], None],
@@ -72,37 +72,41 @@ def retrieval_of(
     session: str,
     permits: Callable[[Tool], bool],
     whose: Callable[[], Whose],
-    sight: Sight = EVERYTHING,
+    sight: Callable[[], Sight],
 ) -> Retrieval:
     """The session's retrieval, which reports the progress of its index and learns from other sessions.
 
-    `permits` is the session's toolset, as it is when it is asked; `whose` says whose past use counts.
+    `seen` is the configuration, `permits` the session's toolset and `sight` what may be seen, each as it is
+    when it is asked; `whose` says whose past use counts.
     From other sessions learns only who sees everything: others may have called what may not be seen.
     """
-    model, history = settings.discovery.embedding_model, ports.history if sight.is_whole else None
+    model, history = settings.discovery.embedding_model, ports.history if sight().is_whole else None
     return Retrieval(
         settings.discovery,
         ports.clock,
         embedder=ports.embedder_for(model),
         static=ports.static,
         vectors=ports.vectors,
-        tags={spec.name: spec.tags for spec in configuration.servers},
+        tags=lambda: {spec.name: spec.tags for spec in seen().servers},
         report=report,
-        cases=seen_cases(cases, sight),
+        cases=lambda: seen_cases(cases, sight()),
         calm=calm,
-        registry=_tier_of(configuration, ports, permits, sight),
+        registry=_tier_of(seen, ports, permits, sight),
         past_calls=partial(history.successful_calls, but=session) if history is not None else tuple,
         whose=whose,
     )
 
 
 def _tier_of(
-    configuration: Configuration, ports: Ports, permits: Callable[[Tool], bool], sight: Sight
+    seen: Callable[[], Configuration],
+    ports: Ports,
+    permits: Callable[[Tool], bool],
+    sight: Callable[[], Sight],
 ) -> RegistryTier | None:
     """The registry behind the searches; None where there is none."""
     if ports.registry is None:
         return None
-    return RegistryTier(ports.registry, {spec.name for spec in configuration.servers}, permits, lambda: sight)
+    return RegistryTier(ports.registry, lambda: {spec.name for spec in seen().servers}, permits, sight)
 
 
 def inertia_of(session: Session, live: Live, ports: Ports, accounting: Accounting, binder: Binder) -> Inertia:

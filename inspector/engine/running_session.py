@@ -85,14 +85,14 @@ class RunningSession:
         self._listeners: list[Listener] = []
         self._past_sessions: list[str] = []
         self._switching = asyncio.Lock()
-        seen, settings = self.access.configuration(configuration), self.policy.settings
+        settings = self.policy.settings
         self._connections = self._new_connections()
         self._open_session(session_id)
         self._live = Live(
             settings=settings,
             model=ports.model_for(model),
-            configuration=seen,
-            retrieval=self._new_retrieval(seen, settings),
+            configuration=self.access.configuration(configuration),
+            retrieval=self._new_retrieval(settings),
             toolset=toolset,
             sight=self.access.sight,
         )
@@ -283,9 +283,9 @@ class RunningSession:
         folders = self.configuration.folders_for(spec)
         return SessionClient(spec.name, client, folders, self.ports.elicitor, lambda e: self._session.emit(e))
 
-    def _new_retrieval(self, configuration: Configuration, settings: Settings) -> Retrieval:
+    def _new_retrieval(self, settings: Settings) -> Retrieval:
         return retrieval_of(
-            configuration,
+            lambda: self.configuration,
             settings,
             self.ports,
             partial(self._on_index, self._session),
@@ -294,7 +294,7 @@ class RunningSession:
             session=self.session_id,
             permits=self._permits,
             whose=lambda: Whose(self._parts.inertia.persona, self.settings.inertia.half_life_days),
-            sight=self.access.sight,
+            sight=lambda: self.access.sight,
         )
 
     def _permits(self, tool: Tool) -> bool:
@@ -315,7 +315,7 @@ class RunningSession:
             self._parts.retention.run_now()
         if "discovery.embedding_model" in changed:
             self.retrieval.close()
-            self._live.retrieval = self._new_retrieval(self.configuration, settings)
+            self._live.retrieval = self._new_retrieval(settings)
         else:
             self.retrieval.use_settings(settings.discovery)
         self._parts.marketplace.use_settings(settings, changed)

@@ -194,7 +194,7 @@ class Workbench(RunningSession):
         self._wires.clear()
         if self._live.toolset not in self.configuration.toolsets:
             self._live.toolset = ""
-        self._live.retrieval = self._new_retrieval(self.configuration, self.settings)
+        self._live.retrieval = self._new_retrieval(self.settings)
         self._parts = self._make_parts()
         self._start_session()
         self._parts.begin(self._background)
