@@ -1,6 +1,5 @@
 """A session as it runs: its connections, its stream, and everything that can be read of it."""
 
-import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -26,6 +25,7 @@ from inspector.domain.session import SessionState
 from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
 from inspector.engine.access.control import AccessControl
+from inspector.engine.access.handover import Handover
 from inspector.engine.access.record import is_of, own_sessions
 from inspector.engine.assembly import redactor_of, retrieval_of
 from inspector.engine.background import Background
@@ -84,7 +84,7 @@ class RunningSession:
         self._background, self._wires = Background(), dict[str, WireLog]()
         self._listeners: list[Listener] = []
         self._past_sessions: list[str] = []
-        self._switching = asyncio.Lock()
+        self._handover = Handover()
         settings = self.policy.settings
         self._connections = self._new_connections()
         self._open_session(session_id)
