@@ -151,6 +151,11 @@ class Connection:
         async with self._switching:
             await self._end()
 
+    def withdraw(self) -> None:
+        """Cancel what the server asked the person whose session ends."""
+        if self._client is not None:
+            self._client.withdraw()
+
     def hide(self) -> None:
         """Offer nothing, and know of nothing that was told: another session begins."""
         self._definitions, self._last = DefinitionRecord(self._redact), ()

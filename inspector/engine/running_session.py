@@ -281,7 +281,7 @@ class RunningSession:
     def _client_for(self, spec: ServerSpec) -> SessionClient:
         client = declared(self.settings.client, spec)
         folders = self.configuration.folders_for(spec)
-        return SessionClient(spec.name, client, folders, self.ports.elicitor, lambda e: self._session.emit(e))
+        return SessionClient(spec.name, client, folders, self.ports.elicitor, lambda: self._session.emit)
 
     def _new_retrieval(self, settings: Settings) -> Retrieval:
         return retrieval_of(

@@ -5,10 +5,21 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from inspector.adapters.memory.fakes import FixedElicitor
 from inspector.domain.access import Sight
+from inspector.domain.elicitation import (
+    Action,
+    ElicitationAnswer,
+    ElicitationRequest,
+    FormRequest,
+    LinkRequest,
+)
 from inspector.domain.error import ToolsightError
+from inspector.domain.events import ElicitationCompleted, ServerAnswered, ServerAsked
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
+from inspector.engine.client_record import MOST_RECORDED
+from inspector.engine.client_side import WITHDRAWN
 from tests.engine.test_access_session import as_user, ids, policy
 from tests.support.marketplace import market, servers_and_money
 from tests.support.told_model import calls, says
@@ -145,6 +156,51 @@ async def test_who_sees_only_some_tools_installs_nothing_that_was_asked_for_befo
         with pytest.raises(ToolsightError, match="only who sees everything"):
             await installing
         assert not rig.bench.whole_configuration.servers[3:]
+
+
+class Person:
+    """An Elicitor who answers when the event is set."""
+
+    def __init__(self) -> None:
+        self.decided = asyncio.Event()
+
+    async def ask(self, _request: ElicitationRequest) -> ElicitationAnswer:
+        await self.decided.wait()
+        return ElicitationAnswer(Action.ACCEPT, {"city": "my secret"})
+
+
+ASKED = FormRequest("shop", "Where?", {"type": "object", "properties": {"city": {"type": "string"}}})
+
+
+async def test_a_question_that_is_open_is_withdrawn_and_told_where_it_was_asked() -> None:
+    person = Person()
+    async with connected(elicitor=person, policy=lambda: BOTH, values=as_user("ada")) as rig:
+        client = rig.servers["shop"].client
+        asking = await begun(client.elicit(ASKED))
+        await rig.bench.see_as("bob")
+        assert await asyncio.wait_for(asking, 5) == ElicitationAnswer(Action.CANCEL)
+        (answered,) = (one.event for one in rig.store.read("s", kinds=(ServerAnswered.kind,)))
+        assert (answered.answer, answered.why) == ("cancel", WITHDRAWN)
+        assert rig.events(ServerAsked.kind) == rig.events(ServerAnswered.kind) == []
+        person.decided.set()
+        await client.elicit(ASKED)
+        assert len(rig.events(ServerAsked.kind)) == len(rig.events(ServerAnswered.kind)) == 1
+
+
+async def test_what_was_asked_of_one_user_is_not_counted_or_told_to_the_next() -> None:
+    elicitor = FixedElicitor(ElicitationAnswer(Action.ACCEPT))
+    async with connected(elicitor=elicitor, policy=lambda: BOTH, values=as_user("ada")) as rig:
+        client = rig.servers["shop"].client
+        for _ in range(MOST_RECORDED):
+            client.roots()
+        await client.elicit(LinkRequest("shop", "Pay here", "https://pay.example/1", "e1"))
+        await rig.bench.see_as("bob")
+        client.completed("e1")
+        client.roots()
+        told = [record.kind for record in rig.bench.records() if "shop" in repr(record.event)]
+        assert ElicitationCompleted.kind not in told
+        assert (told.count(ServerAsked.kind), told.count(ServerAnswered.kind)) == (1, 1)
+        assert rig.store.read("s", kinds=(ElicitationCompleted.kind,))
 
 
 async def test_a_server_out_of_sight_is_not_reconnected_while_another_session_begins() -> None:
