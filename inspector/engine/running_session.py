@@ -43,7 +43,7 @@ from inspector.engine.store_ports import SessionSummary
 from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.accounting import Accounting
 from inspector.engine.tokens.count.other_model import OtherModels
-from inspector.engine.wire_log import WireLog
+from inspector.engine.wire_log import Beginning, WireLog
 
 
 # Long because it keeps what a session consists of together, and answers every question about it.
@@ -82,6 +82,7 @@ class RunningSession:
         self._whole = configuration
         self._cases, self._trusted = tuple(cases), frozenset(trusted)
         self._background, self._wires = Background(), dict[str, WireLog]()
+        self._beginnings: dict[str, Beginning] = {}
         self._listeners: list[Listener] = []
         self._past_sessions: list[str] = []
         self._handover = Handover()
@@ -263,8 +264,16 @@ class RunningSession:
         if not covers(self._live.sight, server):
             return None
         if self.ports.wire is not None and server not in self._wires:
-            self._wires[server] = WireLog(self.ports.wire.frames(server), self._session.redactor)
+            log, beginning = self.ports.wire.frames(server), self._beginnings.get(server)
+            self._wires[server] = WireLog(log, self._session.redactor, beginning)
         return self._wires.get(server)
+
+    def _begin_wires(self) -> None:
+        """Read of the wire only what is exchanged from now on."""
+        self._wires.clear()
+        if (wire := self.ports.wire) is not None:
+            names = [spec.name for spec in self._whole.servers]
+            self._beginnings = {name: Beginning.now(wire.frames(name)) for name in names}
 
     def next_request(self) -> ModelRequest:
         """Exactly what the model would be sent now, without the next user message."""

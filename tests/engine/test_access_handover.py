@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
+from hypothesis import given, strategies as st
 
 from inspector.adapters.memory.fakes import FixedElicitor
-from inspector.domain.access import Sight
+from inspector.domain.access import AccessPolicy, Sight
 from inspector.domain.elicitation import (
     Action,
     ElicitationAnswer,
@@ -16,16 +18,23 @@ from inspector.domain.elicitation import (
 )
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import ElicitationCompleted, ServerAnswered, ServerAsked
+from inspector.domain.frame import Frame, FrameKind
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
+from inspector.engine.access.glimpse import since
 from inspector.engine.client_record import MOST_RECORDED
 from inspector.engine.client_side import WITHDRAWN
+from tests.domain.test_frame import frame
 from tests.engine.test_access_session import as_user, ids, policy
 from tests.support.marketplace import market, servers_and_money
 from tests.support.told_model import calls, says
-from tests.support.workbench import Rig, configured, connected, opened, shop_and_weather
+from tests.support.workbench import Rig, configured, connected, happens, opened, shop_and_weather
 
 BOTH = policy(ada=("shop:list*", "calc:*"), bob=("weather:*", "shop:*"))
+
+
+def whole() -> AccessPolicy:
+    return policy(ada=("shop:*",), bob=("shop:*",))
 
 
 def slow_to_leave(rig: Rig) -> asyncio.Event:
@@ -180,7 +189,7 @@ async def test_a_question_that_is_open_is_withdrawn_and_told_where_it_was_asked(
         await rig.bench.see_as("bob")
         assert await asyncio.wait_for(asking, 5) == ElicitationAnswer(Action.CANCEL)
         (answered,) = (one.event for one in rig.store.read("s", kinds=(ServerAnswered.kind,)))
-        assert (answered.answer, answered.why) == ("cancel", WITHDRAWN)
+        assert answered == ServerAnswered("shop", "form", "cancel", WITHDRAWN)
         assert rig.events(ServerAsked.kind) == rig.events(ServerAnswered.kind) == []
         person.decided.set()
         await client.elicit(ASKED)
@@ -213,3 +222,56 @@ async def test_a_server_out_of_sight_is_not_reconnected_while_another_session_be
         with pytest.raises(ToolsightError, match="there is no server 'calc'"):
             await asyncio.wait_for(reconnecting, 5)
         assert "calc" not in repr(rig.bench.records())
+
+
+def crossed(rig: Rig, *frames: Frame) -> None:
+    """These frames cross the wire to the shop."""
+    log = rig.servers["shop"].log
+    for one in frames:
+        log.append(replace(one, number=log.next_number))
+
+
+async def test_the_wire_log_begins_with_the_session() -> None:
+    request, reply = frame(text='"secret"'), replace(frame(), sent=False, kind=FrameKind.RESULT)
+    async with connected(policy=whole, values=as_user("ada")) as rig:
+        crossed(rig, request, replace(reply, text='"a secret result"'), replace(request, id="2"))
+        await rig.bench.see_as("bob")
+        log = rig.bench.wire("shop")
+        assert log is not None
+        assert (log.frames(), log.total) == ((), 0)
+        # What still answers a call of the session before is not of this one; a new connection counts anew.
+        crossed(
+            rig, replace(reply, id="2", text='"a secret result"'), request, reply, replace(request, id="2")
+        )
+        crossed(rig, replace(reply, id="2"))
+        assert [(one.id, one.sent) for one in log.frames()] == [
+            ("1", True),
+            ("1", False),
+            ("2", True),
+            ("2", False),
+        ]
+        assert "secret result" not in repr(log.frames())
+
+
+async def test_a_server_writes_to_stderr_for_who_runs_it_then() -> None:
+    async with connected(policy=whole, values=as_user("ada")) as rig:
+        server = rig.servers["shop"]
+        server.stderr = "ready\ncalled with a secret"
+        assert rig.bench.stderr("shop") == server.stderr
+        await rig.bench.see_as("bob")
+        assert rig.bench.stderr("shop") == ""
+        server.stderr += "\ncalled again"
+        assert rig.bench.stderr("shop") == "called again"
+        server.die()
+        await happens(rig.bench, "failed")
+        assert rig.bench.stderr("shop") == "called again"
+        await rig.bench.see_as("ada")
+        assert rig.bench.stderr("shop") == ""
+        await rig.bench.reconnect("shop")
+        assert rig.bench.stderr("shop") == server.stderr
+
+
+@given(st.text("ab\n"), st.text("ab\n", min_size=1), st.integers(1, 20))
+def test_nothing_of_before_is_left_however_the_end_is_cut(before: str, more: str, longest: int) -> None:
+    told = since(before[-longest:], f"{before}{more}"[-longest:])
+    assert more.endswith(told)
