@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from inspector.cli.options import as_json, options, shared
+from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.render import say, say_json
 from inspector.cli.run import interruptible
 from inspector.domain.leftover import Leftover, ended_text, since_text
@@ -52,7 +52,7 @@ def leftovers(end: bool, keep: bool, as_json: bool, **values: Any) -> None:
         raise click.UsageError("give --end or --keep, not both")
     from inspector.cli.composition import open_leftovers
 
-    store = open_leftovers(options(**values))
+    store = open_leftovers(owner_options(**values))
     found = store.find()
     left = store.end(found) if end else found
     if keep:

@@ -7,6 +7,7 @@ from inspector.cli.launch import headless
 from inspector.cli.options import Options
 from inspector.cli.render import say
 from inspector.cli.run import run
+from inspector.domain.access import Sight
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.server import ServerPhase
@@ -15,11 +16,12 @@ from inspector.domain.settings import DiscoverySettings, GateSettings
 
 @dataclass(frozen=True, slots=True)
 class LiveCatalog:
-    """The permitted tools of the servers that connected, and the settings for searches and the gate."""
+    """The permitted tools of the servers that connected, by which sight, and the settings for searches."""
 
     catalog: Catalog
     settings: DiscoverySettings
     gate: GateSettings
+    sight: Sight
 
 
 def connect_catalog(options: Options) -> LiveCatalog:
@@ -38,4 +40,4 @@ async def _listed(options: Options, configuration: Configuration) -> LiveCatalog
         for server in bench.state.servers.values():
             if server.phase is ServerPhase.FAILED:
                 say(f"{server.name} is left out: {server.reason}", err=True)
-        return LiveCatalog(bench.catalog, discovery, bench.settings.gate)
+        return LiveCatalog(bench.catalog, discovery, bench.settings.gate, bench.sight)

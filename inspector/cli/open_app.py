@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
@@ -18,6 +18,7 @@ from inspector.app.terminal import TerminalApp
 from inspector.cli.folder import found_in
 from inspector.cli.options import Options
 from inspector.cli.run import run
+from inspector.domain.error import ToolsightError
 
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
@@ -193,7 +194,9 @@ async def _watched(bench: "Workbench") -> AsyncIterator[None]:
     async def follow(spec: "ServerSpec") -> None:
         async for _ in changes(partial(server_files, spec)):
             if spec in bench.configuration.servers:
-                await bench.reconnect(spec.name)
+                # Another session may begin first, in which there is no such server.
+                with suppress(ToolsightError):
+                    await bench.reconnect(spec.name)
 
     tasks = [asyncio.create_task(follow(spec)) for spec in bench.whole_configuration.servers]
     try:

@@ -219,4 +219,26 @@ def options(**values: Any) -> Options:
     return chosen
 
 
+def owner_options(**values: Any) -> Options:
+    """The options of a command that shows what is on this machine, whoever it is about.
+
+    Raises ConfigError where somebody is named, as what others did would be shown as if it were theirs.
+    """
+    chosen = options(**values)
+    require_nobody(chosen)
+    return chosen
+
+
+def require_nobody(chosen: Options, *, but_policy: bool = False) -> None:
+    """Raise ConfigError if the command line says who sees it; `but_policy`: if it names a user."""
+    named = [path for path in ("access.policy", "access.user", "access.expert") if chosen.settings.get(path)]
+    if but_policy:
+        named = [path for path in named if path == "access.user"]
+    if named:
+        raise ConfigError(
+            f"this shows everything, whoever sees it: it takes no {named[-1].partition('.')[2]}",
+            hint="docs/access.md says which commands show what a user may see.",
+        )
+
+
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")

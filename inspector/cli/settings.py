@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from itertools import groupby
+from pathlib import Path
 from textwrap import fill
 from typing import Any
 
@@ -54,9 +55,9 @@ def _configuration(chosen: Options) -> Configuration:
 
 def _say_settings(chosen: Options, configuration: Configuration, *, as_json: bool) -> None:
     profile = find_profile(chosen.profile or configuration.profile)
-    values = {**configuration.values, **chosen.values}
-    effective = profile_settings(profile.name, configuration.settings, values)
-    sources = origins(configuration.settings, profile.values, configuration.values, chosen.values)
+    values = {**configuration.values, **chosen.settings}
+    effective = _seen(profile_settings(profile.name, configuration.settings, values))
+    sources = origins(configuration.settings, profile.values, configuration.values, chosen.settings)
     if as_json:
         rows = [_as_object(knob, effective, sources[knob.path]) for knob in knobs()]
         say_json({"config": configuration.source, "profile": profile.name, "settings": rows})
@@ -68,6 +69,16 @@ def _say_settings(chosen: Options, configuration: Configuration, *, as_json: boo
         for knob in group:
             say(_line(knob, value_of(effective, knob.path), sources[knob.path]))
             say(_wrapped(f"{knob.about} [{knob.allowed}]"))
+
+
+def _seen(settings: Settings) -> Settings:
+    """What is left of the settings for who sees them. Raises ConfigError."""
+    if not any((settings.access.policy, settings.access.user, settings.access.expert)):
+        return settings
+    from inspector.cli.composition import load_policy
+    from inspector.engine.access.control import AccessControl
+
+    return AccessControl(settings.access, lambda path: load_policy(Path(path))).settings(settings)
 
 
 def _line(knob: Knob, value: Any, origin: Origin) -> str:

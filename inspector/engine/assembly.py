@@ -63,7 +63,7 @@ def redactor_of(configuration: Configuration, sight: Sight = EVERYTHING) -> Reda
 
 
 def retrieval_of(
-    configuration: Configuration,
+    seen: Callable[[], Configuration],
     settings: Settings,
     ports: Ports,
     report: Callable[[IndexState], None],
@@ -72,34 +72,37 @@ def retrieval_of(
     *,
     session: str,
     permits: Callable[[Tool], bool],
-    configured: Callable[[], Collection[str]],
     whose: Callable[[], Whose],
     sight: Callable[[], Sight],
 ) -> Retrieval:
     """The session's retrieval, which reports the progress of its index and learns from other sessions.
 
-    `permits` is the session's toolset, `configured` names its servers, `whose` says whose past use counts and
-    `sight` what may be seen, each as it is when it is asked.
+    `seen` is the configuration, `permits` the session's toolset and `sight` what may be seen, each as it is
+    when it is asked; `whose` says whose past use counts.
     From all other sessions learns only who sees everything: others may have called what may not be seen. For
     a user count the own uses of tools; past requests do not, as they could name what may not be seen now.
     """
-    model, history, seen = settings.discovery.embedding_model, ports.history, sight()
+    model, history, viewed = settings.discovery.embedding_model, ports.history, sight()
     past: Callable[[], Iterable[PastCall]] = tuple
     uses = past
-    if history is not None and seen.is_whole:
+    if history is not None and viewed.is_whole:
         past = uses = partial(history.successful_calls, but=session)
-    elif history is not None and seen.user:
-        viewer = Viewer(seen.user, seen.expert)
+    elif history is not None and viewed.user:
+        viewer = Viewer(viewed.user, viewed.expert)
         uses = partial(history.successful_calls, but=session, viewer=viewer)
+
+    def configured() -> set[str]:
+        return {spec.name for spec in seen().servers}
+
     return Retrieval(
         settings.discovery,
         ports.clock,
         embedder=ports.embedder_for(model),
         static=ports.static,
         vectors=ports.vectors,
-        tags={spec.name: spec.tags for spec in configuration.servers},
+        tags=lambda: {spec.name: spec.tags for spec in seen().servers},
         report=report,
-        cases=seen_cases(cases, seen),
+        cases=lambda: seen_cases(cases, sight()),
         calm=calm,
         registry=RegistryTier(ports.registry, configured, permits, sight) if ports.registry else None,
         past_calls=past,

@@ -26,12 +26,14 @@ MAX_WAITING = 3
 NO_SAMPLING = "Toolsight does not let servers use its model"
 TOO_MANY = f"a call may ask {QUESTIONS_A_CALL} questions, and asks for more"
 NO_CONSENT = "nobody agreed that it may learn a folder"
+WITHDRAWN = "another session began before it was answered"
 _NOT_DECLARED = "the client did not declare it"
 
 
 class SessionClient(ClientSide):
     """See `ClientSide`. What is asked and answered is an event, without values of secret fields.
 
+    A connection outlasts a session: question and answer are in the record of the one in which it was asked.
     `folders` are those that the person agreed to; without any, the list of roots is empty.
     """
 
@@ -41,18 +43,27 @@ class SessionClient(ClientSide):
         capabilities: ClientCapabilities,
         folders: Sequence[str],
         elicitor: Elicitor,
-        emit: Callable[[Event], None],
+        emit: Callable[[], Callable[[Event], None]],
     ) -> None:
+        """`emit` gives what records an event in the session that runs."""
         self._capabilities = capabilities
         self._folders = tuple(folders)
         self._elicitor = elicitor
-        self._record = ClientRecord(server, emit)
-        self._waiting = 0
-        self._visits: set[str] = set()
+        self._server, self._emit, self._its_emit = server, emit, emit()
+        self._its_record = ClientRecord(server, self._its_emit)
+        self._open: set[asyncio.Future[ElicitationAnswer]] = set()
+        self._visits: dict[str, ClientRecord] = {}
 
     @property
     def capabilities(self) -> ClientCapabilities:
         return self._capabilities
+
+    @property
+    def _record(self) -> ClientRecord:
+        """The record of the session that runs."""
+        if (now := self._emit()) != self._its_emit:
+            self._its_emit, self._its_record = now, ClientRecord(self._server, now)
+        return self._its_record
 
     def roots(self) -> tuple[str, ...]:
         answer = self._record.asked("roots")
@@ -63,25 +74,31 @@ class SessionClient(ClientSide):
 
     async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:
         is_form = isinstance(request, FormRequest)
-        answer = _asked(self._record, request)
+        record = self._record
+        answer = _asked(record, request)
         if not (self._capabilities.forms if is_form else self._capabilities.links):
             raise _refusal("form" if is_form else "link", answer)
         if request.is_excess:
             answer("refused", TOO_MANY)
             raise ClientRefusal(TOO_MANY, was_declared=True)
-        if self._waiting >= MAX_WAITING:
+        if len(self._open) >= MAX_WAITING:
             answer(Action.CANCEL, f"{MAX_WAITING} other questions of the server wait")
             return ElicitationAnswer(Action.CANCEL)
-        self._waiting += 1
+        asking = asyncio.ensure_future(self._elicitor.ask(request))
+        self._open.add(asking)
         try:
-            given = await self._elicitor.ask(request)
+            given = await asking
         except asyncio.CancelledError:
-            answer(Action.CANCEL, "the question was taken back")
-            raise
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                answer(Action.CANCEL, "the question was taken back")
+                raise
+            answer(Action.CANCEL, WITHDRAWN)
+            return ElicitationAnswer(Action.CANCEL)
         finally:
-            self._waiting -= 1
+            self._open.discard(asking)
         if isinstance(request, LinkRequest) and given.action is Action.ACCEPT and request.id:
-            self._visits.add(request.id)
+            self._visits[request.id] = record
         answer(given.action, given.why, _recorded(request, given))
         return given
 
@@ -94,16 +111,23 @@ class SessionClient(ClientSide):
         raise ClientRefusal(NO_SAMPLING, was_declared=True)
 
     def completed(self, elicitation: str) -> None:
-        if elicitation in self._visits:
-            self._visits.remove(elicitation)
-            self._record.completed(elicitation)
+        if (record := self._visits.pop(elicitation, None)) is not None:
+            record.completed(elicitation)
+
+    def withdraw(self) -> None:
+        for asking in tuple(self._open):
+            asking.cancel()
 
 
 class Unattended(SessionClient):
     """Declares what a session does by default where nobody looks, so that the same tools are listed."""
 
     def __init__(self) -> None:
-        super().__init__("", ClientCapabilities(), (), Nobody(), lambda _event: None)
+        super().__init__("", ClientCapabilities(), (), Nobody(), lambda: _unrecorded)
+
+
+def _unrecorded(_event: Event) -> None:
+    """Nobody reads what is asked where nobody looks."""
 
 
 def _refusal(what: ServerQuestion, answer: Answer) -> ClientRefusal:

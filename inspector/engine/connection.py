@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from inspector.domain.access import Sight
 from inspector.domain.access_reach import covers
@@ -21,7 +22,7 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.server import Era, ServerInfo, ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.access.glimpse import seen_failure, seen_info, seen_listing
+from inspector.engine.access.glimpse import seen_failure, seen_info, seen_listing, since
 from inspector.engine.change_pace import ChangePace
 from inspector.engine.listing import Difference, Listed, difference, list_tools
 from inspector.engine.look import Look, Seen
@@ -65,6 +66,7 @@ class Connection:
         self._last: tuple[Tool, ...] = ()
         self._listing = ToolListing(())
         self._failure: ServerFailed | None = None
+        self._stderr_before = ""
         self._milliseconds = 0.0
         self._sight = sight
         self._showing = asyncio.Lock()
@@ -151,9 +153,17 @@ class Connection:
         async with self._switching:
             await self._end()
 
+    def withdraw(self) -> None:
+        """Cancel what the server asked the person whose session ends."""
+        if self._client is not None:
+            self._client.withdraw()
+
     def hide(self) -> None:
         """Offer nothing, and know of nothing that was told: another session begins."""
         self._look.begin()
+        self._stderr_before = self._link.stderr_tail() if self._link is not None else ""
+        if self._failure is not None:
+            self._failure = replace(self._failure, stderr_tail="")
         self._last, self.tools, self.summary, self.instructions = (), (), "", ""
 
     async def renew(self) -> None:
@@ -188,7 +198,11 @@ class Connection:
 
     def stderr_tail(self) -> str:
         is_told = self._link is not None and covers(self._sight(), self._spec.name)
-        return self._link.stderr_tail() if self._link is not None and is_told else ""
+        return self._own_stderr(self._link.stderr_tail()) if self._link is not None and is_told else ""
+
+    def _own_stderr(self, tail: str) -> str:
+        """What the process wrote to stderr since the session began."""
+        return since(self._stderr_before, tail)
 
     async def call(self, tool: str, arguments: JsonObject) -> ToolResult:
         link = self._link
@@ -218,12 +232,13 @@ class Connection:
 
     def _fail(self, failure: ServerFailed) -> None:
         self._forget()
+        failure = replace(failure, stderr_tail=self._own_stderr(failure.stderr_tail))
         self._failure = failure
         self._emit(seen_failure(failure, self._sight()))
 
     async def _connect(self) -> None:
         remembered = self._memory.era(_startable(self._spec).fingerprint())
-        self._failure = None
+        self._failure, self._stderr_before = None, ""
         self._changed.clear()
         opening = self._connector.connect(
             self._spec, era=remembered, on_tools_changed=self._changed.set, client=self._client

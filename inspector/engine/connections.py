@@ -112,7 +112,9 @@ class Connections:
         return {name: server for name, server in self._all.items() if reaches(self._sight(), name)}
 
     async def leave(self, sight: Sight) -> None:
-        """End, before another session begins, the servers that do not exist in it."""
+        """Before another session begins, end the servers that do not exist in it, and open questions."""
+        for server in self._all.values():
+            server.withdraw()
         gone = [server for name, server in self._servers.items() if not reaches(sight, name)]
         await asyncio.gather(*(server.end() for server in gone))
         self._changes.drop()

@@ -68,6 +68,9 @@ class ClientSide(Protocol):
     def completed(self, elicitation: str) -> None:
         """Note that what a server wanted at an address is done; ignored if nobody agreed to the visit."""
 
+    def withdraw(self) -> None:
+        """Cancel the questions that nobody has answered: whom they were asked is gone."""
+
 
 class ServerLink(Protocol):
     """An open connection to one server. Any task may use it; only its owner task closes it."""

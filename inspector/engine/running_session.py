@@ -1,6 +1,5 @@
 """A session as it runs: its connections, its stream, and everything that can be read of it."""
 
-import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -26,6 +25,7 @@ from inspector.domain.session import SessionState
 from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
 from inspector.engine.access.control import AccessControl
+from inspector.engine.access.handover import Handover
 from inspector.engine.access.record import is_of, own_sessions
 from inspector.engine.assembly import redactor_of, retrieval_of
 from inspector.engine.background import Background
@@ -45,7 +45,7 @@ from inspector.engine.store_ports import SessionSummary
 from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.accounting import Accounting
 from inspector.engine.tokens.count.other_model import OtherModels
-from inspector.engine.wire_log import WireLog
+from inspector.engine.wire_log import Beginning, WireLog
 
 
 # Long because it keeps what a session consists of together, and answers every question about it.
@@ -84,17 +84,18 @@ class RunningSession:
         self._cases, self._trusted = tuple(cases), frozenset(trusted)
         self._stored_grants = StoredGrants(ports.registry) if ports.registry is not None else None
         self._background, self._wires = Background(), dict[str, WireLog]()
+        self._beginnings: dict[str, Beginning] = {}
         self._listeners: list[Listener] = []
         self._past_sessions: list[str] = []
-        self._switching = asyncio.Lock()
-        seen, settings = self.access.configuration(configuration), self.policy.settings
+        self._handover = Handover()
+        settings = self.policy.settings
         self._connections = self._new_connections()
         self._open_session(session_id)
         self._live = Live(
             settings=settings,
             model=ports.model_for(model),
-            configuration=seen,
-            retrieval=self._new_retrieval(seen, settings),
+            configuration=self.access.configuration(configuration),
+            retrieval=self._new_retrieval(settings),
             toolset=toolset,
             sight=self.access.sight,
         )
@@ -265,8 +266,16 @@ class RunningSession:
         if not covers(self._live.sight, server):
             return None
         if self.ports.wire is not None and server not in self._wires:
-            self._wires[server] = WireLog(self.ports.wire.frames(server), self._session.redactor)
+            log, beginning = self.ports.wire.frames(server), self._beginnings.get(server)
+            self._wires[server] = WireLog(log, self._session.redactor, beginning)
         return self._wires.get(server)
+
+    def _begin_wires(self) -> None:
+        """Read of the wire only what is exchanged from now on."""
+        self._wires.clear()
+        if (wire := self.ports.wire) is not None:
+            names = [spec.name for spec in self._whole.servers]
+            self._beginnings = {name: Beginning.now(wire.frames(name)) for name in names}
 
     def next_request(self) -> ModelRequest:
         """Exactly what the model would be sent now, without the next user message."""
@@ -283,11 +292,11 @@ class RunningSession:
     def _client_for(self, spec: ServerSpec) -> SessionClient:
         client = declared(self.settings.client, spec)
         folders = self.configuration.folders_for(spec)
-        return SessionClient(spec.name, client, folders, self.ports.elicitor, lambda e: self._session.emit(e))
+        return SessionClient(spec.name, client, folders, self.ports.elicitor, lambda: self._session.emit)
 
-    def _new_retrieval(self, configuration: Configuration, settings: Settings) -> Retrieval:
+    def _new_retrieval(self, settings: Settings) -> Retrieval:
         return retrieval_of(
-            configuration,
+            lambda: self.configuration,
             settings,
             self.ports,
             partial(self._on_index, self._session),
@@ -295,7 +304,6 @@ class RunningSession:
             self._calm,
             session=self.session_id,
             permits=self._permits,
-            configured=lambda: {spec.name for spec in self.configuration.servers},
             whose=lambda: Whose(self._parts.inertia.persona, self.settings.inertia.half_life_days),
             sight=lambda: self.access.sight,
         )
@@ -328,7 +336,7 @@ class RunningSession:
             self._parts.retention.run_now()
         if "discovery.embedding_model" in changed:
             self.retrieval.close()
-            self._live.retrieval = self._new_retrieval(self.configuration, settings)
+            self._live.retrieval = self._new_retrieval(settings)
         else:
             self.retrieval.use_settings(settings.discovery)
         self._parts.marketplace.use_settings(settings, changed)

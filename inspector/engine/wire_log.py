@@ -1,40 +1,83 @@
 """What is exchanged with one server, read without the secrets in it."""
 
 import json
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from threading import Lock
 
-from inspector.domain.frame import Frame, FrameLog
+from inspector.domain.frame import Frame, FrameKind, FrameLog
 from inspector.domain.jsonvalue import compact
 from inspector.domain.redaction import Redactor
+
+_REPLIES = frozenset({FrameKind.RESULT, FrameKind.ERROR, FrameKind.INVALID})
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Where a session begins in a log that is older: after so many frames, with these requests unanswered.
+
+    What answers one of them belongs to whoever sent it.
+    """
+
+    after: int = 0
+    unanswered: frozenset[str] = frozenset()
+
+    @classmethod
+    def now(cls, log: FrameLog) -> "Beginning":
+        """After everything that the log has."""
+        unanswered, frames = set[str](), log.frames()
+        for frame in frames:
+            if frame.kind is FrameKind.REQUEST and frame.sent:
+                unanswered.add(frame.id)
+            elif frame.kind in _REPLIES and not frame.sent:
+                unanswered.discard(frame.id)
+        return cls(frames[-1].number if frames else 0, frozenset(unanswered))
+
+    def own(self, frames: Iterable[Frame]) -> Iterator[Frame]:
+        """The frames of the session."""
+        unanswered = set(self.unanswered)
+        for frame in frames:
+            if frame.number <= self.after:
+                continue
+            if frame.sent:
+                # A connection counts its requests anew.
+                unanswered.discard(frame.id)
+            elif frame.kind in _REPLIES and frame.id in unanswered:
+                unanswered.discard(frame.id)
+                continue
+            yield frame
 
 
 class WireLog:
     """The newest frames of a server. They are kept in memory alone, and no session has them in its record."""
 
-    def __init__(self, log: FrameLog, redactor: Redactor) -> None:
-        """`redactor` knows the secrets of the configuration."""
+    def __init__(self, log: FrameLog, redactor: Redactor, beginning: Beginning | None = None) -> None:
+        """`redactor` knows the secrets of the configuration. What was before `beginning` is not read."""
         self._log = log
         self._redactor = redactor
+        self._beginning = beginning or Beginning()
         self._clean: dict[int, Frame] = {}
         self._lock = Lock()
 
     @property
     def total(self) -> int:
         """How many frames there were so far, with those that are dropped."""
-        return self._log.total
+        return self._log.total - self._beginning.after
 
     def frames(self) -> tuple[Frame, ...]:
         """The frames that are kept, oldest first. Takes time after much was exchanged; runs in any thread."""
         with self._lock:
-            newest = self._log.frames()
+            newest = tuple(self._beginning.own(self._log.frames()))
             clean = {frame.number: self._clean.get(frame.number) or self._redacted(frame) for frame in newest}
             self._clean = clean
         return tuple(clean.values())
 
     def _redacted(self, frame: Frame) -> Frame:
         clean = self._redactor.text
-        return replace(frame, method=clean(frame.method), id=clean(frame.id), text=self._text(frame.text))
+        number = frame.number - self._beginning.after
+        return replace(
+            frame, number=number, method=clean(frame.method), id=clean(frame.id), text=self._text(frame.text)
+        )
 
     def _text(self, text: str) -> str:
         """The message as compact JSON; what is no JSON, or cut, is read as text."""

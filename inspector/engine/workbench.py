@@ -49,10 +49,12 @@ class Workbench(RunningSession):
 
     async def reconnect(self, server: str) -> None:
         """Close a server's connection, if any, and reopen it."""
+        await self._handover.over()
         await self._connections.reconnect(server)
 
     async def stop(self, server: str) -> None:
         """Close a server's connection, or stop opening it."""
+        await self._handover.over()
         await self._connections.stop(server)
 
     def trust(self, server: str, trusted: bool) -> None:
@@ -78,22 +80,23 @@ class Workbench(RunningSession):
 
     async def install(self, wanted: Installation, *, by: Actor = "user") -> None:
         """Install a plugin as a person has seen it. Raises ToolsightError; then everything is as it was."""
-        require_whole(self._live.sight, INSTALL)
-        async with self._switching:
+        async with self._handover.alone():
+            require_whole(self._live.sight, INSTALL)
             await self._parts.installing.install(wanted, by)
 
     async def remove_server(self, wanted: Removal, *, by: Actor = "user") -> None:
         """Take a server out of configuration and session. Raises ToolsightError and changes nothing."""
-        require_whole(self._live.sight, REMOVE)
-        async with self._switching:
+        async with self._handover.alone():
+            require_whole(self._live.sight, REMOVE)
             await self._parts.installing.remove(wanted, by)
 
     async def call(self, tool_id: str, arguments: JsonObject) -> ToolResult:
         """Call a permitted tool on behalf of the user. Raises ToolsightError."""
-        self._connections.catch_up()
-        tool = self._parts.binder.require(tool_id)
-        call_id = f"user-{self.ports.clock.monotonic():.6f}"
-        return await self._parts.chat.performer.perform(call_id, tool, arguments, by="user")
+        with self._handover.running("a tool is being called"):
+            self._connections.catch_up()
+            tool = self._parts.binder.require(tool_id)
+            call_id = f"user-{self.ports.clock.monotonic():.6f}"
+            return await self._parts.chat.performer.perform(call_id, tool, arguments, by="user")
 
     def load(self, tool_id: str) -> None:
         """Bind a deferred or evicted tool by hand."""
@@ -113,7 +116,8 @@ class Workbench(RunningSession):
 
         Cancel the task to cancel the turn, or to take back a message that still waits.
         """
-        return await self._parts.chat.loop.run(text)
+        with self._handover.running("a message is being answered"):
+            return await self._parts.chat.loop.run(text)
 
     def change_setting(self, path: str, value: Any) -> None:
         """Change one setting for this session. Raises ToolsightError and changes nothing on failure."""
@@ -167,12 +171,10 @@ class Workbench(RunningSession):
 
         Without a user it is the administrator's, who sees everything. Nothing of the session before goes
         into it: no conversation, no change of settings, nothing loaded. Raises ToolsightError and changes
-        nothing if the policy does not know them, or while a message is being answered.
+        nothing if the policy does not know them, while a message is being answered, or during a call.
         """
-        sight = self.access.sight_as(user, expert)
-        if self.state.busy:
-            raise ToolsightError("a message is being answered", hint="Wait for its end, or stop it with esc.")
-        async with self._switching:
+        async with self._handover.under_way():
+            sight = self.access.sight_as(user, expert)
             await self._connections.leave(sight)
             self._parts.close()
             await self._parts.aclose()
@@ -186,10 +188,10 @@ class Workbench(RunningSession):
         self._open_session(f"{self._past_sessions[0]}-{len(self._past_sessions) + 1}")
         self.policy.renew(self.access.settings)
         self._see()
-        self._wires.clear()
+        self._begin_wires()
         if self._live.toolset not in self.configuration.toolsets:
             self._live.toolset = ""
-        self._live.retrieval = self._new_retrieval(self.configuration, self.settings)
+        self._live.retrieval = self._new_retrieval(self.settings)
         self._parts = self._make_parts()
         self._start_session()
         self._parts.begin(self._background)
@@ -202,14 +204,14 @@ class Workbench(RunningSession):
 
     async def read_policy_again(self) -> None:
         """Read the policy's file again: grants that went are gone at once. If it cannot be read, it stays."""
-        try:
-            has_changed = await asyncio.to_thread(self.access.read_again)
-        except ToolsightError as error:
-            self._session.emit(unreadable(error, self._live.sight))
-            return
-        if not has_changed:
-            return
-        async with self._switching:
+        async with self._handover.alone():
+            try:
+                policy = await asyncio.to_thread(self.access.read)
+            except ToolsightError as error:
+                self._session.emit(unreadable(error, self._live.sight))
+                return
+            if not self.access.take(policy):
+                return
             self._session.emit(AccessChanged(self.access.user, self.access.expert))
             self._see()
             self._session.redactor = redactor_of(self._whole, self.access.sight)

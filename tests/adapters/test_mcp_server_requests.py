@@ -55,7 +55,7 @@ async def asked_by(
     client = None
     if capabilities is not None:
         client = SessionClient(
-            "asking", capabilities, ("/work",), elicitor or FixedElicitor(YES), told.append
+            "asking", capabilities, ("/work",), elicitor or FixedElicitor(YES), lambda: told.append
         )
     connector = McpConnector(folder)
     async with (
@@ -164,7 +164,7 @@ async def test_a_call_that_asks_again_and_again_is_refused_after_a_few_questions
 
 async def test_visits_that_an_error_demands_are_refused_after_a_few() -> None:
     elicitor, events = FixedElicitor(YES), list[Any]()
-    side = SessionClient("asking", ALL, (), elicitor, events.append)
+    side = SessionClient("asking", ALL, (), elicitor, lambda: events.append)
     requests = server_request.ServerRequests("asking", side, asyncio.get_running_loop())
     link = {"mode": "url", "message": "Pay", "url": "https://pay.example/1", "elicitationId": "e1"}
     async with requests.call(PATIENCE):

@@ -164,7 +164,7 @@ async def test_hostile_tools_and_requests_do_no_harm() -> None:
         for place, ((name, text), tool) in enumerate(zip(HOSTILE.items(), tools, strict=False))
     ]
     async with app_rig(servers={"bad": MemoryServer(tools)}, embedder=MemoryEmbedder()) as (pilot, rig):
-        rig.bench.retrieval._cases = tuple(cases)
+        rig.bench.retrieval._cases = lambda: tuple(cases)
         await ran(pilot)
         for name in ("hybrid", "prd-bm25"):
             _list(pilot).move_to(name)

@@ -115,7 +115,6 @@ def retrieval_over(tools: Sequence[Tool], model: RandomEmbedder) -> Retrieval:
         embedder=model,
         static=make_static_embedder(),
         vectors=_NoVectors(),
-        tags={},
         report=lambda _state: None,
     )
     semantics = found.index.semantics

@@ -5,6 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from inspector.adapters.files.access_policy import load_policy
+from inspector.adapters.files.evalset_append import append_cases
+from inspector.cli.bench.dataset import _read
+from inspector.cli.live_catalog import LiveCatalog
+from inspector.domain.catalog import Catalog
+from inspector.domain.evaluation import EvalCase
+from inspector.domain.settings import DiscoverySettings, GateSettings
+from inspector.domain.tool import Tool
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 
@@ -42,6 +50,63 @@ def test_a_policy_without_a_user_shows_nothing_and_says_why(
     result = toolsight("tools", "--json", *policy)
     assert json.loads(result.stdout) == []
     assert "--user" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("sessions",),
+        ("events",),
+        ("timeline",),
+        ("leftovers",),
+        ("budget",),
+        ("cost", "--session", "s"),
+        ("eval", "add", "cases.jsonl", "--from-log"),
+        ("access", "list"),
+    ],
+)
+@pytest.mark.parametrize("named", [("--user", "ada"), ("--set", "access.user=ada")])
+def test_what_shows_everything_takes_no_user(
+    toolsight: Toolsight, command: tuple[str, ...], named: tuple[str, ...]
+) -> None:
+    result = toolsight(*command, *named)
+    assert result.exit_code == 1
+    assert "takes no user" in result.stderr
+
+
+def test_settings_are_listed_as_a_user_sees_them(toolsight: Toolsight, tmp_path: Path) -> None:
+    policy, path = tmp_path / "policy.yaml", tmp_path / "toolsight.json"
+    policy.write_text(POLICY, encoding="utf-8")
+    patterns = ["weather:get_forecast", "bank:wire_money"]
+    given = {
+        "guard.exempt": patterns,
+        "guard.guidance": dict.fromkeys(patterns, "Think first."),
+        "retry.tools": patterns,
+    }
+    path.write_text(json.dumps({"settings": given, "mcpServers": {"s": {"command": "x"}}}), encoding="utf-8")
+    config = ("settings", "--config", str(path))
+    for form in ((), ("--json",)):
+        whole = toolsight(*config, *form)
+        assert whole.stdout.count("bank:wire_money") == len(given)
+        seen = toolsight(*config, *form, "--policy", str(policy), "--user", "ada")
+        assert seen.stdout.count("weather:get_forecast") == len(given)
+        assert "bank" not in seen.stdout + seen.stderr
+
+
+def test_a_benchmark_asks_a_user_what_permitted_tools_can_serve(tmp_path: Path) -> None:
+    path, policy = tmp_path / "cases.jsonl", tmp_path / "policy.yaml"
+    policy.write_text(POLICY, encoding="utf-8")
+    cases = [
+        EvalCase("one", "will it rain", (frozenset({"weather:get_forecast", "weather:get_alerts"}),)),
+        EvalCase("two", "what is dangerous", (frozenset({"weather:get_alerts"}),)),
+        EvalCase("three", "sing", ()),
+    ]
+    append_cases(path, cases)
+    tools = (Tool("weather", "get_forecast", "Forecast."),)
+    live = LiveCatalog(Catalog(tools), DiscoverySettings(), GateSettings(), load_policy(policy).sight("ada"))
+    dataset = _read(path, lambda: live)
+    assert [case.id for case in dataset.evalset.cases] == ["one", "three"]
+    assert "get_alerts" not in repr(dataset)
 
 
 def test_the_grant_that_decides_is_explained(toolsight: Toolsight, policy: tuple[str, ...]) -> None:

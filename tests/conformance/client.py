@@ -62,7 +62,7 @@ async def main(url: str) -> None:
     version = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "")
     era = Era.MODERN if version == _MODERN else Era.LEGACY if version else None
     spec = ServerSpec("conformance", url=url, era=era)
-    client = SessionClient("conformance", ClientCapabilities(), (), Agreeable(), note)
+    client = SessionClient("conformance", ClientCapabilities(), (), Agreeable(), lambda: note)
     connector = McpConnector(Path(tempfile.mkdtemp(prefix="toolsight-conformance-")))
     async with connector.connect(spec, era=None, on_tools_changed=lambda: None, client=client) as link:
         listing = await link.list_tools()

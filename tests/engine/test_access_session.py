@@ -210,14 +210,6 @@ async def test_listeners_hear_the_new_session_and_no_longer_the_old_one() -> Non
         assert {record.session for record in heard} == {"s-2"}
 
 
-async def test_nobody_is_seen_as_while_a_message_is_answered() -> None:
-    async with connected(policy=lambda: BOTH, values=as_user("bob")) as rig:
-        rig.bench._session.state = replace(rig.bench.state, busy=True)
-        with pytest.raises(ToolsightError, match="is being answered"):
-            await rig.bench.see_as("ada")
-        assert rig.bench.state.user == "bob"
-
-
 async def test_a_user_reads_the_sessions_recorded_of_that_user_alone() -> None:
     store = MemoryStore()
     async with connected(policy=lambda: BOTH, values=as_user("bob"), store=store) as rig:

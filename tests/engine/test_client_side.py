@@ -43,7 +43,9 @@ def client(
 ) -> tuple[SessionClient, list[Any]]:
     events: list[Any] = []
     declared = capabilities or ClientCapabilities()
-    return SessionClient("a", declared, folders, elicitor or FixedElicitor(YES), events.append), events
+    return SessionClient(
+        "a", declared, folders, elicitor or FixedElicitor(YES), lambda: events.append
+    ), events
 
 
 async def test_an_answer_reaches_the_server_whole_and_the_record_without_its_secret() -> None:

@@ -43,7 +43,6 @@ def made(
         ManualClock(),
         embedder=embedder,
         vectors=vectors or MemoryVectors(),
-        tags={},
         report=states.append,
         calm=calm,
     )

@@ -55,7 +55,6 @@ def made(
         ManualClock(),
         embedder=embedder or MemoryEmbedder(),
         vectors=vectors or MemoryVectors(),
-        tags={},
         report=lambda _state: None,
         past_calls=recorded,
     )
@@ -247,7 +246,6 @@ async def test_without_a_model_nothing_is_learned() -> None:
         ManualClock(),
         embedder=None,
         vectors=MemoryVectors(),
-        tags={},
         report=lambda _state: None,
         past_calls=recorded,
     )

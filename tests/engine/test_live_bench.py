@@ -32,9 +32,8 @@ async def searching(*cases: EvalCase, embedder: MemoryEmbedder | None = None) ->
         ManualClock(),
         embedder=embedder,
         vectors=MemoryVectors(),
-        tags={},
         report=lambda _state: None,
-        cases=cases,
+        cases=lambda: cases,
     )
     retrieval.update(TOOLS, {"shop": "Everything about orders."})
     await retrieval.settled()

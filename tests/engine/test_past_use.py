@@ -82,7 +82,6 @@ def made(
         ManualClock(),
         embedder=None,
         vectors=MemoryVectors(),
-        tags={},
         report=lambda _state: None,
         past_calls=recorded,
         whose=whose,

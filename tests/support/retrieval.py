@@ -31,9 +31,7 @@ def memory_semantics() -> Semantics:
 
 def words_only(settings: DiscoverySettings, clock: Clock) -> Retrieval:
     """A retrieval that searches by words alone, and reports no progress."""
-    return Retrieval(
-        settings, clock, embedder=None, vectors=MemoryVectors(), tags={}, report=lambda _state: None
-    )
+    return Retrieval(settings, clock, embedder=None, vectors=MemoryVectors(), report=lambda _state: None)
 
 
 def embedded(index: ToolIndex, semantics: Semantics) -> ToolIndex:

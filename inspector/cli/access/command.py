@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from inspector.cli.launch import run_headless
-from inspector.cli.options import Options, as_json as json_option, options, shared
+from inspector.cli.options import Options, as_json as json_option, options, require_nobody, shared
 from inspector.cli.problem import say_problems
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.access import AccessPolicy
@@ -126,6 +126,7 @@ def diff(first: str, second: str, as_json: bool, **values: Any) -> None:
 
 def _as_administrator(chosen: Options, work: Work) -> None:
     """Connect every server, whoever the settings name, and do the work with the policy."""
+    require_nobody(chosen, but_policy=True)
 
     async def worked(bench: Workbench) -> None:
         policy = bench.access.policy

@@ -15,7 +15,7 @@ from inspector.cli.audit.report import audit_markdown, say_audit
 from inspector.cli.audit.run import run_audit
 from inspector.cli.audit.slide import slide
 from inspector.cli.cost.assumption import assumed, assuming
-from inspector.cli.options import as_json, options, shared
+from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.render import say, say_json
 from inspector.domain.error import ConfigError
 from inspector.engine.tokens.audit.growth import Change, Key, Tokens, changes, totals
@@ -76,7 +76,7 @@ def budget(
         raise click.UsageError("--json and --markdown cannot be used together")
     previous = None if baseline is None else _read_baseline(baseline)
     terms = assumed(values)
-    found = run_audit(options(**values), terms)
+    found = run_audit(owner_options(**values), terms)
     moved = None if previous is None else _compared(found, previous)
     if as_json:
         say_json(audit_json(found, moved, max_increase))

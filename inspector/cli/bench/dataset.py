@@ -9,12 +9,13 @@ from pathlib import Path
 from inspector.adapters.files.evalset import read_cases, read_evalset, read_tools, sample
 from inspector.cli.composition import fixtures_path
 from inspector.cli.live_catalog import LiveCatalog, connect_catalog
-from inspector.cli.options import Options
+from inspector.cli.options import Options, require_nobody
 from inspector.cli.render import say
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.settings import DiscoverySettings
+from inspector.engine.access.restriction import seen_cases
 from inspector.engine.measure.generate import generate
 from inspector.engine.measure.ranker_bench import DataSet
 from widgets import visible
@@ -33,11 +34,16 @@ class Selection:
 
 
 def read_datasets(selection: Selection, options: Options) -> list[DataSet]:
-    """Read the data sets; connect to servers if requests are for their tools. Raises ConfigError."""
+    """Read the data sets; connect to servers if requests are for their tools. Raises ConfigError.
+
+    A user sees the requests that permitted tools can serve; a published data set is nobody's.
+    """
     if not selection.paths and (options.server or options.config is not None):
         return [_shaped(generated(options), selection)]
     options = options if selection.paths else replace(options, demo=True)
     live = cache(lambda: connect_catalog(options))
+    if any(map(_is_folder, selection.paths)):
+        require_nobody(options)
     paths = selection.paths or (fixtures_path() / "evalsets" / "demo.jsonl",)
     datasets = [_shaped(_read(path, live), selection) for path in paths]
     _require_different([dataset.evalset.name for dataset in datasets])
@@ -60,7 +66,7 @@ def _read(path: Path, live: Callable[[], LiveCatalog]) -> DataSet:
         return DataSet(replace(read_evalset(path), name=_name(path.resolve().name)), DiscoverySettings())
     cases = read_cases(path)
     connected = live()
-    evalset = EvalSet(_name(path.stem), connected.catalog.tools, cases)
+    evalset = EvalSet(_name(path.stem), connected.catalog.tools, seen_cases(cases, connected.sight))
     require_tools(connected, evalset.unknown(), where=str(path))
     return DataSet(evalset, connected.settings, connected.gate)
 

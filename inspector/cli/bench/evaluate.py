@@ -12,7 +12,7 @@ from inspector.adapters.files.evalset_append import append_cases, is_there
 from inspector.cli.bench.dataset import require_tools
 from inspector.cli.composition import open_store
 from inspector.cli.live_catalog import connect_catalog
-from inspector.cli.options import Options, options, shared
+from inspector.cli.options import Options, options, require_nobody, shared
 from inspector.cli.render import say
 from inspector.domain.error import ConfigError, StoreError
 from inspector.domain.evaluation import IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
@@ -94,6 +94,8 @@ def add(
     if from_log == bool(query.strip()) or (session and not from_log):
         raise click.UsageError("--tool and --impossible need --query; --session goes with --from-log.")
     chosen = options(**values)
+    if from_log:
+        require_nobody(chosen)
     known = read_cases(file) if is_there(file) else ()
     cases = _logged(chosen, session, known) if from_log else (_labelled(query, tools, known),)
     if cases and (chosen.demo or chosen.server or chosen.config is not None):

@@ -12,7 +12,7 @@ from inspector.cli.cost.json import priced_json
 from inspector.cli.cost.report import Priced, say_cost
 from inspector.cli.launch import run_headless
 from inspector.cli.models import counter_for, features_for
-from inspector.cli.options import DEMO_MODEL, Options, as_json, options, shared
+from inspector.cli.options import DEMO_MODEL, Options, as_json, options, require_nobody, shared
 from inspector.cli.render import say, say_json
 from inspector.domain.error import ConfigError, StoreError
 from inspector.domain.events import CatalogBuilt, Record
@@ -43,6 +43,7 @@ def cost(session: str, as_json: bool, **values: Any) -> None:
     terms = assumed(values)
     chosen = options(**values)
     if session:
+        require_nobody(chosen)
         recorded = [name for name in terms.given if name in _OF_A_RECORD]
         if recorded:
             raise click.UsageError(f"{recorded[0]} is for an assumed session; a recorded one has its own")

@@ -9,7 +9,7 @@ import click
 from inspector.cli.agents.importing import import_sessions
 from inspector.cli.agents.requests import forget, requests
 from inspector.cli.composition import open_store
-from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.options import Options, as_json, owner_options, shared
 from inspector.cli.record.otel import OtelOptions, export, otel_options
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.error import StoreError
@@ -25,7 +25,7 @@ from inspector.domain.moment import shown_moment
 def sessions(context: click.Context, /, as_json: bool, **values: Any) -> None:
     """List the recorded sessions, newest first; import those of real agents."""
     if context.invoked_subcommand is None:
-        _list(options(**values), as_json=as_json)
+        _list(owner_options(**values), as_json=as_json)
 
 
 for command in (import_sessions, requests, forget):
@@ -74,7 +74,7 @@ def events(
     """Print the events of SESSION, by default the newest; or export it as OpenTelemetry spans."""
     if otel.is_asked and (kinds or limit):
         raise click.UsageError("an export is of the whole session: without --kind and --limit")
-    store = open_store(options(**values))
+    store = open_store(owner_options(**values))
     stored = [known.id for known in store.sessions()]
     chosen = session or (stored[0] if stored else "")
     if chosen not in stored:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from inspector.cli.composition import open_store
-from inspector.cli.options import as_json, options, shared
+from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.error import StoreError
 from inspector.domain.number import count, percent, plural
@@ -31,7 +31,7 @@ _COLUMNS = 60
 @as_json
 def timeline(session: str, as_json: bool, **values: Any) -> None:
     """Print what was bound in each model call of SESSION (by default the newest), and every change."""
-    store = open_store(options(**values))
+    store = open_store(owner_options(**values))
     chosen = _chosen(store, session)
     shown = Timeline.of(store.read(chosen))
     if as_json:

@@ -61,9 +61,12 @@ class AccessControl:
         self.sight, self.user, self.expert = sight, sight.user, sight.expert
         self.is_administrator = sight.is_whole
 
-    def read_again(self) -> bool:
-        """Read the policy again; return whether it says something else. Raises ConfigError: it stays then."""
-        policy = self._read(self._path) if self._path else None
+    def read(self) -> AccessPolicy | None:
+        """The policy as it is written now, which changes nothing yet; for any thread. Raises ConfigError."""
+        return self._read(self._path) if self._path else None
+
+    def take(self, policy: AccessPolicy | None) -> bool:
+        """Let a policy that was read hold from now on; return whether it says something else."""
         if policy is None or policy == self.policy:
             return False
         self.policy = policy

@@ -27,6 +27,14 @@ def seen_info(server: str, info: ServerInfo, sight: Sight) -> ServerInfo:
     return replace(info, summary="", instructions="")
 
 
+def since(before: str, now: str) -> str:
+    """What was written after `before`, where both are the ends of one text, each cut at its beginning."""
+    for length in range(min(len(before), len(now)), 0, -1):
+        if before.endswith(now[:length]):
+            return now[length:].lstrip("\n")
+    return now
+
+
 def seen_failure(failure: ServerFailed, sight: Sight) -> ServerFailed:
     """Why a server failed; in its own words only for who may see all that it could have."""
     if sight.is_whole or covers(sight, failure.server):

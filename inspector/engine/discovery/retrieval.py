@@ -54,9 +54,9 @@ class Retrieval:
         embedder: Embedder | None,
         static: StaticEmbedder | None = None,
         vectors: VectorStore,
-        tags: Mapping[str, tuple[str, ...]],
+        tags: Callable[[], Mapping[str, tuple[str, ...]]] = dict,
         report: Callable[[IndexState], None],
-        cases: Sequence[EvalCase] = (),
+        cases: Callable[[], Sequence[EvalCase]] = tuple,
         calm: Callable[[], Awaitable[None]] = _at_once,
         past_calls: Callable[[], Iterable[PastCall]] = tuple,
         past_uses: Callable[[], Iterable[PastCall]] | None = None,
@@ -65,7 +65,8 @@ class Retrieval:
     ) -> None:
         """Without an `embedder` searches use words alone. `static` vectors need no model.
 
-        `tags` are those of servers, by name. `cases` are labelled requests for these tools.
+        `tags` reads those of servers, by name, and `cases` labelled requests for these tools, as they are
+        when they are used.
 
         Embedding begins when `calm` has returned. `past_calls` reads those of earlier sessions, in a thread.
         `whose` says which of them are past use, or of those that `past_uses` reads, where it is given.
@@ -75,7 +76,7 @@ class Retrieval:
         require_ranker(settings.ranker)
         self.settings = settings
         self.clock = clock
-        self._cases = tuple(cases)
+        self._cases = cases
         self._server_tags = tags
         self._embedder = embedder
         self._static = static
@@ -183,7 +184,7 @@ class Retrieval:
             self.settings.max_search_results,
             self.settings.min_probability,
             self.settings.min_tool_probability,
-            Tags(self._server_tags, self.settings.tags),
+            Tags(self._server_tags(), self.settings.tags),
             form=self.settings.results,
         )
 
@@ -267,7 +268,7 @@ class Retrieval:
         """
         index = index or self.index
         known = index.position.keys()
-        given = [case for case in self._cases if all(group & known for group in case.relevant)]
+        given = [case for case in self._cases() if all(group & known for group in case.relevant)]
         if any(case.is_possible for case in given):
             return EvalSet("given", index.tools, tuple(given))
         from inspector.engine.measure.generate import generate

@@ -40,7 +40,6 @@ class PluginSearch:
             embedder=embedder,
             static=static,
             vectors=vectors,
-            tags={},
             report=lambda _: None,
         )
 
