@@ -9,7 +9,8 @@ import pytest
 from inspector.adapters.memory.servers import MemoryConnector, MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.adapters.sqlite.registry import SqliteRegistry
-from inspector.domain.error import ConfigError, ConnectError, StoreError
+from inspector.domain.access import AccessPolicy, Grant, Scope, User
+from inspector.domain.error import ConfigError, ConnectError, StoreError, ToolsightError
 from inspector.domain.ranking import SearchRequest, Unconnected
 from inspector.domain.registered_tool import SyncReport
 from inspector.domain.tool import Tool
@@ -204,3 +205,14 @@ async def test_a_server_that_connects_anew_has_what_the_registry_has_then(filled
     newer = replace(MAIL, description="Other.")
     filled.sync("file", [newer], at=2.0)
     assert await listed() == [newer]
+
+
+async def test_what_a_user_may_not_see_is_not_gone_for_everybody(registry: SqliteRegistry) -> None:
+    registry.sync("shop", [tool("shop", "old")], at=1.0)
+    grant = Grant(Scope.USER, "ada", "acme", ("shop:list*",))
+    policy = AccessPolicy({"ada": User("ada", "acme")}, (grant,))
+    values = {"access.policy": "policy.yaml", "access.user": "ada"}
+    async with connected(policy=lambda: policy, values=values) as rig:
+        with pytest.raises(ToolsightError, match="only the administrator"):
+            synchronise(registry, rig.bench, at=5.0)
+    assert registry.count(part="shop:old") == 1

@@ -42,7 +42,10 @@ def open_registry(options: Options) -> "ToolRegistry":
 
 
 def stored_configuration(options: Options) -> Configuration:
-    """The registry's servers as a configuration. Raises ConfigError if it has none, and StoreError."""
+    """The registry's servers as a configuration.
+
+    Raises ConfigError if it has none and there is no policy, and StoreError.
+    """
     from inspector.engine.registry.source import registry_configuration
 
     configuration = registry_configuration(open_registry(options).servers())

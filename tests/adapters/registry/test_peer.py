@@ -133,11 +133,12 @@ def test_hostile_names_and_texts_come_as_they_are(
 ) -> None:
     path = tmp_path_factory.mktemp("peer") / "their.db"
     registry = SqliteRegistry(path)
-    registry.sync(text, [Tool(text, text, text)], at=1.0)
+    hostile = Tool(text[:60], text[:60], text)
+    registry.sync(text[:100], [hostile], at=1.0)
     embed_missing(registry, EMBEDDER, lambda _what, _done, _total: None, lambda: False)
     registry.close()
     (found,) = SqlitePeer(path, seconds=60).nearest(EMBEDDER.name, VECTOR, 3)
-    assert found.found.tool == Tool(text, text, text)
+    assert found.found.tool == hostile
 
 
 def test_a_database_of_postgresql_answers_as_its_own_program_and_is_never_migrated() -> None:
