@@ -198,7 +198,8 @@ def _registry_configuration(options: Options) -> Configuration:
     from inspector.engine.registry.source import registry_configuration
 
     configuration = registry_configuration(open_registry(options).servers())
-    if not configuration.servers:
+    # Who sees only some tools is told nothing of the others, not even that there are none.
+    if not configuration.servers and not options.settings.get("access.policy"):
         hint = "`toolsight registry sync` and `toolsight registry import` put tools into it."
         raise ConfigError("the registry has no tools", hint=hint)
     return configuration

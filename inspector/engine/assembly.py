@@ -1,6 +1,6 @@
 """Builds the parts of a session from its configuration and the ports."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 
@@ -10,6 +10,7 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.events import SessionStarted
 from inspector.domain.index_state import IndexState
+from inspector.domain.past_call import PastCall, Viewer
 from inspector.domain.redaction import Redactor
 from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
@@ -76,11 +77,19 @@ def retrieval_of(
 ) -> Retrieval:
     """The session's retrieval, which reports the progress of its index and learns from other sessions.
 
-    `seen` is the configuration, `permits` the session's toolset and `sight` what may be seen, each as it is
-    when it is asked; `whose` says whose past use counts.
-    From other sessions learns only who sees everything: others may have called what may not be seen.
+    `seen` is the configuration, `permits` the session's toolset, `whose` says whose past use counts and
+    `sight` what may be seen, each as it is when it is asked.
+    From all other sessions learns only who sees everything: others may have called what may not be seen. For
+    a user count the own uses of tools; past requests do not, as they could name what may not be seen now.
     """
-    model, history = settings.discovery.embedding_model, ports.history if sight().is_whole else None
+    model, history, now = settings.discovery.embedding_model, ports.history, sight()
+    past: Callable[[], Iterable[PastCall]] = tuple
+    uses = past
+    if history is not None and now.is_whole:
+        past = uses = partial(history.successful_calls, but=session)
+    elif history is not None and now.user:
+        viewer = Viewer(now.user, now.expert)
+        uses = partial(history.successful_calls, but=session, viewer=viewer)
     return Retrieval(
         settings.discovery,
         ports.clock,
@@ -92,7 +101,8 @@ def retrieval_of(
         cases=lambda: seen_cases(cases, sight()),
         calm=calm,
         registry=_tier_of(seen, ports, permits, sight),
-        past_calls=partial(history.successful_calls, but=session) if history is not None else tuple,
+        past_calls=past,
+        past_uses=uses,
         whose=whose,
     )
 

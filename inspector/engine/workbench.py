@@ -20,9 +20,10 @@ from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ToolResult
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.settings import ClientCapabilities
-from inspector.engine.access.control import refuse_access
+from inspector.engine.access.control import refuse_access, require_whole
 from inspector.engine.access.record import unreadable
 from inspector.engine.assembly import preconditions_of, redactor_of, started
+from inspector.engine.marketplace.marketplace import INSTALL, REMOVE
 from inspector.engine.ports import ChatModel
 from inspector.engine.running_session import RunningSession
 
@@ -80,20 +81,14 @@ class Workbench(RunningSession):
     async def install(self, wanted: Installation, *, by: Actor = "user") -> None:
         """Install a plugin as a person has seen it. Raises ToolsightError; then everything is as it was."""
         async with self._handover.alone():
-            self._require_whole("install a server")
+            require_whole(self._live.sight, INSTALL)
             await self._parts.installing.install(wanted, by)
 
     async def remove_server(self, wanted: Removal, *, by: Actor = "user") -> None:
         """Take a server out of configuration and session. Raises ToolsightError and changes nothing."""
         async with self._handover.alone():
-            self._require_whole("remove a server")
+            require_whole(self._live.sight, REMOVE)
             await self._parts.installing.remove(wanted, by)
-
-    def _require_whole(self, what: str) -> None:
-        if not self._live.sight.is_whole:
-            raise ToolsightError(
-                f"only who sees everything can {what}", hint="See as the administrator first."
-            )
 
     async def call(self, tool_id: str, arguments: JsonObject) -> ToolResult:
         """Call a permitted tool on behalf of the user. Raises ToolsightError."""

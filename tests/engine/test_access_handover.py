@@ -162,7 +162,7 @@ async def test_who_sees_only_some_tools_installs_nothing_that_was_asked_for_befo
         installing = await begun(rig.bench.install(plan))
         gate.set()
         await seeing
-        with pytest.raises(ToolsightError, match="only who sees everything"):
+        with pytest.raises(ToolsightError, match="only the administrator"):
             await installing
         assert not rig.bench.whole_configuration.servers[3:]
 

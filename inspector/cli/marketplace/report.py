@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from inspector.cli.render import say, say_table
-from inspector.domain.error import ConfigError
+from inspector.domain.error import ToolsightError
 from inspector.domain.installation import Installation
 from inspector.domain.marketplace import MarketplaceReport, Suggestion
 from inspector.domain.number import count, milliseconds, percent
@@ -145,7 +145,7 @@ def plugin_json(bench: Workbench, plugin: Plugin) -> dict[str, Any]:
     if not known["installed_as"] and not plugin.package.obstacle and not missing_values(plugin, {}):
         try:
             known["starts"] = facts_json(bench.marketplace.plan(plugin.name))
-        except ConfigError as error:
+        except ToolsightError as error:
             known["refused"] = error.message
     return known
 

@@ -18,11 +18,14 @@ from inspector.domain.plugin import PackageKind, Plugin, server_entry, server_na
 from inspector.domain.ranking import SearchReport
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import Settings
+from inspector.engine.access.control import require_whole
 from inspector.engine.live import Live
 from inspector.engine.marketplace.port import Catalogs, MarketplacePorts
 from inspector.engine.marketplace.search import PluginSearch
 from inspector.engine.ports import Ports
 
+INSTALL, REMOVE = "install a server", "remove a server"
+"""What only the administrator does."""
 _NOTHING: Mapping[str, str] = {}
 # More plugins than this are indexed before anybody searches for them.
 _MANY = 300
@@ -59,8 +62,8 @@ class Marketplace:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the catalogs and with entries that were left out."""
-        return self._catalogs.problems
+        """What is wrong with the catalogs, and with entries that were left out: for the administrator."""
+        return self._catalogs.problems if self._live.sight.is_whole else ()
 
     @property
     def _catalogs(self) -> Catalogs:
@@ -118,8 +121,9 @@ class Marketplace:
     def plan(self, name: str, values: Mapping[str, str] = _NOTHING) -> Installation:
         """What installing a plugin would start and change, with these values of its variables by name.
 
-        Reads the configuration's file and writes nothing. Raises ConfigError.
+        Reads the configuration's file and writes nothing. Raises ToolsightError.
         """
+        require_whole(self._live.sight, INSTALL)
         plugin, configuration = self.find(name), self._live.configuration
         if plugin.is_installed(configuration.servers):
             server = self.server_of(plugin)
@@ -133,7 +137,8 @@ class Marketplace:
         return Installation(plugin, spec, becomes, configuration)
 
     def removal(self, server: str) -> Removal:
-        """What removing a server would change. Writes nothing. Raises ConfigError."""
+        """What removing a server would change. Writes nothing. Raises ToolsightError."""
+        require_whole(self._live.sight, REMOVE)
         configuration = self._live.configuration
         names = [spec.name for spec in configuration.servers]
         if server not in names:
