@@ -77,23 +77,19 @@ def retrieval_of(
 ) -> Retrieval:
     """The session's retrieval, which reports the progress of its index and learns from other sessions.
 
-    `seen` is the configuration, `permits` the session's toolset and `sight` what may be seen, each as it is
-    when it is asked; `whose` says whose past use counts.
+    `seen` is the configuration, `permits` the session's toolset, `whose` says whose past use counts and
+    `sight` what may be seen, each as it is when it is asked.
     From all other sessions learns only who sees everything: others may have called what may not be seen. For
     a user count the own uses of tools; past requests do not, as they could name what may not be seen now.
     """
-    model, history, viewed = settings.discovery.embedding_model, ports.history, sight()
+    model, history, now = settings.discovery.embedding_model, ports.history, sight()
     past: Callable[[], Iterable[PastCall]] = tuple
     uses = past
-    if history is not None and viewed.is_whole:
+    if history is not None and now.is_whole:
         past = uses = partial(history.successful_calls, but=session)
-    elif history is not None and viewed.user:
-        viewer = Viewer(viewed.user, viewed.expert)
+    elif history is not None and now.user:
+        viewer = Viewer(now.user, now.expert)
         uses = partial(history.successful_calls, but=session, viewer=viewer)
-
-    def configured() -> set[str]:
-        return {spec.name for spec in seen().servers}
-
     return Retrieval(
         settings.discovery,
         ports.clock,
@@ -104,11 +100,23 @@ def retrieval_of(
         report=report,
         cases=lambda: seen_cases(cases, sight()),
         calm=calm,
-        registry=RegistryTier(ports.registry, configured, permits, sight) if ports.registry else None,
+        registry=_tier_of(seen, ports, permits, sight),
         past_calls=past,
         past_uses=uses,
         whose=whose,
     )
+
+
+def _tier_of(
+    seen: Callable[[], Configuration],
+    ports: Ports,
+    permits: Callable[[Tool], bool],
+    sight: Callable[[], Sight],
+) -> RegistryTier | None:
+    """The registry behind the searches; None where there is none."""
+    if ports.registry is None:
+        return None
+    return RegistryTier(ports.registry, lambda: {spec.name for spec in seen().servers}, permits, sight)
 
 
 def inertia_of(session: Session, live: Live, ports: Ports, accounting: Accounting, binder: Binder) -> Inertia:

@@ -16,7 +16,6 @@ from inspector.domain.access import AccessPolicy, Grant, Scope, User
 from inspector.domain.access_reach import reaches
 from inspector.domain.error import ToolsightError
 from inspector.domain.message import ToolResult
-from inspector.domain.package_run import PackageKind
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.server import ServerInfo, SkippedTool
 from inspector.domain.timeline import Timeline
@@ -61,9 +60,7 @@ WORDS |= {
     for number, (server, verb) in enumerate((server, verb) for server in AWAY for verb in VERBS)
 }
 STORED = {key: tool(*key.split(":")) for key in WORDS}
-PLUGINS = tuple(
-    plugin(f"plugin-{name}", f"Finds {name}.", kind=PackageKind.NPM, identifier=name) for name in SERVERS
-)
+PLUGINS = tuple(plugin(f"plugin-{name}", f"Finds {name}.", command=name, args=()) for name in SERVERS)
 _pattern = st.one_of(
     st.sampled_from([one.id for one in STORED.values()]),
     st.builds("{}:{}*".format, st.sampled_from((*SERVERS, *AWAY)), st.sampled_from(("", *VERBS))),

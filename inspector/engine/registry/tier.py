@@ -47,8 +47,7 @@ class RegistryTier:
 
         report = answer.report
         # Of tools with the same name those of later tiers are left out (section 4.4).
-        names = {hit.tool_id.rpartition(":")[2] for hit in report.results}
-        configured = frozenset(self._configured())
+        names, configured = {hit.tool_id.rpartition(":")[2] for hit in report.results}, self._configured()
 
         def wanted(tool: Tool) -> bool:
             return tool.server not in configured and tool.name not in names and self._permits(tool)
