@@ -15,6 +15,7 @@ from inspector.app.bridge import View
 from inspector.app.context import InContext
 from inspector.app.draw.header import header
 from inspector.app.navigation import Destination
+from inspector.domain.error import ToolsightError
 from widgets import FilterBar, RecordRows, StillText
 
 
@@ -123,6 +124,17 @@ class BaseScreen(InContext, Screen[None]):
     async def action_leave(self) -> None:
         """Go back to where one came from."""
         await self.app.run_action("app.back")
+
+    def may(self, what: str) -> bool:
+        """Whether the session does what only the administrator does; an error says why not."""
+        from inspector.engine.access.control import require_whole
+
+        try:
+            require_whole(self.session.sight, what)
+        except ToolsightError as error:
+            self.fail(error)
+            return False
+        return True
 
     def leave_input(self) -> None:
         """Put the cursor into the first list of the page, or nowhere."""

@@ -161,8 +161,9 @@ def configuration_path(options: Options) -> Path | None:
 
 
 def read_configuration(options: Options, *, may_be_empty: bool = False) -> Configuration:
-    """The server that was typed, or the configuration file, which must have a server unless it `may_be_empty`.
+    """The server that was typed, or the configuration file.
 
+    Without a server the file is an error, unless it `may_be_empty`.
     Raises ConfigError, also if there is neither, or if it lacks a server that `--trust` names.
     """
     configuration = _read(options, may_be_empty)
@@ -200,7 +201,8 @@ def _registry_configuration(options: Options) -> Configuration:
     from inspector.engine.registry.source import registry_configuration
 
     configuration = registry_configuration(open_registry(options).servers())
-    if not configuration.servers:
+    # Who sees only some tools is told nothing of the others, not even that there are none.
+    if not configuration.servers and not options.settings.get("access.policy"):
         hint = "`toolsight registry sync` and `toolsight registry import` put tools into it."
         raise ConfigError("the registry has no tools", hint=hint)
     return configuration

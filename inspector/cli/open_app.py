@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from inspector.app.opening import Opened
     from inspector.app.start.way import Way
     from inspector.domain.server import ServerSpec
+    from inspector.engine.registry.federation import Federation
     from inspector.engine.registry.library import RegistryLibrary
     from inspector.engine.tokens.audit.result import Audit
     from inspector.engine.workbench import Workbench
@@ -148,13 +149,22 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
 
 def registry_library(bench: "Workbench") -> "RegistryLibrary | None":
     """The registry of the session, searched with the session's own model."""
+    from inspector.cli.registry.peer import open_federation
     from inspector.engine.registry.library import RegistryLibrary
 
-    ports = bench.ports
+    ports, opened = bench.ports, cache(open_federation)
     if ports.registry is None:
         return None
+
+    def federation() -> "Federation | None":
+        # What the owner may see elsewhere is nothing that a user of the policy here may see.
+        return opened(bench.settings.federation) if bench.sight.is_whole else None
+
     return RegistryLibrary(
-        ports.registry, lambda: ports.embedder_for(bench.settings.discovery.embedding_model)
+        ports.registry,
+        lambda: ports.embedder_for(bench.settings.discovery.embedding_model),
+        lambda: bench.sight,
+        federation,
     )
 
 

@@ -144,7 +144,7 @@ _CONFIGURED = (
     set_values,
     _input,
 )
-_ACCESS = (
+ACCESS = (
     _common(
         "--policy",
         default="",
@@ -185,7 +185,7 @@ _SHARED = (
         metavar="SERVER",
         help="Do not ask about calls that this server says only read. May be repeated.",
     ),
-    *_ACCESS,
+    *ACCESS,
 )
 
 

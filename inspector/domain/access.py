@@ -58,13 +58,15 @@ class Sight:
     """Which tools somebody may see; by default, everything, as where there is no policy.
 
     A tool must match one of the grants' patterns and, unless `allowlist` is None, one of the allowlist's.
-    `user` is "" if nobody is told from anybody else.
+    `user` is "" if nobody is told from anybody else. `servers` are the only ones that there are for it; None
+    if that is told from the patterns alone.
     """
 
     user: str = ""
     expert: str = ""
     grants: tuple[Grant, ...] = (Grant(Scope.USER, "", "", ("*",)),)
     allowlist: tuple[str, ...] | None = None
+    servers: frozenset[str] | None = None
 
     @property
     def is_whole(self) -> bool:

@@ -1,6 +1,6 @@
-"""What a sight can reach at all, told from its patterns alone.
+"""What a sight can reach at all, told from its patterns, and from the servers that there are for it.
 
-Nothing here depends on which tools there are: an answer that did would tell of tools that may not be seen.
+Nothing here depends on tools that may not be seen: an answer that did would tell of them.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,8 @@ _Tokens = tuple[_Token, ...]
 
 def reaches(sight: Sight, server: str) -> bool:
     """Whether a server could have a tool that may be seen; one that could not is not even started."""
-    return _meets(sight, (*f"{server}:", _MANY))
+    is_there = sight.servers is None or server in sight.servers
+    return is_there and _meets(sight, (*f"{server}:", _MANY))
 
 
 def covers(sight: Sight, server: str) -> bool:

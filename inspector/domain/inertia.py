@@ -17,9 +17,12 @@ _DAY = 86_400.0
 _LEAST = 1e-9
 
 
-def persona_of(agent: str, chosen: str, toolset: str) -> str:
-    """Whose habits a session shows: the agent's it was imported from, else the name given to it."""
-    return agent or chosen or toolset or OWN_PERSONA
+def persona_of(agent: str, chosen: str, toolset: str, user: str = "") -> str:
+    """Whose habits a session shows: the agent's it was imported from, else the name given to it.
+
+    Without either they are those of the user who sees it or, where a policy tells of none, of the toolset.
+    """
+    return agent or chosen or user or toolset or OWN_PERSONA
 
 
 @dataclass(frozen=True, slots=True)

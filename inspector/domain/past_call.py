@@ -22,6 +22,18 @@ class PastCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Viewer:
+    """Whose past calls count: the user's, through the same expert or through none; never an empty user's."""
+
+    user: str
+    expert: str = ""
+
+    def has(self, user: str, expert: str) -> bool:
+        """Whether a session that was recorded so is one of the viewer's."""
+        return bool(self.user) and user == self.user and expert in ("", self.expert)
+
+
+@dataclass(frozen=True, slots=True)
 class _Search:
     by: Actor
     query: str

@@ -17,11 +17,11 @@ class PersonaTrail:
     """The persona of a session, which its settings can change while it runs."""
 
     def __init__(self) -> None:
-        self._agent = self._toolset = self._chosen = ""
+        self._agent = self._toolset = self._chosen = self._user = ""
 
-    def started(self, agent: str, chosen: str, toolset: str) -> None:
-        """The session began: an imported one of that agent, or Toolsight's own."""
-        self._agent, self._chosen, self._toolset = agent, chosen, toolset
+    def started(self, agent: str, chosen: str, toolset: str, user: str = "") -> None:
+        """The session began: an imported one of that agent, or Toolsight's own, of that user if any."""
+        self._agent, self._chosen, self._toolset, self._user = agent, chosen, toolset, user
 
     def set(self, chosen: str) -> None:
         """The settings changed: the name of the session's habits is this one now."""
@@ -30,4 +30,4 @@ class PersonaTrail:
     @property
     def persona(self) -> str:
         """Whose habits the session shows now."""
-        return persona_of(self._agent, self._chosen, self._toolset)
+        return persona_of(self._agent, self._chosen, self._toolset, self._user)

@@ -15,6 +15,7 @@ from inspector.domain.composition_settings import (
     RetrySettings,
     VersionSettings,
 )
+from inspector.domain.federation import FederationSettings
 from inspector.domain.marketplace_settings import MarketplaceSettings
 from inspector.domain.setting_field import knob
 
@@ -329,3 +330,4 @@ class Settings:
     record: RecordSettings = field(default_factory=RecordSettings)
     client: ClientCapabilities = field(default_factory=ClientCapabilities)
     marketplace: MarketplaceSettings = field(default_factory=MarketplaceSettings)
+    federation: FederationSettings = field(default_factory=FederationSettings)

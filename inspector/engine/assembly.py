@@ -1,6 +1,6 @@
 """Builds the parts of a session from its configuration and the ports."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 
@@ -10,6 +10,7 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.events import SessionStarted
 from inspector.domain.index_state import IndexState
+from inspector.domain.past_call import PastCall, Viewer
 from inspector.domain.redaction import Redactor
 from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
@@ -71,15 +72,25 @@ def retrieval_of(
     *,
     session: str,
     permits: Callable[[Tool], bool],
+    configured: Callable[[], Collection[str]],
     whose: Callable[[], Whose],
-    sight: Sight = EVERYTHING,
+    sight: Callable[[], Sight],
 ) -> Retrieval:
     """The session's retrieval, which reports the progress of its index and learns from other sessions.
 
-    `permits` is the session's toolset, as it is when it is asked; `whose` says whose past use counts.
-    From other sessions learns only who sees everything: others may have called what may not be seen.
+    `permits` is the session's toolset, `configured` names its servers, `whose` says whose past use counts and
+    `sight` what may be seen, each as it is when it is asked.
+    From all other sessions learns only who sees everything: others may have called what may not be seen. For
+    a user count the own uses of tools; past requests do not, as they could name what may not be seen now.
     """
-    model, history = settings.discovery.embedding_model, ports.history if sight.is_whole else None
+    model, history, seen = settings.discovery.embedding_model, ports.history, sight()
+    past: Callable[[], Iterable[PastCall]] = tuple
+    uses = past
+    if history is not None and seen.is_whole:
+        past = uses = partial(history.successful_calls, but=session)
+    elif history is not None and seen.user:
+        viewer = Viewer(seen.user, seen.expert)
+        uses = partial(history.successful_calls, but=session, viewer=viewer)
     return Retrieval(
         settings.discovery,
         ports.clock,
@@ -88,21 +99,13 @@ def retrieval_of(
         vectors=ports.vectors,
         tags={spec.name: spec.tags for spec in configuration.servers},
         report=report,
-        cases=seen_cases(cases, sight),
+        cases=seen_cases(cases, seen),
         calm=calm,
-        registry=_tier_of(configuration, ports, permits, sight),
-        past_calls=partial(history.successful_calls, but=session) if history is not None else tuple,
+        registry=RegistryTier(ports.registry, configured, permits, sight) if ports.registry else None,
+        past_calls=past,
+        past_uses=uses,
         whose=whose,
     )
-
-
-def _tier_of(
-    configuration: Configuration, ports: Ports, permits: Callable[[Tool], bool], sight: Sight
-) -> RegistryTier | None:
-    """The registry behind the searches; None where there is none."""
-    if ports.registry is None:
-        return None
-    return RegistryTier(ports.registry, {spec.name for spec in configuration.servers}, permits, lambda: sight)
 
 
 def inertia_of(session: Session, live: Live, ports: Ports, accounting: Accounting, binder: Binder) -> Inertia:

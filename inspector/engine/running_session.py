@@ -37,6 +37,8 @@ from inspector.engine.live import Live
 from inspector.engine.marketplace.marketplace import Marketplace
 from inspector.engine.policy import Policy
 from inspector.engine.ports import Ports
+from inspector.engine.registry.granted import StoredGrants
+from inspector.engine.registry.source import servers_for
 from inspector.engine.session import Listener, Session
 from inspector.engine.session_parts import SessionParts
 from inspector.engine.store_ports import SessionSummary
@@ -70,7 +72,8 @@ class RunningSession:
         Raises ToolsightError.
         """
         given = Policy(configuration, profile=profile, values=values).settings
-        self.access = AccessControl(given.access, ports.policy_from)
+        self.ports, self._whole = ports, configuration
+        self.access = AccessControl(given.access, ports.policy_from, self._servers_for)
         self.policy = Policy(
             configuration,
             profile=profile,
@@ -78,9 +81,8 @@ class RunningSession:
             on_change=self._on_settings,
             restrict=self.access.settings,
         )
-        self.ports = ports
-        self._whole = configuration
         self._cases, self._trusted = tuple(cases), frozenset(trusted)
+        self._stored_grants = StoredGrants(ports.registry) if ports.registry is not None else None
         self._background, self._wires = Background(), dict[str, WireLog]()
         self._listeners: list[Listener] = []
         self._past_sessions: list[str] = []
@@ -130,7 +132,7 @@ class RunningSession:
             self.ports,
             self._connections,
             self.accounting,
-            judged=lambda: self.access.judged,
+            judged=self._judged,
             configure=self._configure,
             rebuild=self._rebuild,
         )
@@ -293,9 +295,20 @@ class RunningSession:
             self._calm,
             session=self.session_id,
             permits=self._permits,
+            configured=lambda: {spec.name for spec in self.configuration.servers},
             whose=lambda: Whose(self._parts.inertia.persona, self.settings.inertia.half_life_days),
-            sight=self.access.sight,
+            sight=lambda: self.access.sight,
         )
+
+    def _judged(self) -> tuple[str, ...]:
+        """The patterns to be judged; not those for tools of the registry, where that is searched."""
+        stored, patterns = self._stored_grants, self.access.judged
+        if stored is None or not self.settings.discovery.registry:
+            return patterns
+        return stored.unmatched(patterns, [tool.id for tool in self._connections.tools])
+
+    def _servers_for(self, sight: Sight) -> frozenset[str] | None:
+        return servers_for(sight, self._whole, self.ports.registry)
 
     def _permits(self, tool: Tool) -> bool:
         toolset = self.configuration.toolset(self._live.toolset)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from inspector.domain.events import Record
 from inspector.domain.inertia import TaskCalls
-from inspector.domain.past_call import PastCall
+from inspector.domain.past_call import PastCall, Viewer
 from inspector.domain.retention import SessionAge
 from inspector.domain.server import Era
 from inspector.domain.tool import Tool
@@ -88,10 +88,11 @@ class EventStore(Protocol):
 class CallHistory(Protocol):
     """What tools were called for in the recorded sessions, Toolsight's own and imported ones."""
 
-    def successful_calls(self, *, but: str = "") -> Iterator[PastCall]:
+    def successful_calls(self, *, but: str = "", viewer: Viewer | None = None) -> Iterator[PastCall]:
         """The calls of every session but that one that succeeded, with the request before them.
 
-        The newest session comes first, read when the iterator gets there. Raises StoreError.
+        With a `viewer`, only those of the sessions recorded of that viewer. The newest session comes first,
+        read when the iterator gets there. Raises StoreError.
         """
 
     def tasks(self, *, but: str = "") -> Iterator[TaskCalls]:

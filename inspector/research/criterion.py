@@ -26,9 +26,10 @@ from inspector.engine.measure.cluster import clusters
 from inspector.engine.tokens.count.measure import BudgetMeter
 from inspector.research.catalog_size import SIZES, part_of
 from inspector.research.first_call import first_call, meter_of
-from inspector.research.latency import Latency, asked, measured_ranker, milliseconds
+from inspector.research.latency import asked, measured_ranker
 from inspector.research.recorded import recorded
 from inspector.research.source import NamedCatalog, Source, Steps, indexed
+from inspector.research.timing import Latency, milliseconds
 
 DEFERRED, CUT, FOUND, MILLISECONDS = 10, 0.5, 0.95, 10.0
 _BM25 = ("bm25", "prd-bm25")

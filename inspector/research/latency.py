@@ -1,10 +1,10 @@
 """Retrieval latency by tier (semantic tool discovery, section 11.2, Table 2)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
-import numpy as np
-
+from inspector.domain.marketplace_settings import MarketplaceSettings
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.report import Section, Table
 from inspector.domain.settings import DiscoverySettings
@@ -12,12 +12,17 @@ from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.discovery.search import ToolSearch
+from inspector.engine.marketplace.search import PluginSearch
 from inspector.engine.registry.embedding import embed_missing
 from inspector.engine.registry.port import ToolRegistry
+from inspector.engine.registry.tier import RegistryTier
+from inspector.research.market import opened_market, synthetic_plugins
 from inspector.research.source import NamedCatalog, Source, Steps, indexed
 from inspector.research.stored_embedder import StoredEmbedder
+from inspector.research.timing import Latency, milliseconds, timed
 
 QUERIES = 200
+SEARCH = "search_tools, not in the paper"
 DATABASE, MARKETPLACE, END_TO_END = "database (vector)", "marketplace (vector)", "end to end"
 # Table 2 of the paper: median and 95th percentile, ms.
 PUBLISHED: Mapping[str, tuple[float, float]] = {
@@ -40,20 +45,24 @@ _DEPTH = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
-    """The median and 95th percentile of `queries` searches, in milliseconds."""
+class _Beyond:
+    """What is searched beyond the connected servers; the marketplace's rows are the same for all catalogs."""
 
-    median: float
-    p95: float
-    queries: int
+    registries: Mapping[str, ToolRegistry]
+    market: PluginSearch
+    marketplaces: tuple[tuple[str, ...], ...]
 
 
 def latency(source: Source, steps: Steps) -> Section:
     """Table 2 for the demo's catalog and the largest other one. Raises ToolsightError and Stopped."""
     catalogs = [source.demo(), *_largest(source.others())]
     queries = asked(source)
-    with source.registries() as registries:
-        tables = tuple(_table(catalog, queries, registries, source, steps) for catalog in catalogs)
+    plugins = tuple(source.plugins())
+    with ExitStack() as opened:
+        registries = opened.enter_context(source.registries())
+        market = opened.enter_context(opened_market(plugins, source, steps))
+        beyond = _Beyond(registries, market, tuple(_marketplaces(market, queries, source, steps)))
+        tables = tuple(_table(catalog, queries, beyond, source, steps) for catalog in catalogs)
     return Section(
         "latency",
         "Latency of retrieval",
@@ -61,10 +70,13 @@ def latency(source: Source, steps: Steps) -> Section:
         f"milliseconds per search on this machine ({len(queries)} different queries per row; the packaged "
         "encoder on the CPU). A vector tier's time includes embedding the query. The database tier is the "
         "tool registry with this catalog alone: in SQLite and, where TOOLSIGHT_DATABASE_URL names a server, "
-        "in PostgreSQL with pgvector; docs/registry.md has 100,000 and 1,000,000 tools. “End to end” is a "
-        "whole `search_tools` call with the default ranker: ranking, the report with every score, and the "
-        "text for the model. Times depend on the machine: compare their order, not their digits. The paper "
-        "does not name the catalog, its size, the encoder or the machine",
+        "in PostgreSQL with pgvector; docs/registry.md has 100,000 and 1,000,000 tools. The marketplace is "
+        "the demo's catalog, and a synthetic one made of the texts of its tools, searched as the app does. "
+        "“search_tools” is a whole call with the default ranker: ranking, the report with every score, and "
+        "the text for the model. “End to end” is that, then the registry in SQLite, then the demo's "
+        "marketplace, whatever was found before; the query is embedded for the tools and again for the "
+        "marketplace. Times depend on the machine: compare their order, not their digits. The paper does not "
+        "name the catalog, its size, the encoder or the machine",
         tables,
     )
 
@@ -84,19 +96,50 @@ def measured_ranker(
     def ask(query: str) -> object:
         return ranker.rank(query).order(_DEPTH)
 
-    return _timed(name, ask, queries, source, steps)
+    return timed(name, ask, queries, source, steps)
 
 
-def measured_search(index: ToolIndex, queries: Sequence[str], source: Source, steps: Steps) -> Latency:
-    """The latency of a whole search with its answer. Raises ToolsightError and Stopped."""
+def measured_search(
+    index: ToolIndex,
+    queries: Sequence[str],
+    source: Source,
+    steps: Steps,
+    *,
+    registry: ToolRegistry | None = None,
+    market: PluginSearch | None = None,
+) -> Latency:
+    """The latency of a whole search with its answer, and of what is searched after it.
+
+    Raises ToolsightError and Stopped.
+    """
     settings, rankers = DiscoverySettings(), _rankers(index, source)
     rules = SearchRules(settings.max_search_results, settings.min_probability, settings.min_tool_probability)
     search = ToolSearch(index, rankers.names, rankers.get(settings.ranker), rules, source.clock)
 
-    def ask(query: str) -> object:
-        return search.run(SearchRequest(query))
+    semantics, floor = rankers.index.semantics, settings.iso_threshold
+    tier = RegistryTier(lambda: registry, tuple, lambda _: True) if registry is not None else None
 
-    return _timed(END_TO_END, ask, queries, source, steps)
+    def ask(query: str) -> object:
+        answer = search.run(SearchRequest(query))
+        if tier is not None and semantics is not None:
+            answer = tier.added(answer, semantics, limit=rules.limit, floor=floor)
+        return answer, market.search(query, (), MarketplaceSettings().results) if market else None
+
+    return timed(END_TO_END if market else SEARCH, ask, queries, source, steps)
+
+
+def measured_market(
+    name: str, market: PluginSearch, queries: Sequence[str], source: Source, steps: Steps
+) -> Latency:
+    """The latency of a search for suggestions, for which the query is embedded anew.
+
+    Raises ToolsightError and Stopped.
+    """
+
+    def ask(query: str) -> object:
+        return market.search(query, (), MarketplaceSettings().results)
+
+    return timed(name, ask, queries, source, steps)
 
 
 def measured_registry(
@@ -123,7 +166,7 @@ def measured_registry(
     def ask(query: str) -> object:
         return registry.nearest(embedder.name, embedder.embed([query])[0], _DEPTH)
 
-    return _timed(name, ask, queries, source, steps)
+    return timed(name, ask, queries, source, steps)
 
 
 def _largest(catalogs: Sequence[NamedCatalog]) -> list[NamedCatalog]:
@@ -131,17 +174,13 @@ def _largest(catalogs: Sequence[NamedCatalog]) -> list[NamedCatalog]:
 
 
 def _table(
-    catalog: NamedCatalog,
-    queries: Sequence[str],
-    registries: Mapping[str, ToolRegistry],
-    source: Source,
-    steps: Steps,
+    catalog: NamedCatalog, queries: Sequence[str], beyond: "_Beyond", source: Source, steps: Steps
 ) -> Table:
     index = indexed(catalog, source, steps)
     headers = ("tier", "ranker", "median ms, paper", "median ms", "p95 ms, paper", "p95 ms")
     words = _rows(index, queries, source, steps)
-    third = _databases(catalog, queries, registries, source, steps)
-    rows = (*words, *third, _marketplace(), _whole(index, queries, source, steps))
+    third = tuple(_databases(catalog, queries, beyond.registries, source, steps))
+    rows = (*words, *third, *beyond.marketplaces, *_whole(index, queries, beyond, source, steps))
     return Table(f"{catalog.name}, {len(catalog.tools)} tools", headers, rows, frozenset(range(2, 6)))
 
 
@@ -168,12 +207,25 @@ def _databases(
             yield _row(DATABASE, f"{what}: no server named", None)
 
 
-def _marketplace() -> tuple[str, ...]:
-    return _row(MARKETPLACE, "not built", None)
+def _marketplaces(
+    market: PluginSearch, queries: Sequence[str], source: Source, steps: Steps
+) -> Iterator[tuple[str, ...]]:
+    ranker, plugins = DiscoverySettings().ranker, market.plugins
+    name = f"{ranker}, {len(plugins)} entries"
+    yield _row(MARKETPLACE, name, measured_market(name, market, queries, source, steps))
+    name = f"{ranker}, {source.synthetic:,} synthetic entries"
+    with opened_market(synthetic_plugins(plugins, source.synthetic), source, steps) as large:
+        yield _row(MARKETPLACE, name, measured_market(name, large, queries, source, steps))
 
 
-def _whole(index: ToolIndex, queries: Sequence[str], source: Source, steps: Steps) -> tuple[str, ...]:
-    return _row(END_TO_END, DiscoverySettings().ranker, measured_search(index, queries, source, steps))
+def _whole(
+    index: ToolIndex, queries: Sequence[str], beyond: "_Beyond", source: Source, steps: Steps
+) -> Iterator[tuple[str, ...]]:
+    ranker = DiscoverySettings().ranker
+    yield _row(SEARCH, ranker, measured_search(index, queries, source, steps))
+    registry, market = beyond.registries.get(BACK_ENDS[0]), beyond.market
+    found = measured_search(index, queries, source, steps, registry=registry, market=market)
+    yield _row(END_TO_END, f"{ranker}, registry, marketplace", found)
 
 
 def _row(tier: str, ranker: str, latency: Latency | None) -> tuple[str, ...]:
@@ -183,26 +235,7 @@ def _row(tier: str, ranker: str, latency: Latency | None) -> tuple[str, ...]:
     return tier, ranker, median, milliseconds(latency.median), p95, milliseconds(latency.p95)
 
 
-def milliseconds(value: float) -> str:
-    """A number of milliseconds: two decimals below one millisecond, one above."""
-    return f"{value:.2f}" if value < 1 else f"{value:.1f}"
-
-
 def _rankers(index: ToolIndex, source: Source) -> CatalogRankers:
     """Rankers without cached queries: one that found the previous ranker's vectors would look fast."""
     fresh = ToolIndex(index.tools, summaries=index.summaries, semantics=source.semantics(), before=index)
     return CatalogRankers(fresh, DiscoverySettings())
-
-
-def _timed(
-    name: str, ask: Callable[[str], object], queries: Sequence[str], source: Source, steps: Steps
-) -> Latency:
-    ask("warm up")
-    seconds = []
-    for done, query in enumerate(queries):
-        steps(f"latency of {name}", done, len(queries))
-        started = source.clock.monotonic()
-        ask(query)
-        seconds.append(source.clock.monotonic() - started)
-    times = np.array(seconds) * 1000
-    return Latency(float(np.median(times)), float(np.percentile(times, 95)), len(queries))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from inspector.domain.budget import Tokenizer
 from inspector.domain.evaluation import EvalCase, EvalSet
+from inspector.domain.plugin import Plugin
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
@@ -112,6 +113,13 @@ class Source(Protocol):
         """Other people's catalogs; empty if no folder was given. Raises ConfigError."""
 
     def poisons(self) -> Sequence[Poison]: ...
+
+    @property
+    def synthetic(self) -> int:
+        """How many entries the synthetic marketplace has."""
+
+    def plugins(self) -> Sequence[Plugin]:
+        """The demo's marketplace."""
 
     def registries(self) -> AbstractContextManager[Mapping[str, ToolRegistry]]:
         """Empty registries of tools by back end; leaving removes them. Raises ToolsightError."""

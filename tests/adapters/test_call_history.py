@@ -25,7 +25,7 @@ from inspector.domain.events import (
 from inspector.domain.events.base import Actor
 from inspector.domain.inertia import TaskCalls
 from inspector.domain.origin import Origin
-from inspector.domain.past_call import PastCall
+from inspector.domain.past_call import PastCall, Viewer
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.engine.store_ports import CallHistory, EventStore
 from tests.support.hostile import with_hostile_text
@@ -231,6 +231,47 @@ def test_a_successful_call_has_the_persona_of_its_session(recorded: Recorded) ->
     )
     personas = [call.persona for call in recorded.history.successful_calls()]
     assert personas == ["reports", "ada", "codex"]
+
+
+def test_a_viewers_calls_are_those_of_the_same_expert_or_of_none(recorded: Recorded) -> None:
+    viewers = (("ada", ""), ("ada", "billing"), ("ada", "alarm"), ("bob", ""), ("bob", "billing"), ("", ""))
+    for at, (user, expert) in enumerate(viewers):
+        first = started(user=user, expert=expert, restricted=bool(user))
+        name = f"{user}-{expert}"
+        recorded.session(first, UserSaid(name), *called("shop:list"), name=name, at=100.0 * at)
+
+    def asked(viewer: Viewer | None, but: str = "") -> list[str]:
+        return [call.request for call in recorded.history.successful_calls(but=but, viewer=viewer)]
+
+    assert asked(Viewer("ada")) == ["ada-"]
+    assert asked(Viewer("ada", "billing")) == ["ada-billing", "ada-"]
+    assert asked(Viewer("ada", "billing"), but="ada-") == ["ada-billing"]
+    assert asked(Viewer("bob", "other")) == ["bob-"]
+    assert asked(Viewer("eve")) == []
+    assert asked(Viewer("")) == [], "a session of nobody in particular is no user's"
+    assert len(asked(None)) == len(viewers)
+
+
+def test_a_session_that_a_user_sees_shows_the_habits_of_that_user(recorded: Recorded) -> None:
+    named = {"inertia": {"persona": "sales"}}
+    firsts = (started(user="ada"), started(user="ada", toolset="sums"), started(user="ada", settings=named))
+    for at, first in enumerate(firsts):
+        recorded.session(first, UserSaid(MESSAGE), *called("shop:list"), name=f"s{at}", at=100.0 * at)
+    personas = [call.persona for call in recorded.history.successful_calls(viewer=Viewer("ada"))]
+    assert personas == ["sales", "ada", "ada"]
+
+
+@with_hostile_text
+def test_a_viewer_of_any_name_has_the_own_calls(tmp_path: Path, text: str) -> None:
+    def fill(recorded: Recorded) -> None:
+        for name, user in (("own", text), ("other", f"{text}'")):
+            first = started(user=user, expert=text)
+            recorded.session(first, UserSaid(user), *called("shop:list"), name=name)
+
+    def read(history: CallHistory) -> list[PastCall]:
+        return list(history.successful_calls(viewer=Viewer(text, text)))
+
+    assert_told_alike(tmp_path, fill, read)
 
 
 @with_hostile_text

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -12,6 +13,8 @@ from inspector.app.pages.tools.marketplace import content
 from inspector.app.pages.tools.marketplace.content import detail, rows
 from inspector.app.pages.tools.marketplace.dialog import ChangeDialog, VariablesDialog
 from inspector.app.pages.tools.marketplace.screen import MarketplaceScreen
+from inspector.domain.access import AccessPolicy, Grant, Scope, User
+from inspector.domain.error import ToolsightError
 from inspector.domain.package_run import PackageKind
 from inspector.domain.ranking import SearchRequest
 from tests.support.app import app_rig, arrives, goes, said, seen, until
@@ -59,6 +62,38 @@ async def test_a_person_installs_after_a_yes_to_the_exact_command_and_removes_it
         await pilot.press("left", "enter")
         await until(pilot, lambda: bool(rig.events("removed")))
         assert editor.written == 2
+
+
+async def test_a_restricted_user_is_refused_before_anything_is_asked_or_shown() -> None:
+    policy = AccessPolicy(
+        {"ada": User("ada", "acme")}, (Grant(Scope.USER, "ada", "acme", ("shop:*", "weather:*")),)
+    )
+    values = {"access.policy": "p", "access.user": "ada"}
+    opening = app_rig(
+        servers=servers_and_money(),
+        configuration=configured(servers_and_money()),
+        marketplace=market(problems=["/home/somebody/catalog.json: broken"]),
+        policy=lambda: policy,
+        values=values,
+    )
+    async with opening as (pilot, rig):
+        await _shown(pilot)
+        # The server that runs is the currency plugin's, but nothing of it may be seen.
+        assert "3 plugins, 0 installed" in seen(pilot)
+        assert "only the administrator installs and removes" in seen(pilot)
+        assert "could not be read" not in seen(pilot)
+        for keys in (("enter",), ("d",), ("down", "down", "i")):
+            await pilot.press(*keys)
+            await pilot.pause()
+            assert isinstance(pilot.app.screen, MarketplaceScreen)
+        told = [toast.message for toast in pilot.app._notifications]
+        assert len([one for one in told if "only the administrator, who sees everything" in one]) == 2
+        assert "would change" not in seen(pilot)
+        with pytest.raises(ToolsightError, match="only the administrator"):
+            rig.bench.marketplace.plan("plants", {})
+        with pytest.raises(ToolsightError, match="only the administrator"):
+            rig.bench.marketplace.removal("shop")
+        assert rig.bench.marketplace.problems == ()
 
 
 async def test_esc_in_the_dialog_installs_nothing() -> None:

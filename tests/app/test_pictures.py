@@ -84,7 +84,7 @@ from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.domain.test_event import records as event_records
 from tests.support import firm
 from tests.support.canned_flow import CannedFlows
-from tests.support.canned_registry import canned_library
+from tests.support.canned_registry import canned_federation, canned_library
 from tests.support.canned_report import CATALOG_SIZE
 from tests.support.imported_story import StoreLibrary, records_of, story_store
 from tests.support.lab import MemoryLab, four_servers, written
@@ -361,6 +361,11 @@ PAGES: Mapping[str, Picture] = {
         RegistryScreen,
         lambda: Shown(servers=office(), registry=canned_library()),
         _acts(Goes("registry"), "f", *"late order", "enter", Shows("nearest tools")),
+    ),
+    "registry-peers": Picture(
+        RegistryScreen,
+        lambda: Shown(servers=office(), registry=canned_library(canned_federation())),
+        _acts(Goes("registry"), "p", "f", *"late order", "enter", Shows("Peers: acme")),
     ),
     "sessions": Picture(
         SessionsScreen,

@@ -1,6 +1,6 @@
 """The registry page: its list and filter, versions, the search by meaning, what fills it."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -11,13 +11,15 @@ from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.pages.tools.registry import content, screen
 from inspector.app.pages.tools.registry.screen import PAGE
+from inspector.domain.access import AccessPolicy, Grant, Scope, User
 from inspector.domain.definition import definition_hash
+from inspector.domain.federation import Located, PeerAnswer
 from inspector.domain.registered_tool import Neighbour, RegisteredTool, SyncReport
 from inspector.domain.tool import Tool
 from inspector.engine.registry.library import Overview, RegistryLibrary
 from inspector.engine.registry.synchronise import Synchronised
 from tests.support.app import RigApp, goes, ready, said, seen, until
-from tests.support.canned_registry import REFUNDS, canned_library, library_of
+from tests.support.canned_registry import REFUNDS, canned_federation, canned_library, library_of
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.support.workbench import Rig, opened
@@ -26,10 +28,17 @@ from widgets import RecordList
 
 @asynccontextmanager
 async def page(
-    library: RegistryLibrary | None, servers: dict[str, MemoryServer] | None = None
+    library: RegistryLibrary | None,
+    servers: dict[str, MemoryServer] | None = None,
+    policy: Callable[[], AccessPolicy] | None = None,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig]]:
+    """The page; with a policy as ada sees it."""
     approver = ModalApprover()
-    async with opened(servers=servers or office(), approver=approver) as rig:
+    values = {"access.policy": "p", "access.user": "ada"} if policy is not None else {}
+    opening = opened(servers=servers or office(), approver=approver, policy=policy, values=values)
+    async with opening as rig:
+        if library is not None and policy is not None:
+            library = RegistryLibrary(library.opened, library._embedder, lambda: rig.bench.sight)
 
         async def start() -> Opened:
             return Opened(rig.bench, rig.memory, approver, registry=library)
@@ -64,6 +73,46 @@ async def test_a_filter_narrows_the_list_in_the_registry() -> None:
         await until(pilot, lambda: "No id contains that" in seen(pilot))
 
 
+def _granted(*patterns: str) -> AccessPolicy:
+    return AccessPolicy({"ada": User("ada", "acme")}, (Grant(Scope.USER, "ada", "acme", patterns),))
+
+
+async def test_a_user_sees_what_is_permitted_and_it_goes_when_its_grant_goes() -> None:
+    now = [_granted("warehouse:*", "shop:track*")]
+    shown = ["shop:track_parcel", "warehouse:count_stock", "warehouse:find_parcel"]
+    async with page(canned_library(), policy=lambda: now[0]) as (pilot, rig):
+        await until(pilot, lambda: listed(pilot) == shown)
+        await until(pilot, lambda: "3 tools of 2 origins" in seen(pilot))
+        await pilot.press("f", *"stock", "enter")
+        await until(pilot, lambda: "nearest tools" in seen(pilot))
+        assert "invoice" not in seen(pilot)
+        now[0] = _granted("shop:track*")
+        await rig.bench.read_policy_again()
+        await until(pilot, lambda: listed(pilot) == shown[:1])
+        await until(pilot, lambda: "1 tool of 1 origin" in seen(pilot))
+        assert "count_stock" not in seen(pilot)
+
+
+def test_who_may_see_nothing_is_not_told_whether_there_is_something() -> None:
+    assert str(content.facts(Overview(), whole=False)) == content.empty(whole=False)
+    assert "sync" not in content.empty(whole=False)
+    missing = Overview({"shop": 2}, "packaged", 1)
+    assert "m embeds" in str(content.facts(missing))
+    assert "m embeds" not in str(content.facts(missing, whole=False))
+
+
+async def test_a_user_cannot_fill_the_registry() -> None:
+    library = canned_library()
+    async with page(library, policy=lambda: _granted("shop:*")) as (pilot, _):
+        await until(pilot, lambda: bool(listed(pilot)))
+        before = library.overview()
+        await pilot.press("s", "m")
+        await pilot.pause()
+        told = [toast.message for toast in pilot.app._notifications]
+        assert len([one for one in told if "only the administrator" in one]) == 2
+        assert library.overview() == before
+
+
 async def test_a_search_orders_tools_by_their_cosine_and_esc_lists_all_again() -> None:
     async with page(canned_library()) as (pilot, _):
         await until(pilot, lambda: len(listed(pilot)) == 15)
@@ -74,6 +123,44 @@ async def test_a_search_orders_tools_by_their_cosine_and_esc_lists_all_again() -
         await pilot.press("escape")
         await until(pilot, lambda: listed(pilot)[0] == "billing:refund_invoice")
         assert isinstance(pilot.app.screen, screen.RegistryScreen)
+
+
+async def test_a_key_includes_the_registries_of_peers_with_whose_each_result_is() -> None:
+    async with page(canned_library(canned_federation())) as (pilot, _):
+        await until(pilot, lambda: len(listed(pilot)) == 15)
+        await pilot.press("f", *"refund an invoice", "enter")
+        await until(pilot, lambda: "nearest tools to" in seen(pilot))
+        assert "Peers:" not in seen(pilot)
+        await pilot.press("p")
+        await until(pilot, lambda: "Peers: acme 2; post was left out: it is away" in seen(pilot))
+        assert "also in peers" in seen(pilot)
+        assert "open_vault" not in seen(pilot)
+        await pilot.press("p")
+        await until(pilot, lambda: "Peers:" not in seen(pilot))
+
+
+async def test_a_tool_of_a_peer_is_read_and_never_opened_or_loaded() -> None:
+    async with page(canned_library(canned_federation())) as (pilot, rig):
+        await until(pilot, lambda: len(listed(pilot)) == 15)
+        await pilot.press("p", "f", *"late orders of a customer", "enter")
+        # The peer has a tool with the id of one that is connected here.
+        before = rig.bench.state.known("shop:list_orders")
+        await until(pilot, lambda: "in the registry of acme" in said(pilot, "#registry-detail"))
+        for key in ("w", "e", "l"):
+            await pilot.press(key)
+        told = [toast.message for toast in pilot.app._notifications]
+        assert set(told) == {content.OF_A_PEER}
+        await pilot.press("enter")
+        assert pilot.app.screen.query_one("#registry-right").has_focus
+        assert rig.bench.state.known("shop:list_orders") == before
+
+
+async def test_a_session_without_peers_says_how_to_name_them() -> None:
+    async with page(canned_library()) as (pilot, _):
+        await until(pilot, lambda: len(listed(pilot)) == 15)
+        await pilot.press("p", "f", *"refund", "enter")
+        await until(pilot, lambda: any("federation.peers" in one.message for one in pilot.app._notifications))
+        assert "also in peers" not in seen(pilot)
 
 
 async def test_the_connected_servers_are_kept_with_a_key() -> None:
@@ -139,12 +226,15 @@ def test_hostile_text_is_shown_harmless(text: str) -> None:
         RegisteredTool(one, text, 2, definition_hash(one), 1e308),
         RegisteredTool(replace(one, description="x"), text, 1, "h", -1e308, is_there=False),
     ]
+    located = [Located(text, Neighbour(versions[0], 1.0))]
     drawn = [
         content.detail(versions, connected=False).plain,
         content.facts(Overview({text: 1}, "m", 0)).plain,
         content.synchronised([Synchronised(text, why=text)]),
         *(str(cell) for row in content.rows(versions) for cell in row.cells),
-        *(str(cell) for row in content.found_rows([Neighbour(versions[0], 1.0)]) for cell in row.cells),
+        *(str(cell) for row in content.found_rows(located, with_peers=True) for cell in row.cells),
+        content.peer_detail(located[0]).plain,
+        content.peer_line([PeerAnswer(text, 1, 1), PeerAnswer(text, why=text)]).plain,
         content.title(1, 2, text),
         content.found_title(1, text),
     ]

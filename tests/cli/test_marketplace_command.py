@@ -125,3 +125,21 @@ def test_the_only_server_of_a_file_is_removed_and_the_file_is_still_of_use(
     assert "acme/currency" in toolsight("marketplace", "list", *options).stdout
     done = toolsight("marketplace", "install", "acme/missing", "--yes", *options)
     assert "has no servers" not in done.stderr
+
+
+def test_a_user_is_refused_before_anything_is_asked(
+    toolsight: Toolsight, config: Path, catalog: Path, tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text('organisations: {acme: {users: {ada: {tools: ["other:*"]}}}}')
+    options = (*_options(config, catalog), "--policy", str(policy), "--user", "ada")
+    before = config.read_text()
+    for command in (("install", "keyed"), ("install", "currency", "--yes"), ("remove", "other", "--yes")):
+        done = toolsight("marketplace", *command, *options)
+        assert done.exit_code == 1
+        assert "only the administrator, who sees everything, can" in done.stderr
+        assert "ACME_TOKEN" not in done.stderr
+        assert str(config) not in done.stderr
+    shown = json.loads(toolsight("marketplace", "show", "currency", "--json", *options).stdout)
+    assert "only the administrator" in shown["refused"]
+    assert config.read_text() == before

@@ -292,7 +292,10 @@ def test_every_shipped_scenario_fits_the_demo(toolsight: Toolsight) -> None:
     listed = json.loads(toolsight("tools", "--demo", "--json").stdout)
     tools = Catalog(tuple(Tool(*entry["id"].split(":", 1)) for entry in listed))
     missing = {path.stem: lacking(load_scenario(path), tools) for path in shipped_scenarios()}
-    assert {name: lacks for name, lacks in missing.items() if lacks} == {}
+    # What this one lacks is installed on the way.
+    assert {name: lacks for name, lacks in missing.items() if lacks} == {
+        "marketplace": ("currency:convert_currency",)
+    }
 
 
 def test_discovery_needs_fewer_tokens_than_static_binding_on_the_demo_servers(toolsight: Toolsight) -> None:

@@ -133,3 +133,96 @@ def test_an_address_that_nothing_opens_is_told_without_its_password(
     assert done.exit_code == 1
     assert told in done.stderr
     assert "secret" not in done.stderr
+
+
+POLICY = """
+organisations: {acme: {users: {ada: {tools: ["garden:soil*"]}, bob: {tools: ["*:nothing"]}}}}
+experts: {waterer: ["garden:water*"]}
+"""
+
+
+@pytest.fixture
+def as_ada(toolsight: Toolsight, db: str, garden: Path, tmp_path: Path) -> tuple[str, ...]:
+    """A filled registry, and the options of who may see one tool of it."""
+    toolsight("registry", "import", str(garden), "--db", db)
+    file = tmp_path / "policy.yaml"
+    file.write_text(POLICY)
+    return ("--db", db, "--policy", str(file), "--user", "ada")
+
+
+def test_a_user_reads_of_the_registry_what_may_be_seen(toolsight: Toolsight, as_ada: tuple[str, ...]) -> None:
+    told = [
+        toolsight("registry", "status", *as_ada),
+        toolsight("registry", "list", *as_ada),
+        toolsight("registry", "search", "water the plants", *as_ada),
+        toolsight("registry", "show", "garden:soil_report", *as_ada),
+        toolsight("registry", "show", "garden:water_plants", *as_ada),
+        toolsight("registry", "export", "-", *as_ada),
+    ]
+    assert [one.exit_code for one in told] == [0, 0, 0, 0, 1, 0]
+    assert "1 tool of 1 origin" in told[0].stdout
+    for one in (*told[:4], told[5]):
+        assert "plants" not in one.stdout + one.stderr
+    assert "Closest" not in told[4].stderr
+    nothing = toolsight("registry", "list", "--json", *as_ada, "--expert", "waterer")
+    assert json.loads(nothing.stdout) == []
+
+
+def test_nobody_is_told_whether_there_is_more_in_the_registry(
+    toolsight: Toolsight, as_ada: tuple[str, ...], tmp_path: Path
+) -> None:
+    policy = as_ada[2:4]
+    empty = ("--db", str(tmp_path / "empty.db"), *policy, "--user", "bob")
+    full = (*as_ada[:2], *policy, "--user", "bob")
+    for command in (("status",), ("list",), ("search", "water"), ("show", "garden:water_plants")):
+        here, there = (toolsight("registry", *command, *options) for options in (full, empty))
+        assert (here.stdout, here.stderr) == (there.stdout, there.stderr)
+    here, there = (toolsight("tools", "--registry", "--json", *options) for options in (full, empty))
+    assert (here.stdout, here.stderr) == (there.stdout, there.stderr)
+    named = toolsight("registry", "status", *as_ada[:2], *policy)
+    assert "--user" in named.stderr
+    assert "no tool that you may see" in named.stdout
+
+
+def test_a_user_searches_the_registry_as_a_source(toolsight: Toolsight, as_ada: tuple[str, ...]) -> None:
+    listed = toolsight("tools", "--registry", "--json", *as_ada)
+    assert [one["id"] for one in json.loads(listed.stdout)] == ["garden:soil_report"]
+
+
+def test_only_the_administrator_fills_the_registry(
+    toolsight: Toolsight, as_ada: tuple[str, ...], garden: Path
+) -> None:
+    commands = (("import", str(garden)), ("embed",), ("sync", "--demo"))
+    for command in commands:
+        done = toolsight("registry", *command, *as_ada)
+        assert done.exit_code == 1
+        assert "only the administrator, who sees everything, can fill the registry" in done.stderr
+        assert "hint:" in done.stderr
+
+
+def test_a_federated_search_names_the_registry_of_each_result(
+    toolsight: Toolsight, db: str, garden: Path, tmp_path: Path
+) -> None:
+    theirs, policy, peers = (tmp_path / name for name in ("theirs.db", "policy.yaml", "peers.yaml"))
+    toolsight("registry", "import", str(garden), "--db", str(theirs))
+    policy.write_text("organisations: {acme: {users: {ada: {tools: ['garden:soil_*']}}}}")
+    peers.write_text(
+        "peers:\n  acme: {database: theirs.db, policy: policy.yaml, user: ada}\n  gone: {database: gone.db}\n"
+    )
+    own = tmp_path / "own.json"
+    own.write_text(json.dumps({"tools": [{**PLANTS, "description": "Water all plants."}]}))
+    toolsight("registry", "import", str(own), "--db", db)
+    asked = ("registry", "search", "how wet is the soil", "--federated", "--db", db)
+    done = toolsight(*asked, "--set", f"federation.peers={peers}")
+    assert done.exit_code == 0
+    assert done.stdout.index("acme") < done.stdout.index("(own)")
+    assert "2 tools: 1 own, 1 of acme" in done.stdout
+    assert "gone was left out" in done.stderr
+    told = json.loads(toolsight(*asked, "--set", f"federation.peers={peers}", "--json").stdout)
+    assert [(one["registry"], one["id"]) for one in told["found"]] == [
+        ("acme", "garden:soil_report"),
+        ("", "own:water_plants"),
+    ]
+    assert [one["found"] for one in told["peers"]] == [1, 0]
+    nobody = toolsight(*asked)
+    assert (nobody.exit_code, "federation.peers" in nobody.stderr) == (1, True)

@@ -142,6 +142,8 @@ def test_the_agent_is_the_persona_then_the_name_then_the_toolset() -> None:
     assert persona_of("", "reports", "shop") == "reports"
     assert persona_of("", "", "shop") == "shop"
     assert persona_of("", "", "") == "toolsight"
+    assert persona_of("", "", "shop", "ada") == "ada"
+    assert persona_of("", "reports", "shop", "ada") == "reports"
 
 
 def test_the_most_used_tools_are_those_that_fit() -> None:

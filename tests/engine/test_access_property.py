@@ -1,9 +1,10 @@
 """Random policies, and sessions driven at random: what may not be seen leaves no trace."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,9 +13,11 @@ from hypothesis import given, settings, strategies as st
 from inspector.adapters.memory.servers import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.access import AccessPolicy, Grant, Scope, User
+from inspector.domain.access_reach import reaches
 from inspector.domain.error import ToolsightError
 from inspector.domain.message import ToolResult
-from inspector.domain.ranking import SearchRequest
+from inspector.domain.package_run import PackageKind
+from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.server import ServerInfo, SkippedTool
 from inspector.domain.timeline import Timeline
 from inspector.domain.tool import Annotations, Tool
@@ -24,6 +27,12 @@ from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker import Ranking
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from inspector.engine.discovery.semantics import Semantics
+from inspector.engine.registry.embedding import embed_missing
+from inspector.engine.registry.library import RegistryLibrary
+from inspector.engine.registry.port import ToolRegistry
+from inspector.engine.registry.synchronise import synchronise
+from tests.support.canned_registry import HeldRegistry
+from tests.support.marketplace import CURRENCY, market, plugin
 from tests.support.retrieval import embedded
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig, configured, connected
@@ -45,11 +54,21 @@ def tool(server: str, verb: str) -> Tool:
 
 
 TOOLS = {key: tool(*key.split(":")) for key in WORDS}
+# Only the registry has these, and the names of their servers are words of their own.
+AWAY = ("qvaultz", "qledgerz")
+WORDS |= {
+    f"{server}:{verb}": f"q{6841 * number % 9973:04d}y"
+    for number, (server, verb) in enumerate((server, verb) for server in AWAY for verb in VERBS)
+}
+STORED = {key: tool(*key.split(":")) for key in WORDS}
+PLUGINS = tuple(
+    plugin(f"plugin-{name}", f"Finds {name}.", kind=PackageKind.NPM, identifier=name) for name in SERVERS
+)
 _pattern = st.one_of(
-    st.sampled_from([one.id for one in TOOLS.values()]),
-    st.builds("{}:{}*".format, st.sampled_from(SERVERS), st.sampled_from(("", *VERBS))),
+    st.sampled_from([one.id for one in STORED.values()]),
+    st.builds("{}:{}*".format, st.sampled_from((*SERVERS, *AWAY)), st.sampled_from(("", *VERBS))),
     # None of these could match a longer name that begins as a forbidden one: settings go by patterns.
-    st.sampled_from(("?hop:find_*", "crm:????_q*", "crm:*", "s*", "*")),
+    st.sampled_from(("?hop:find_*", "crm:????_q*", "crm:*", "s*", "???????:find_q????y", "*")),
 )
 _patterns = st.lists(_pattern, min_size=0, max_size=3).map(tuple)
 
@@ -80,6 +99,10 @@ async def _answer(_tool: str, _arguments: Any) -> Any:
 
 
 NAMED = {
+    "discovery.ranker": "three-tier",
+    "discovery.registry": True,
+    "discovery.iso_threshold": 0.0,
+    "discovery.affinity": 0.5,
     "binding.always_include": tuple(one.id for one in TOOLS.values())[::3],
     "guard.exempt": tuple(one.id for one in TOOLS.values()),
     "guard.guidance": {one.id: f"use {one.name}" for one in TOOLS.values()},
@@ -104,8 +127,27 @@ CONFIGURATION = replace(
 )
 
 
+def stored(tools: Collection[Tool]) -> HeldRegistry:
+    """A registry of these tools."""
+    registry = HeldRegistry()
+    registry.sync("everything", tools, at=1.0)
+    embed_missing(registry, MemoryEmbedder(), lambda _what, _done, _total: None, lambda: False)
+    return registry
+
+
+@cache
+def everything() -> HeldRegistry:
+    """A registry of all tools, which no session here changes."""
+    return stored(STORED.values())
+
+
 @asynccontextmanager
-async def session(policy: Callable[[], AccessPolicy], user: str, expert: str = "") -> AsyncIterator[Rig]:
+async def session(
+    policy: Callable[[], AccessPolicy],
+    user: str,
+    expert: str = "",
+    registry: ToolRegistry | None = None,
+) -> AsyncIterator[Rig]:
     values = {"access.policy": "p", "access.user": user, "access.expert": expert, **NAMED}
     opening = connected(
         servers=servers(),
@@ -113,6 +155,8 @@ async def session(policy: Callable[[], AccessPolicy], user: str, expert: str = "
         values=values,
         configuration=CONFIGURATION,
         embedder=MemoryEmbedder(),
+        registry=registry or everything(),
+        marketplace=market(*PLUGINS, CURRENCY),
     )
     async with opening as rig:
         yield rig
@@ -144,6 +188,27 @@ def test_every_ranker_scores_as_if_only_permitted_tools_existed(
     asyncio.run(compare())
 
 
+@pytest.mark.slow
+@given(policy=policies(), user=st.sampled_from(("ada", "bob")), expert=st.sampled_from(("", "expert")))
+@settings(max_examples=12)
+def test_a_search_answers_as_if_the_registry_had_only_permitted_tools(
+    policy: AccessPolicy, user: str, expert: str
+) -> None:
+    sight = policy.sight(user, expert)
+    alone = stored([one for one in STORED.values() if sight.permits(one.id)])
+
+    async def answers(registry: ToolRegistry) -> list[SearchReport]:
+        async with session(lambda: policy, user, expert, registry) as rig:
+            queries = ("find customers", "delete orders", WORDS["qvaultz:delete"], "zebra")
+            return [rig.bench.search(SearchRequest(query)) for query in queries]
+
+    naive, here = asyncio.run(answers(alone)), asyncio.run(answers(everything()))
+    assert [repr(one) for one in here] == [repr(one) for one in naive]
+    known = [one.id for key, one in STORED.items() if key not in TOOLS and sight.permits(one.id)]
+    assert {one.tool_id for report in here for one in report.unconnected} <= set(known)
+    assert any(report.unconnected for report in here) or not known
+
+
 def _told(ranking: Ranking, count: int) -> list[str]:
     """Everything that a ranking says, floats to the last bit."""
     fit = None if ranking.fit is None else ranking.fit.tolist()
@@ -171,7 +236,7 @@ class Driver:
         # What somebody has seen may be read again, in the own records.
         own = self._own.setdefault((bench.state.user, bench.state.expert), set())
         may = self.permitted.setdefault(bench.session_id, own)
-        may.update(key for key, one in TOOLS.items() if bench.access.sight.permits(one.id))
+        may.update(key for key, one in STORED.items() if bench.access.sight.permits(one.id))
 
     def look(self) -> None:
         """Keep what every screen, command and export reads."""
@@ -191,6 +256,25 @@ class Driver:
             *(bench.stderr(name) for name in SERVERS),
             *(bench.recorded(one.id) for one in bench.recorded_sessions()),
         )
+        self.library()
+        self.market()
+
+    def library(self) -> None:
+        """Keep what the page of the registry reads."""
+        bench = self.rig.bench
+        library = RegistryLibrary(everything, MemoryEmbedder, lambda: bench.sight)
+        versions = (library.versions(one.id) for one in STORED.values())
+        self.note(library.overview(), library.rows("", "", 100), library.rows("find", "", 100))
+        self.note(library.search("delete customers", 100), *versions)
+
+    def market(self) -> None:
+        """Keep what the page of the marketplace reads; what is installed is so as far as it can be seen."""
+        bench = self.rig.bench
+        found, market = bench.marketplace.look("find the crm and the shop"), bench.marketplace
+        self.note(found, market.plugins, market.problems)
+        known = [name for name in SERVERS if reaches(bench.sight, name)]
+        assert [name for one in PLUGINS if (name := market.server_of(one))] == known
+        assert (found.installed, found.considered) == (len(known), len(market.plugins) - len(known))
 
     def frames(self, server: str) -> str:
         log = self.rig.bench.wire(server)
@@ -256,6 +340,8 @@ class Driver:
                     ("chat.server_instructions", True),
                     ("fallback.enabled", True),
                     ("inertia.enabled", True),
+                    ("discovery.ranker", "hybrid"),
+                    ("marketplace.below", 10),
                     ("breaker.enabled", True),
                 )
             )
@@ -264,6 +350,17 @@ class Driver:
 
     async def breaker(self, data: st.DataObject) -> None:
         self.rig.bench.reset_breaker(data.draw(st.sampled_from(("crm", "mail:delete"))))
+
+    async def install(self, data: st.DataObject) -> None:
+        wanted = data.draw(st.sampled_from(("currency", "plugin-crm", "plugin-mail")))
+        self.note(self.rig.bench.marketplace.plan(wanted).facts())
+
+    async def uninstall(self, data: st.DataObject) -> None:
+        self.note(self.rig.bench.marketplace.removal(data.draw(st.sampled_from(SERVERS))))
+
+    async def fill(self, data: st.DataObject) -> None:  # noqa: ARG002 - every step is given some
+        if not self.rig.bench.sight.is_whole:
+            synchronise(everything(), self.rig.bench, at=2.0)
 
     async def see_as(self, data: st.DataObject) -> None:
         self.look()
@@ -289,6 +386,9 @@ STEPS = (
     Driver.change,
     Driver.setting,
     Driver.breaker,
+    Driver.install,
+    Driver.uninstall,
+    Driver.fill,
     Driver.see_as,
     Driver.regrant,
 )
@@ -315,7 +415,9 @@ def test_no_forbidden_name_is_anywhere_in_a_session_driven_at_random(
                 await driver.do(step, data)
             driver.look()
             for session_id, texts in driver.shown.items():
-                forbidden = [WORDS[key] for key in WORDS if key not in driver.permitted[session_id]]
+                permitted = driver.permitted[session_id]
+                forbidden = [WORDS[key] for key in WORDS if key not in permitted]
+                forbidden += set(AWAY) - {key.partition(":")[0] for key in permitted}
                 shown = "\n".join(texts)
                 found = (shown.find(word) for word in forbidden)
                 assert not [shown[max(at - 400, 0) : at + 100] for at in found if at >= 0]

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.adapters.memory.fakes import ManualClock, MemoryStore
+from inspector.adapters.memory.history import MemoryCallHistory
 from inspector.adapters.memory.vectors import MemoryVectors
+from inspector.domain.access import AccessPolicy, Grant, Scope, User
 from inspector.domain.error import StoreError
 from inspector.domain.events import CallFinished, CallStarted, Event, Record, SessionStarted, UserSaid
 from inspector.domain.past_call import PastCall
@@ -232,3 +234,69 @@ async def test_a_model_is_never_sent_who_used_a_tool() -> None:
         (search,) = rig.events("search")
         assert any(part.signal is Signal.AFFINITY for hit in search.report.hits for part in hit.score.parts)
         assert not any("ada-the-first" in result for result in rig.results)
+
+
+POLICY = AccessPolicy(
+    {"ada": User("ada", "acme"), "bob": User("bob", "acme")},
+    (Grant(Scope.ORGANISATION, "acme", "acme", ("shop:list*", "shop:refund*", "weather:*")),),
+    {"billing": ("shop:list*", "weather:*")},
+)
+
+
+def recorded_of(*sessions: tuple[str, str, str]) -> MemoryStore:
+    """A store with a session for each user and expert, in which a tool was called successfully."""
+    store = MemoryStore()
+    for number, (user, expert, tool) in enumerate(sessions):
+        begin = SessionStarted("c", (), "", "m", "m", 1, user=user, expert=expert, restricted=bool(user))
+        for seq, event in enumerate((begin, UserSaid("Is anything held up?"), *called(tool)), start=1):
+            store.append(Record(f"earlier-{number}", seq, float(seq), event))
+    return store
+
+
+async def bill(store: MemoryStore, user: str = "ada", expert: str = "") -> list[str]:
+    """Every score with its parts, to the last bit, of a session that a user sees."""
+    values = {**TIMELESS, "discovery.affinity": 0.5, "access.policy": "p", "access.user": user}
+    opening = connected(store=store, policy=lambda: POLICY, values={**values, "access.expert": expert})
+    async with opening as rig:
+        hits = report(rig.bench.retrieval, "orders by status").hits
+        return [repr(hit.score) for hit in hits]
+
+
+async def test_a_users_own_past_use_counts_in_a_session_of_that_user() -> None:
+    told = await bill(recorded_of(("ada", "", "shop:list_orders")))
+    assert any("used 1 time by ada" in score for score in told)
+
+
+async def test_through_an_expert_counts_what_the_user_did_through_it_or_alone() -> None:
+    own = (("ada", "billing", "shop:list_orders"), ("ada", "", "shop:list_orders"))
+    through = await bill(recorded_of(*own), expert="billing")
+    assert any("used 2 times by ada" in score for score in through)
+    assert any("used 1 time by ada" in score for score in await bill(recorded_of(*own)))
+
+
+async def test_no_score_of_a_user_moves_by_what_others_used() -> None:
+    others = (
+        ("bob", "", "shop:list_orders"),
+        ("", "", "shop:list_orders"),
+        ("bob", "billing", "shop:refund"),
+    )
+    assert await bill(recorded_of(*others)) == await bill(MemoryStore())
+    own = ("ada", "", "weather:get_forecast")
+    assert await bill(recorded_of(own, *others)) == await bill(recorded_of(own))
+
+
+async def test_no_score_moves_by_the_past_use_of_a_tool_that_may_not_be_seen() -> None:
+    own, hidden = ("ada", "", "shop:list_orders"), ("ada", "", "shop:refund_order")
+    through = await bill(recorded_of(own, hidden), expert="billing")
+    assert through == await bill(recorded_of(own), expert="billing")
+    assert "refund" not in repr(through)
+    assert await bill(recorded_of(hidden)) != await bill(MemoryStore()), "she may see it without the expert"
+
+
+async def test_who_sees_nothing_reads_no_record() -> None:
+    store = recorded_of(("", "", "shop:list_orders"), ("ada", "", "shop:list_orders"))
+    values = {**TIMELESS, "discovery.affinity": 0.5, "access.policy": "p"}
+    async with connected(store=store, policy=lambda: POLICY, values=values) as rig:
+        history = rig.bench.ports.history
+        assert isinstance(history, MemoryCallHistory)
+        assert history.read == 0

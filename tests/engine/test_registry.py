@@ -9,6 +9,7 @@ import pytest
 from inspector.adapters.memory.servers import MemoryConnector, MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.adapters.sqlite.registry import SqliteRegistry
+from inspector.domain.access import AccessPolicy, Grant, Scope, User
 from inspector.domain.error import ConfigError, ConnectError, StoreError
 from inspector.domain.ranking import SearchRequest, Unconnected
 from inspector.domain.registered_tool import SyncReport
@@ -184,7 +185,7 @@ async def test_registered_servers_are_searched_like_others_and_cannot_be_called(
 
 
 async def test_a_server_that_connects_anew_has_what_the_registry_has_then(filled: SqliteRegistry) -> None:
-    source = WithRegistry(filled, MemoryConnector({}), sight_of("mail:*"))
+    source = WithRegistry(filled, MemoryConnector({}))
     (spec,) = (one for one in registry_configuration(filled.servers()).servers if one.name == "mail")
 
     async def listed(refresh: Callable[[], None] = lambda: None) -> list[Tool]:
@@ -195,3 +196,14 @@ async def test_a_server_that_connects_anew_has_what_the_registry_has_then(filled
     newer = replace(MAIL, description="Other.")
     filled.sync("file", [newer], at=2.0)
     assert await listed() == [newer]
+
+
+async def test_what_a_user_may_not_see_is_not_gone_for_everybody(registry: SqliteRegistry) -> None:
+    registry.sync("shop", [tool("shop", "old")], at=1.0)
+    grant = Grant(Scope.USER, "ada", "acme", ("shop:list*",))
+    policy = AccessPolicy({"ada": User("ada", "acme")}, (grant,))
+    values = {"access.policy": "policy.yaml", "access.user": "ada"}
+    async with connected(policy=lambda: policy, values=values) as rig:
+        reports = {one.server: one.report for one in synchronise(registry, rig.bench, at=5.0)}
+    assert reports["shop"] is not None
+    assert (reports["shop"].removed, registry.count(part="shop:old")) == (0, 1)

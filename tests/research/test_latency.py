@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.research.latency import PUBLISHED, asked, latency, measured_ranker
+from inspector.research.market import synthetic_plugins
 from inspector.research.source import NamedCatalog, Steps, indexed
 from tests.support.reproduction import MemorySource, case, office_tools
 
@@ -45,7 +46,24 @@ def test_every_tier_has_the_papers_numbers_beside_ours() -> None:
     in_file, on_server = (row for row in demo.rows if row[0] == "database (vector)")
     assert in_file[1:] == ("registry in SQLite", "45", "1.00", "120", "1.00")
     assert on_server[1:] == ("registry in PostgreSQL: no server named", "45", "–", "120", "–")
-    assert rows["marketplace (vector)"][1:] == ("not built", "60", "–", "180", "–")
+    markets = [row for row in demo.rows if row[0] == "marketplace (vector)"]
+    assert [row[1] for row in markets] == ["hybrid, 11 entries", "hybrid, 20 synthetic entries"]
+    assert markets == [row for row in large.rows if row[0] == "marketplace (vector)"]
+    assert rows["end to end"][1] == "hybrid, registry, marketplace"
+    assert "–" not in {cell for row in (*markets, rows["end to end"]) for cell in row}
+
+
+def test_a_search_over_every_tier_takes_longer_than_each_of_them() -> None:
+    rows = {row[0]: row for row in latency(source_with("late orders"), Steps()).tables[0].rows}
+    alone, whole = (float(rows[name][3]) for name in ("search_tools, not in the paper", "end to end"))
+    assert whole > max(alone, float(rows["marketplace (vector)"][3]))
+
+
+def test_a_synthetic_marketplace_has_different_entries_and_says_what_they_are() -> None:
+    made = synthetic_plugins(source_with("a").plugins(), 100)
+    assert len({one.name for one in made}) == len({one.description for one in made}) == 100
+    assert all(one.name.startswith("synthetic/") and not one.tools for one in made)
+    assert synthetic_plugins((), 100) == ()
 
 
 def test_requests_and_searches_are_asked_once_each() -> None:

@@ -7,8 +7,12 @@ from tempfile import TemporaryDirectory
 
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.adapters.sqlite.registry import SqliteRegistry
+from inspector.domain.access import EVERYTHING, Grant, Scope, Sight
+from inspector.domain.error import StoreError
+from inspector.domain.registered_tool import Neighbour
 from inspector.domain.tool import Tool
 from inspector.engine.registry.embedding import embed_missing
+from inspector.engine.registry.federation import Federation, Member
 from inspector.engine.registry.library import RegistryLibrary
 from tests.support.office import office
 
@@ -31,6 +35,13 @@ REST = (
     Tool("warehouse", "count_stock", "Count the pieces of a product in stock."),
 )
 
+# A peer's: the first has the id of a tool of the office.
+THEIRS = (
+    Tool("shop", "list_orders", "Find the late orders of a customer."),
+    Tool("claims", "refund_claim", "Refund an invoice that a customer claims."),
+    Tool("vault", "open_vault", "Refund an invoice from the vault."),
+)
+
 
 class HeldRegistry(SqliteRegistry):
     """A registry whose file goes when nobody holds it any more."""
@@ -40,16 +51,46 @@ class HeldRegistry(SqliteRegistry):
         super().__init__(Path(self.folder.name) / "toolsight.db")
 
 
-def library_of(*origins: tuple[str, Sequence[Tool]]) -> RegistryLibrary:
-    """A library with these tools, each origin synchronised a day after the one before."""
-    registry, embedder = HeldRegistry(), MemoryEmbedder()
+class AwayRegistry(HeldRegistry):
+    """A registry that nobody reaches."""
+
+    def nearest(
+        self,
+        _model: str,
+        _vector: Sequence[float],
+        _count: int,
+        _sight: Sight = EVERYTHING,
+        *,
+        floor: float = -1.0,  # noqa: ARG002
+    ) -> tuple[Neighbour, ...]:
+        raise StoreError("it is away", hint="Ask whoever keeps it.")
+
+
+def registry_of(*origins: tuple[str, Sequence[Tool]]) -> HeldRegistry:
+    """A registry with these tools, each origin synchronised a day after the one before."""
+    registry = HeldRegistry()
     for number, (origin, tools) in enumerate(origins):
         registry.sync(origin, tools, at=FIRST + number * DAY)
-    embed_missing(registry, embedder, lambda _what, _done, _total: None, lambda: False)
-    return RegistryLibrary(lambda: registry, lambda: embedder)
+    embed_missing(registry, MemoryEmbedder(), lambda _what, _done, _total: None, lambda: False)
+    return registry
 
 
-def canned_library() -> RegistryLibrary:
+def library_of(*origins: tuple[str, Sequence[Tool]], federation: Federation | None = None) -> RegistryLibrary:
+    """A library with these tools."""
+    registry, embedder = registry_of(*origins), MemoryEmbedder()
+    return RegistryLibrary(lambda: registry, lambda: embedder, federation=lambda: federation)
+
+
+def canned_federation() -> Federation:
+    """A peer with three tools of which two may be seen, and one that is away."""
+    acme, away = registry_of(("acme.jsonl", THEIRS)), AwayRegistry()
+    sight = Sight("ada", grants=(Grant(Scope.USER, "ada", "acme", ("shop:*", "claims:*")),))
+    members = Member("acme", lambda: acme, lambda: sight), Member("post", lambda: away)
+    return Federation(members, seconds=60)
+
+
+def canned_library(federation: Federation | None = None) -> RegistryLibrary:
     """The office's own tools, a tool with three versions, and others of servers that are not connected."""
     own = [(name, server.tools) for name, server in office().items()]
-    return library_of(*own, *(("billing.json", [version]) for version in REFUNDS), ("acme.jsonl", REST))
+    others = (*(("billing.json", [version]) for version in REFUNDS), ("acme.jsonl", REST))
+    return library_of(*own, *others, federation=federation)

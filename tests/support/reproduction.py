@@ -9,6 +9,8 @@ from inspector.adapters.memory.fakes import ManualClock
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
 from inspector.adapters.sqlite.registry import SqliteRegistry
 from inspector.domain.evaluation import EvalCase
+from inspector.domain.package_run import PackageKind
+from inspector.domain.plugin import Package, Plugin, PluginTool
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.semantics import Semantics
@@ -47,6 +49,7 @@ class MemorySource:
         self.counter: TokenCounter = counter or CharacterCounter()
         self.embedder: Embedder | None = MemoryEmbedder()
         self.static: StaticEmbedder | None = MemoryStaticEmbedder()
+        self.synthetic = 20
         self.versions: Sequence[str] = ("toolsight 0.0.0", "memory 1.0")
         self._demo = demo or NamedCatalog("demo", office_tools())
         self._others = others
@@ -72,6 +75,17 @@ class MemorySource:
 
     def poisons(self) -> Sequence[Poison]:
         return self._poisons
+
+    def plugins(self) -> Sequence[Plugin]:
+        return [
+            Plugin(
+                tool.name,
+                tool.description,
+                Package(PackageKind.NPM, tool.name),
+                tools=(PluginTool(tool.name, tool.description),),
+            )
+            for tool in office_tools()
+        ]
 
     @contextmanager
     def registries(self) -> Iterator[Mapping[str, ToolRegistry]]:

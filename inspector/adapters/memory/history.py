@@ -14,7 +14,7 @@ from inspector.domain.events import (
     UserSaid,
 )
 from inspector.domain.inertia import TaskCalls
-from inspector.domain.past_call import CallTrail, PastCall
+from inspector.domain.past_call import CallTrail, PastCall, Viewer
 from inspector.domain.persona_trail import PersonaTrail, chosen_persona
 from inspector.domain.task_trail import TaskTrail
 
@@ -26,10 +26,10 @@ class MemoryCallHistory:
         self.read = 0
         self._store = store
 
-    def successful_calls(self, *, but: str = "") -> Iterator[PastCall]:
-        """The calls of every session but that one, the newest session first."""
+    def successful_calls(self, *, but: str = "", viewer: Viewer | None = None) -> Iterator[PastCall]:
+        """The calls of every session but that one, or of the viewer's, the newest session first."""
         self.read += 1
-        for session in self._newest(but):
+        for session in self._newest(but, viewer):
             yield from _calls(self._store.read(session))
 
     def tasks(self, *, but: str = "") -> Iterator[TaskCalls]:
@@ -38,9 +38,10 @@ class MemoryCallHistory:
         for session in self._newest(but):
             yield from _tasks(self._store.read(session))
 
-    def _newest(self, but: str) -> list[str]:
+    def _newest(self, but: str, viewer: Viewer | None = None) -> list[str]:
         sessions = sorted(self._store.sessions(), key=lambda one: (one.ended_at, one.id), reverse=True)
-        return [session.id for session in sessions if session.id != but]
+        wanted = [one for one in sessions if viewer is None or viewer.has(one.user, one.expert)]
+        return [session.id for session in wanted if session.id != but]
 
 
 def _calls(records: list[Record]) -> Iterator[PastCall]:
@@ -74,7 +75,8 @@ def _tasks(records: list[Record]) -> Iterator[TaskCalls]:
 
 def _follow(trail: PersonaTrail, event: Event) -> None:
     match event:
-        case SessionStarted(toolset=toolset, settings=settings, origin=origin):
-            trail.started(origin.agent if origin is not None else "", chosen_persona(settings), toolset)
+        case SessionStarted(toolset=toolset, settings=settings, origin=origin, user=user):
+            agent = origin.agent if origin is not None else ""
+            trail.started(agent, chosen_persona(settings), toolset, user)
         case SettingsChanged(settings=settings):
             trail.set(chosen_persona(settings))

@@ -39,14 +39,21 @@ class PostgresDatabase:
     """A connection to read with and one to write with, so that no search waits for a synchronisation."""
 
     def __init__(
-        self, url: str, *, reader: str = "", timeout: int = TIMEOUT_S, migrated: bool = True
+        self,
+        url: str,
+        *,
+        reader: str = "",
+        timeout: int = TIMEOUT_S,
+        migrated: bool = True,
+        read_only: bool = False,
     ) -> None:
         """Nothing is connected yet. `reader` are settings of the connection to read with, as SQL.
 
         `timeout` is how long connecting may take, in seconds. Unless it is to be `migrated`, the database is
-        taken as it is.
+        taken as it is. One that is `read_only` has to be up to date.
         """
         self._migrated = migrated
+        self._is_read_only = read_only
         self._url = url
         self._settings = f"SET default_transaction_read_only = on; {reader}"
         self._timeout = timeout
@@ -115,7 +122,10 @@ class PostgresDatabase:
                 raise StoreError(
                     f"{self._name()} is not in UTF-8", hint="Create a database with the encoding UTF8."
                 )
-            migration.migrate(connection, self._name())
+            if self._is_read_only:
+                migration.require_current(connection, self._name())
+            else:
+                migration.migrate(connection, self._name())
         except BaseException:
             connection.close()
             raise

@@ -80,6 +80,15 @@ def migrate(connection: "Connection[Any]", name: str) -> None:
             )
 
 
+def require_current(connection: "Connection[Any]", name: str) -> None:
+    """Raise StoreError unless the database is up to date: it is somebody else's."""
+    if not _is_current(connection, name):
+        raise StoreError(
+            f"{name} was written by an older Toolsight, or by none",
+            hint="Whoever keeps it brings it up to date with `toolsight registry`.",
+        )
+
+
 def _is_current(connection: "Connection[Any]", name: str) -> bool:
     known, applied = [step for step, _sql in STEPS], _applied(connection)
     if applied != known[: len(applied)]:

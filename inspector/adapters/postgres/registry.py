@@ -29,10 +29,17 @@ class PostgresRegistry:
     A role that may only read can search. The index is built when many vectors are there and none is missing.
     """
 
-    def __init__(self, url: str, *, timeout: int = TIMEOUT_S) -> None:
-        """Nothing is connected yet. `timeout` is how long connecting may take, in seconds."""
-        self._database = PostgresDatabase(url, reader=READER, timeout=timeout)
-        self._iterating = PostgresDatabase(url, reader=ITERATING, timeout=timeout)
+    def __init__(
+        self, url: str, *, timeout: int = TIMEOUT_S, read_only: bool = False, settings: str = ""
+    ) -> None:
+        """Nothing is connected yet. `timeout` is how long connecting may take, in seconds.
+
+        One that is `read_only` is not migrated; `settings` are more of what it is read with, as SQL.
+        """
+        self._database, self._iterating = (
+            PostgresDatabase(url, reader=f"{reader}; {settings}", timeout=timeout, read_only=read_only)
+            for reader in (READER, ITERATING)
+        )
         self._nearest = NearestTools(self._database, self._iterating)
         self._lock = threading.Lock()
         self._last_key: dict[str, bytes] = {}

@@ -92,3 +92,8 @@ def _untagged(value: dict[str, Any]) -> Any:
         return value
     tagged = value[_NUMBER_TAG]
     return {_NUMBER_TAG: tagged[0]} if isinstance(tagged, list) else float(tagged)
+
+
+def as_column(text: str) -> str:
+    """The text as a column can store it: SQLite's text is UTF-8, which has no lone surrogates."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

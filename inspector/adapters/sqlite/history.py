@@ -4,17 +4,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from inspector.adapters.sqlite.codec import decode_value
+from inspector.adapters.sqlite.codec import as_column, decode_value
 from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
 from inspector.domain.inertia import TaskCalls
-from inspector.domain.past_call import CallTrail, PastCall
+from inspector.domain.past_call import CallTrail, PastCall, Viewer
 from inspector.domain.persona_trail import PersonaTrail
 from inspector.domain.ranking import Outcome
 from inspector.domain.task_trail import TaskTrail
 
 _SESSIONS = "SELECT id FROM session WHERE id <> ? ORDER BY ended_at DESC, id DESC"
+_VIEWERS = """
+SELECT id FROM session WHERE id <> ? AND user = ? AND user <> '' AND expert IN ('', ?)
+ORDER BY ended_at DESC, id DESC
+"""
 _PERSONA = """
-    WHEN 'session' THEN json_extract(payload, '$.origin.agent', '$.settings.inertia.persona', '$.toolset')
+    WHEN 'session' THEN json_extract(payload, '$.origin.agent', '$.settings.inertia.persona', '$.toolset',
+        '$.user')
     WHEN 'settings' THEN json_extract(payload, '$.settings.inertia.persona', '$.profile')
 """
 # With several paths json_extract returns JSON, in which text stays escaped: not all of it is UTF-8.
@@ -51,9 +56,14 @@ class SqliteCallHistory:
         """Nothing is opened yet. `busy_timeout_ms` is how long to wait for another program's lock."""
         self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
 
-    def successful_calls(self, *, but: str = "") -> Iterator[PastCall]:
-        """The calls of every session but that one, the newest session first. Raises StoreError."""
-        for (session,) in self._database.rows(_SESSIONS, (but,)):
+    def successful_calls(self, *, but: str = "", viewer: Viewer | None = None) -> Iterator[PastCall]:
+        """The calls of every session but that one, or of the viewer's, newest first. Raises StoreError."""
+        if viewer is None:
+            found = self._database.rows(_SESSIONS, (but,))
+        else:
+            named = (as_column(viewer.user), as_column(viewer.expert))
+            found = self._database.rows(_VIEWERS, (but, *named))
+        for (session,) in found:
             yield from self._of(session)
 
     def _of(self, session: str) -> Iterator[PastCall]:
@@ -97,8 +107,8 @@ class SqliteCallHistory:
 
 def _follow(trail: PersonaTrail, kind: str, fields: Any) -> None:
     match kind, fields:
-        case "session", [agent, chosen, toolset]:
-            trail.started(_text(agent), _text(chosen), _text(toolset))
+        case "session", [agent, chosen, toolset, user]:
+            trail.started(_text(agent), _text(chosen), _text(toolset), _text(user))
         case "settings", [chosen, _]:
             trail.set(_text(chosen))
 

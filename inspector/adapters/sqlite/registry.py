@@ -36,9 +36,14 @@ class SqliteRegistry:
     For that it keeps the vectors of one model in memory, 4 bytes a dimension and tool. See `ToolRegistry`.
     """
 
-    def __init__(self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
-        """Nothing is opened yet. `busy_timeout_ms` is how long to wait for another program's lock."""
-        self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+    def __init__(
+        self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, reader: SqliteDatabase | None = None
+    ) -> None:
+        """Nothing is opened yet. `busy_timeout_ms` is how long to wait for another program's lock.
+
+        Everything is read with the `reader` if there is one.
+        """
+        self._database = reader or SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
         # What is written is prepared beside what is read, so that nobody waits for a long import.
         self._written = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
         self._vectors = SqliteVectors(path, busy_timeout_ms=busy_timeout_ms)

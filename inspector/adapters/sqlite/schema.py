@@ -183,6 +183,16 @@ def is_current(connection: Connection) -> bool:
     return applied == [(name,) for name, _sql in _STEPS]
 
 
+def newer_steps(connection: Connection) -> tuple[str, ...]:
+    """The applied steps that this program does not know, asked without sqlite-utils."""
+    tables = connection.execute("SELECT 1 FROM sqlite_master WHERE name = '_sqlite_migrations'").fetchall()
+    if not tables:
+        return ()
+    sql = "SELECT name FROM _sqlite_migrations WHERE migration_set = ? ORDER BY rowid"
+    known = {name for name, _sql in _STEPS}
+    return tuple(str(name) for (name,) in connection.execute(sql, (_SET,)) if name not in known)
+
+
 def migrations() -> "Migrations":
     """The steps from an empty database to the current one."""
     from sqlite_utils.migrations import Migrations

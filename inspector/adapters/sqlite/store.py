@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
-from inspector.adapters.sqlite.codec import UnreadableEvent, decode, encode
+from inspector.adapters.sqlite.codec import UnreadableEvent, as_column, decode, encode
 from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
 from inspector.adapters.sqlite.writer_lock import WriterLocks
 from inspector.domain.error import StoreError
@@ -65,16 +65,16 @@ class SqliteStore:
     def cut(self, session: str, after: int) -> None:
         """Delete the session's records after that number. Raises StoreError."""
         with self._database.transaction() as connection:
-            connection.execute("DELETE FROM event WHERE session = ? AND seq > ?", (_plain(session), after))
+            connection.execute("DELETE FROM event WHERE session = ? AND seq > ?", (as_column(session), after))
             if after < 1:
-                connection.execute("DELETE FROM session WHERE id = ?", (_plain(session),))
+                connection.execute("DELETE FROM session WHERE id = ?", (as_column(session),))
 
     def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
         """A session's records in order, of the given kinds or of all; `limit` keeps the newest."""
         wanted = ", ".join("?" * len(kinds))
         where = f"AND kind IN ({wanted}) " if kinds else ""
         sql = f"SELECT seq, at, kind, payload FROM event WHERE session = ? {where}ORDER BY seq DESC LIMIT ?"
-        rows = self._database.rows(sql, (_plain(session), *kinds, -1 if limit is None else max(limit, 0)))
+        rows = self._database.rows(sql, (as_column(session), *kinds, -1 if limit is None else max(limit, 0)))
         records = []
         for seq, at, kind, payload in reversed(rows):
             try:
@@ -100,7 +100,7 @@ class SqliteStore:
         """
         with self._database.transaction() as connection:
             free = [session for session in sessions if not self._writers.is_held(session)]
-            rows = [(_plain(session),) for session in free]
+            rows = [(as_column(session),) for session in free]
             connection.executemany("DELETE FROM event WHERE session = ?", rows)
             gone = [
                 session
@@ -144,33 +144,28 @@ def _row(record: Record) -> tuple[object, ...]:
     except (ValueError, TypeError, RecursionError) as error:
         hint = "This is a bug in Toolsight; the session continues without this entry."
         raise StoreError(f"a “{event.kind}” event cannot be stored: {error}", hint=hint) from error
-    return (_plain(record.session), record.seq, record.at, event.kind, server, tool, payload)
+    return (as_column(record.session), record.seq, record.at, event.kind, server, tool, payload)
 
 
 def _session_row(record: Record) -> dict[str, object]:
     event = record.event
     return {
-        "session": _plain(record.session),
+        "session": as_column(record.session),
         "at": record.at,
-        "config": _plain(event.config) if isinstance(event, SessionStarted) else None,
+        "config": as_column(event.config) if isinstance(event, SessionStarted) else None,
         "agent": _agent(event),
-        "user": _plain(event.user) if isinstance(event, SessionStarted) else None,
-        "expert": _plain(event.expert) if isinstance(event, SessionStarted) else None,
-        "model": _plain(event.model) if isinstance(event, SessionStarted | ModelSwitched) else None,
+        "user": as_column(event.user) if isinstance(event, SessionStarted) else None,
+        "expert": as_column(event.expert) if isinstance(event, SessionStarted) else None,
+        "model": as_column(event.model) if isinstance(event, SessionStarted | ModelSwitched) else None,
     }
 
 
 def _agent(event: Event) -> str | None:
     if not isinstance(event, SessionStarted) or event.origin is None:
         return None
-    return _plain(event.origin.agent)
+    return as_column(event.origin.agent)
 
 
 def _text_of(event: Event, attribute: str) -> str | None:
     value = getattr(event, attribute, None)
-    return _plain(value) if isinstance(value, str) else None
-
-
-def _plain(text: str) -> str:
-    """The text as a column can store it: SQLite's text is UTF-8, which has no lone surrogates."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return as_column(value) if isinstance(value, str) else None

@@ -10,6 +10,7 @@ from inspector.cli.marketplace import report
 from inspector.cli.marketplace.installing import install_plugin, remove_server
 from inspector.cli.marketplace.opening import open_marketplace
 from inspector.cli.options import (
+    ACCESS,
     CommonOption,
     Options,
     as_json,
@@ -36,6 +37,7 @@ def _options(function: F) -> F:
         click.option(
             "--catalog", "catalogs", multiple=True, metavar="FILE", help="Search this file of plugins."
         ),
+        *reversed(ACCESS),
     ):
         function = option(function)
     return function

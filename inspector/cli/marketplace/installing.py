@@ -14,6 +14,8 @@ from inspector.domain.error import ConfigError
 from inspector.domain.events import PluginInstalled, ServerRemoved
 from inspector.domain.installation import ServerChange
 from inspector.domain.plugin import Plugin, missing_values
+from inspector.engine.access.control import require_whole
+from inspector.engine.marketplace.marketplace import INSTALL
 from inspector.engine.workbench import Workbench
 from widgets import visible
 
@@ -24,6 +26,7 @@ async def install_plugin(
     bench: Workbench, name: str, given: Mapping[str, str], *, agreed: bool
 ) -> dict[str, Any]:
     """Ask for what is missing, show what happens, ask, install. Raises ToolsightError."""
+    require_whole(bench.sight, INSTALL)
     plugin = bench.marketplace.find(name)
     values = _asked(plugin, given)
     wanted = bench.marketplace.plan(plugin.name, values)

@@ -17,6 +17,7 @@ EMPTY = (
     "The registry is empty. `toolsight registry sync --config FILE` keeps the tools of servers, "
     "`toolsight registry import FILE` those of a stored answer to tools/list or of an export."
 )
+NOTHING_SEEN = "The registry has no tool that you may see."
 
 
 @click.group(invoke_without_command=True)
@@ -46,13 +47,13 @@ def status(as_json: bool, **values: Any) -> None:
         say_json({"tools": total, "origins": origins, "model": model, "embedded": embedded})
         return
     if not total:
-        say(EMPTY)
+        say(EMPTY if sight.is_whole else NOTHING_SEEN)
         return
     rows = [(origin, f"{number:,}") for origin, number in origins.items()]
     say_table(("origin", "tools"), rows, right=frozenset({1}))
     share = f"{count(embedded, 'of them', 'of them')} embedded ({percent(embedded / total)})"
     say(f"{count(total, 'tool')} of {count(len(origins), 'origin')}, {share}")
-    if embedded < total:
+    if embedded < total and sight.is_whole:
         say("`toolsight registry embed` embeds the others: a search finds only what is embedded.")
 
 

@@ -19,6 +19,7 @@ from inspector.cli.registry.option import (
     chosen,
     chosen_embedder,
     registry_options,
+    require_administrator,
     require_embedder,
     sight_of,
 )
@@ -54,6 +55,7 @@ def import_files(
     tools/list, or definitions as JSON Lines: all that its origin has, so that other tools of it are gone.
     """
     options = chosen(**values)
+    require_administrator(options)
     kept, told, failed = open_registry(options), [], False
     for file in files:
         try:
@@ -103,6 +105,7 @@ def export(file: Path, **values: Any) -> None:
 def sync(servers: tuple[str, ...], *, no_embed: bool, as_json: bool, **values: Any) -> None:
     """Connect to the servers and keep their tools: new, changed and gone ones by the hash of a definition."""
     options = session_options(**values)
+    require_administrator(options)
     kept = open_registry(options)
 
     async def work() -> tuple[Synchronised, ...]:
@@ -136,6 +139,7 @@ def _say_synchronised(done: Sequence[Synchronised]) -> None:
 def embed(as_json: bool, **values: Any) -> None:
     """Embed the tools that have no vector yet; Ctrl+C stops after a batch, and what is done stays."""
     options = chosen(**values)
+    require_administrator(options)
     embedder, kept = require_embedder(options), open_registry(options)
     done, is_complete = _embed(kept, options)
     if as_json:

@@ -6,12 +6,15 @@ from typing import Any, TypeVar
 
 import click
 
-from inspector.cli.composition import make_embedder
-from inspector.cli.options import Options, database, set_values
-from inspector.domain.access import EVERYTHING, Sight
+from inspector.cli.composition import load_policy, make_embedder
+from inspector.cli.options import ACCESS, Options, database, set_values
+from inspector.cli.render import say
+from inspector.domain.access import Sight
 from inspector.domain.error import ConfigError
-from inspector.domain.settings import DiscoverySettings
+from inspector.domain.settings import AccessSettings, DiscoverySettings
+from inspector.engine.access.control import AccessControl, require_whole
 from inspector.engine.embedding_ports import Embedder
+from inspector.engine.registry.library import FILL
 
 F = TypeVar("F", bound=Callable[..., Any])
 _MODEL = "discovery.embedding_model"
@@ -19,14 +22,18 @@ _MODEL = "discovery.embedding_model"
 
 def registry_options(function: F) -> F:
     """The options of every command of the registry; `chosen` gathers them."""
+    for option in reversed(ACCESS):
+        function = option(function)
     return database(set_values(function))
 
 
-def chosen(*, database: Path | None, values: dict[str, Any]) -> Options:
+def chosen(
+    *, database: Path | None, values: dict[str, Any], policy: str = "", user: str = "", expert: str = ""
+) -> Options:
     """The options, of which --db may also stand before the subcommand's name."""
     above = click.get_current_context().parent
     given = above.params.get("database") if above is not None else None
-    return Options(database=database or given, values=values)
+    return Options(database=database or given, values=values, policy=policy, user=user, expert=expert)
 
 
 def chosen_embedder(options: Options) -> Embedder | None:
@@ -42,6 +49,18 @@ def require_embedder(options: Options) -> Embedder:
     return found
 
 
-def sight_of(_options: Options) -> Sight:
-    """What the person may see."""
-    return EVERYTHING
+def sight_of(options: Options) -> Sight:
+    """What the person may see. Raises ConfigError for a policy that cannot be read, or an unknown name."""
+    policy, user, expert = (
+        str(options.settings.get(f"access.{name}", "")) for name in ("policy", "user", "expert")
+    )
+    given = AccessSettings(policy=policy, user=user, expert=expert)
+    control = AccessControl(given, lambda path: load_policy(Path(path)))
+    if control.is_restricted and not control.user:
+        say("there is a policy, and no user: nothing may be seen. Name one with --user.", err=True)
+    return control.sight
+
+
+def require_administrator(options: Options) -> None:
+    """Raise ToolsightError unless the person sees everything: who does not, fills no registry."""
+    require_whole(sight_of(options), FILL)

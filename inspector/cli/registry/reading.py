@@ -1,14 +1,15 @@
 """What the registry has: its tools, the versions of one, and the nearest to a query."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import click
 
 from inspector.cli.composition import open_registry
 from inspector.cli.options import as_json as json_option
+from inspector.cli.registry.federated import search_federation
 from inspector.cli.registry.option import chosen, registry_options, require_embedder, sight_of
+from inspector.cli.registry.written import tool_json, tool_line
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.closest import closest
 from inspector.domain.definition import definition_changes
@@ -16,10 +17,8 @@ from inspector.domain.error import ConfigError
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import count
 from inspector.domain.registered_tool import RegisteredTool
-from inspector.domain.summary_pool import first_sentence, shortened
 from inspector.engine.registry.search import search_registry
 
-_SAID = 100
 _NEAR = 1000
 
 
@@ -35,9 +34,11 @@ def list_tools(part: str, limit: int, after: str, *, as_json: bool, **values: An
     kept, sight = open_registry(options), sight_of(options)
     found = list(kept.tools(sight, part=part, after=after, limit=limit))
     if as_json:
-        say_json([_json(one) for one in found])
+        say_json([tool_json(one) for one in found])
         return
-    rows = [(one.tool.id, one.origin, f"{one.version}", shown_moment(one.at), _said(one)) for one in found]
+    rows = [
+        (one.tool.id, one.origin, f"{one.version}", shown_moment(one.at), tool_line(one)) for one in found
+    ]
     say_table(
         ("tool", "origin", "version", "since", "what it does"),
         rows,
@@ -65,7 +66,7 @@ def show(tool_id: str, as_json: bool, **values: Any) -> None:
         hint = f"Closest: {', '.join(near)}." if near else "`toolsight registry list` lists them."
         raise ConfigError(f"the registry has no tool '{tool_id}'", hint=hint)
     if as_json:
-        say_json([_json(one) for one in versions])
+        say_json([tool_json(one) for one in versions])
         return
     newest = versions[0]
     gone = "" if newest.is_there else "   gone: its origin no longer has it"
@@ -94,19 +95,23 @@ def _say_versions(versions: Sequence[RegisteredTool]) -> None:
     default=-1.0,
     help="The lowest cosine of a result; by default, any.",
 )
+@click.option("--federated", is_flag=True, help="Search the registries of `federation.peers`, too.")
 @registry_options
 @json_option
-def search(query: str, limit: int, floor: float, *, as_json: bool, **values: Any) -> None:
+def search(query: str, limit: int, floor: float, *, federated: bool, as_json: bool, **values: Any) -> None:
     """Find the tools whose name and description are nearest to QUERY in meaning."""
     options = chosen(**values)
     kept, sight, embedder = open_registry(options), sight_of(options), require_embedder(options)
     embedder.prepare(lambda _done, _total: None, lambda: False)
+    if federated:
+        search_federation(options, query, limit=limit, floor=floor, as_json=as_json)
+        return
     found = search_registry(kept, embedder, query, limit=limit, floor=floor, sight=sight)
     if as_json:
-        say_json([{"similarity": one.similarity, **_json(one.found)} for one in found])
+        say_json([{"similarity": one.similarity, **tool_json(one.found)} for one in found])
         return
     rows = [
-        (f"{rank}", one.found.tool.id, f"{one.similarity:.2f}", one.found.origin, _said(one.found))
+        (f"{rank}", one.found.tool.id, f"{one.similarity:.2f}", one.found.origin, tool_line(one.found))
         for rank, one in enumerate(found, 1)
     ]
     say_table(
@@ -116,14 +121,7 @@ def search(query: str, limit: int, floor: float, *, as_json: bool, **values: Any
     say(f"{count(len(found), 'tool')} of {embedded:,}")
     if embedded < total:
         say(
-            f"{count(total - embedded, 'tool is', 'tools are')} not embedded: `toolsight registry embed`",
+            f"{count(total - embedded, 'tool is', 'tools are')} not embedded"
+            f"{': `toolsight registry embed`' if sight.is_whole else ''}",
             err=True,
         )
-
-
-def _json(found: RegisteredTool) -> dict[str, Any]:
-    return {"id": found.tool.id, **asdict(found)}
-
-
-def _said(found: RegisteredTool) -> str:
-    return shortened(first_sentence(found.tool.description), _SAID)

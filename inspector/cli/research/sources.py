@@ -22,6 +22,7 @@ from inspector.adapters.sqlite.registry import SqliteRegistry
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli import composition
 from inspector.cli.launch import headless
+from inspector.cli.marketplace.ports import read_catalogs
 from inspector.cli.models import PLANNER, counter_for
 from inspector.cli.options import Options
 from inspector.cli.run import run
@@ -29,6 +30,7 @@ from inspector.cli.scenario import opening
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.fold import fold
+from inspector.domain.plugin import Plugin
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder
 from inspector.engine.ports import Clock, TokenCounter
 from inspector.engine.registry.port import ToolRegistry
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 _COUNTS_WITH = {"cl100k_base": "openai/gpt-4", "o200k_base": PLANNER}
 # Requests of another catalog at most: each is searched for several times.
 REQUESTS = 200
+# Entries of the synthetic marketplace.
+SYNTHETIC = 5_000
 _PACKAGES = ("tiktoken", "fastembed", "numpy")
 
 
@@ -117,6 +121,13 @@ class ShippedSource:
 
     def poisons(self) -> Sequence[Poison]:
         return read_poisons(composition.fixtures_path() / "poison" / "demo.jsonl")
+
+    @property
+    def synthetic(self) -> int:
+        return SYNTHETIC
+
+    def plugins(self) -> Sequence[Plugin]:
+        return read_catalogs(Options(), [str(composition.shipped_catalog())], imported=False).plugins
 
     @contextmanager
     def registries(self) -> Iterator[Mapping[str, ToolRegistry]]:

@@ -5,7 +5,8 @@ from dataclasses import asdict
 from textwrap import fill
 from typing import Any
 
-from inspector.domain.events import ModelResponded, Record
+from inspector.domain.access import viewer
+from inspector.domain.events import ModelResponded, Record, SessionStarted
 from inspector.domain.expectation import Expectation, Finding
 from inspector.domain.number import count, money, percent
 from inspector.domain.price import Prices
@@ -84,6 +85,9 @@ def listing_json(name: str, path: str, scenario: Scenario) -> dict[str, Any]:
 def record_line(record: Record, width: int) -> str | None:
     """A record on one line that fits the width; None for a detail."""
     event = record.event
+    if isinstance(event, SessionStarted) and event.restricted:
+        seen_by = viewer(event.user, event.expert)
+        return _line(record, f"as {seen_by}, {count(len(event.servers), 'server')}", width)
     if record.kind in _DETAIL or (isinstance(event, ModelResponded) and not event.text):
         return None
     said = f"{'thinks: ' if event.thought else ''}{event.text}" if isinstance(event, ModelResponded) else None

@@ -20,9 +20,17 @@ class AccessControl:
     whether it still holds.
     """
 
-    def __init__(self, chosen: AccessSettings, read: Callable[[str], AccessPolicy]) -> None:
-        """Raises ConfigError if the policy cannot be read or does not know the user or the expert."""
-        self._path, self._read = chosen.policy, read
+    def __init__(
+        self,
+        chosen: AccessSettings,
+        read: Callable[[str], AccessPolicy],
+        servers_for: Callable[[Sight], frozenset[str] | None] = lambda _sight: None,
+    ) -> None:
+        """`servers_for` gives the `servers` of a sight.
+
+        Raises ConfigError if the policy cannot be read or does not know the user or the expert.
+        """
+        self._path, self._read, self._servers_for = chosen.policy, read, servers_for
         self.policy = read(chosen.policy) if chosen.policy else None
         if self.policy is None and (chosen.user or chosen.expert):
             raise _no_policy()
@@ -32,7 +40,8 @@ class AccessControl:
         self.is_administrator = self.policy is None
         self.sight = EVERYTHING
         if self.policy is not None:
-            self.sight = self.policy.sight(chosen.user, chosen.expert) if chosen.user else NOTHING
+            seen = self.policy.sight(chosen.user, chosen.expert) if chosen.user else NOTHING
+            self.sight = self._with_servers(seen)
 
     @property
     def is_restricted(self) -> bool:
@@ -45,7 +54,7 @@ class AccessControl:
             raise _no_policy()
         if expert and not user:
             raise _expert_alone(expert)
-        return self.policy.sight(user, expert) if user else replace(EVERYTHING)
+        return self._with_servers(self.policy.sight(user, expert)) if user else replace(EVERYTHING)
 
     def use(self, sight: Sight) -> None:
         """See with a sight of `sight_as` from now on."""
@@ -88,7 +97,11 @@ class AccessControl:
     def _now(self, policy: AccessPolicy) -> Sight:
         """The user's sight; somebody who is no longer in the policy sees nothing."""
         is_known = self.user in policy.users and (not self.expert or self.expert in policy.experts)
-        return policy.sight(self.user, self.expert) if is_known else Sight(self.user, self.expert, ())
+        seen = policy.sight(self.user, self.expert) if is_known else Sight(self.user, self.expert, ())
+        return self._with_servers(seen)
+
+    def _with_servers(self, sight: Sight) -> Sight:
+        return replace(sight, servers=self._servers_for(sight))
 
 
 def require_whole(sight: Sight, what: str) -> None:

@@ -72,7 +72,7 @@ class Inertia:
     @property
     def persona(self) -> str:
         """Whose habits the session follows and adds to."""
-        return persona_of("", self._settings.persona, self._toolset)
+        return persona_of("", self._settings.persona, self._toolset, self._live.sight.user)
 
     def follow(self) -> None:
         """Read what the settings as they are now ask for, in the background; nothing if it is read."""

@@ -59,6 +59,7 @@ class Retrieval:
         cases: Sequence[EvalCase] = (),
         calm: Callable[[], Awaitable[None]] = _at_once,
         past_calls: Callable[[], Iterable[PastCall]] = tuple,
+        past_uses: Callable[[], Iterable[PastCall]] | None = None,
         registry: "RegistryTier | None" = None,
         whose: Callable[[], Whose] = Whose,
     ) -> None:
@@ -67,7 +68,7 @@ class Retrieval:
         `tags` are those of servers, by name. `cases` are labelled requests for these tools.
 
         Embedding begins when `calm` has returned. `past_calls` reads those of earlier sessions, in a thread.
-        `whose` says which of them are past use.
+        `whose` says which of them are past use, or of those that `past_uses` reads, where it is given.
 
         Raises ToolsightError for an unknown ranker.
         """
@@ -91,7 +92,7 @@ class Retrieval:
         self._past_calls = past_calls
         self._registry = registry
         self._learning: Learning | None = None
-        self._use = UseReader(past_calls, whose, self._renew_rankers, clock)
+        self._use = UseReader(past_uses or past_calls, whose, self._renew_rankers, clock)
 
     def update(
         self,

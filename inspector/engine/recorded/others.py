@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from inspector.domain.inertia import OWN_PERSONA, TaskCalls
-from inspector.domain.past_call import PastCall
+from inspector.domain.past_call import PastCall, Viewer
 from inspector.domain.recorded_run import RecordedCall, RecordedRun
 
 _PREFIX = "recorded-"
@@ -20,9 +20,9 @@ class OtherRuns:
     def __init__(self, runs: Sequence[RecordedRun]) -> None:
         self._runs = runs
 
-    def successful_calls(self, *, but: str = "") -> Iterator[PastCall]:
-        """The calls that succeeded, each without its request: played runs learn from none."""
-        for run in self._others(but):
+    def successful_calls(self, *, but: str = "", viewer: Viewer | None = None) -> Iterator[PastCall]:
+        """The calls that succeeded, each without its request; a run has no viewer."""
+        for run in self._others(but) if viewer is None else ():
             for call in run.calls:
                 if not call.failed:
                     yield PastCall(_id(call), "", 0.0)

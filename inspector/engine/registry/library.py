@@ -2,12 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from inspector.domain.access import EVERYTHING, Sight
 from inspector.domain.error import ConfigError
+from inspector.domain.federation import Federated
 from inspector.domain.registered_tool import Neighbour, RegisteredTool
+from inspector.engine.access.control import require_whole
 from inspector.engine.embedding_ports import Embedder
 from inspector.engine.registry.port import ToolRegistry
+
+if TYPE_CHECKING:
+    from inspector.engine.registry.federation import Federation
+
+FILL = "fill the registry"
+"""What only the administrator does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +44,23 @@ class Rows:
 
 
 class RegistryLibrary:
-    """Reads the registry for somebody, and fills it. Each method raises ToolsightError."""
+    """Reads the registry for somebody; the administrator fills it. Each method raises ToolsightError."""
 
     def __init__(
         self,
         opened: Callable[[], ToolRegistry],
         embedder: Callable[[], Embedder | None] = lambda: None,
         sight: Callable[[], Sight] = lambda: EVERYTHING,
+        federation: "Callable[[], Federation | None]" = lambda: None,
     ) -> None:
-        """`opened` gives the same registry each time; `sight` says what may be seen now."""
+        """`opened` gives the same registry each time; `sight` says what may be seen now.
+
+        `federation` are the peers that somebody who sees everything may search, too.
+        """
         self.opened = opened
         self._embedder = embedder
         self._sight = sight
+        self._federation = federation
 
     def overview(self) -> Overview:
         """What there is."""
@@ -74,10 +88,23 @@ class RegistryLibrary:
         embedder.prepare(lambda _done, _total: None, lambda: False)
         return search_registry(self.opened(), embedder, query, limit=limit, sight=self._sight())
 
+    def federated(self, query: str, limit: int) -> Federated:
+        """The tools nearest to the query here and in the registries of peers."""
+        federation = self._federation()
+        if federation is None or not federation.members:
+            hint = "Name them in a file, and the file in federation.peers."
+            raise ConfigError("this session has no peers to search", hint=hint)
+        registry, sight, embedder = self.opened(), self._sight(), self._required()
+        embedder.prepare(lambda _done, _total: None, lambda: False)
+        return federation.search(
+            lambda model, vector: registry.nearest(model, vector, limit, sight), embedder, query, limit=limit
+        )
+
     def embed(self, report: Callable[[int, int], None], stopped: Callable[[], bool]) -> int:
         """Embed what has no vector yet; what is done stays. Return how many texts that were."""
         from inspector.engine.registry.embedding import embed_missing
 
+        require_whole(self._sight(), FILL)
         return embed_missing(
             self.opened(), self._required(), lambda _what, done, total: report(done, total), stopped
         )

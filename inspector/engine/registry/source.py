@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 
-from inspector.domain.access import EVERYTHING, Sight
+from inspector.domain.access import Sight
+from inspector.domain.access_reach import reaches
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConnectError, StoreError
 from inspector.domain.message import ToolResult
@@ -34,16 +35,30 @@ def registry_configuration(servers: Iterable[str]) -> Configuration:
     return Configuration(SOURCE, specs, settings=settings, trusted=True)
 
 
+def servers_for(
+    sight: Sight, configuration: Configuration, opened: Callable[[], ToolRegistry] | None
+) -> frozenset[str] | None:
+    """The servers of a configuration that there are for a sight; None if it has none of the registry's.
+
+    A server of the registry is there if it has a tool to see. Raises StoreError.
+    """
+    stored = {spec.name for spec in configuration.servers if is_registered(spec)}
+    if opened is None or not stored:
+        return None
+    others = {spec.name for spec in configuration.servers if reaches(sight, spec.name)} - stored
+    return frozenset(others | (stored & opened().servers(sight).keys()))
+
+
 class WithRegistry:
     """A Connector that knows the servers of a registry, and leaves all others to another Connector.
 
     All tools are read at once, as the first server connects, and again with a server that connects anew.
+    Which of them are seen is decided where any server's list arrives: that can change while it is connected.
     """
 
-    def __init__(self, registry: ToolRegistry, others: Connector, sight: Sight = EVERYTHING) -> None:
+    def __init__(self, registry: ToolRegistry, others: Connector) -> None:
         self._registry = registry
         self._others = others
-        self._sight = sight
         self._lock = asyncio.Lock()
         self._unread: dict[str, tuple[Tool, ...]] = {}
 
@@ -78,6 +93,6 @@ class WithRegistry:
 
     def _read(self) -> dict[str, tuple[Tool, ...]]:
         found: dict[str, list[Tool]] = {}
-        for one in self._registry.tools(self._sight):
+        for one in self._registry.tools():
             found.setdefault(one.tool.server, []).append(one.tool)
         return {server: tuple(tools) for server, tools in found.items()}

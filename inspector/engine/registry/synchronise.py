@@ -7,6 +7,8 @@ from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.registered_tool import SyncReport
 from inspector.domain.server import ServerPhase
+from inspector.engine.access.control import require_whole
+from inspector.engine.registry.library import FILL
 from inspector.engine.registry.port import ToolRegistry
 from inspector.engine.registry.source import is_registered
 from inspector.engine.view import SessionView
@@ -27,8 +29,9 @@ def synchronise(
     """Keep the tools of these servers, by default of all; each is an origin of its own name.
 
     Of a server of which the session may not use every tool, nothing counts as gone. Raises ConfigError for
-    an unknown server, and StoreError.
+    an unknown server, StoreError, and ToolsightError unless the session sees everything.
     """
+    require_whole(session.sight, FILL)
     known = {spec.name: spec for spec in session.configuration.servers}
     for name in servers:
         if name not in known:

@@ -26,16 +26,16 @@ class RegistryTier:
     def __init__(
         self,
         opened: "Callable[[], ToolRegistry]",
-        configured: Collection[str],
+        configured: Callable[[], Collection[str]],
         permits: Callable[[Tool], bool],
         sight: Callable[[], Sight] = lambda: EVERYTHING,
     ) -> None:
-        """`configured` names the servers of the session: their tools are searched there or not at all.
+        """`configured` names the session's servers as they are: their tools are searched there or not at all.
 
         `permits` is the toolset: what it leaves out cannot be found here either.
         """
         self._opened = opened
-        self._configured = frozenset(configured)
+        self._configured = configured
         self._permits = permits
         self._sight = sight
 
@@ -47,10 +47,10 @@ class RegistryTier:
 
         report = answer.report
         # Of tools with the same name those of later tiers are left out (section 4.4).
-        names = {hit.tool_id.rpartition(":")[2] for hit in report.results}
+        names, configured = {hit.tool_id.rpartition(":")[2] for hit in report.results}, self._configured()
 
         def wanted(tool: Tool) -> bool:
-            return tool.server not in self._configured and tool.name not in names and self._permits(tool)
+            return tool.server not in configured and tool.name not in names and self._permits(tool)
 
         try:
             vector = semantics.query(report.request.query).tolist()

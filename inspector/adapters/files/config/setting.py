@@ -34,7 +34,7 @@ def values(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def anchored(folder: Path, knob_path: str, value: Any) -> Any:
     """Resolve the file names in a setting's value against a folder; other values are unchanged."""
-    if knob_path in ("access.predicates", "access.policy", "inertia.seed"):
+    if knob_path in ("access.predicates", "access.policy", "inertia.seed", "federation.peers"):
         return str(folder / value) if value else value
     if knob_path in ("discovery.evaluation", "marketplace.catalogs"):
         return tuple(str(folder / name) for name in value)

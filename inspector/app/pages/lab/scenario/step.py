@@ -6,6 +6,7 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.lab.scenario.walkthrough import MODEL, REJECT, START, StepFrame, Walkthrough
+from inspector.domain.access import viewer
 from inspector.domain.events import (
     BudgetMeasured,
     CallFinished,
@@ -86,7 +87,7 @@ def _line(frame: StepFrame) -> tuple[str, str]:
     for event in events:
         match event:
             case ModelRequested():
-                return ("think" if event.think else "model"), _model_line(events)
+                return ("think" if event.think else "model"), f"{_seen_by(frame)}{_model_line(events)}"
             case SearchPerformed():
                 found = "nothing new" if _is_redundant(frame) else f"{len(event.report.results)} found"
                 return "search", f"{found}: {event.report.request.label()}"
@@ -97,6 +98,12 @@ def _line(frame: StepFrame) -> tuple[str, str]:
             case CallRejected():
                 return "reject", f"{event.name}: {event.reason}"
     return "start", f"{count(frame.state.ready_servers, 'server')}, {count(len(frame.state.tools), 'tool')}"
+
+
+def _seen_by(frame: StepFrame) -> str:
+    """Return who sees the session, at the first call for a message; "" where nobody in particular does."""
+    state, is_first = frame.state, any(isinstance(record.event, UserSaid) for record in frame.records)
+    return f"as {viewer(state.user, state.expert)}: " if is_first and state.is_restricted else ""
 
 
 def _model_line(events: Sequence[Event]) -> str:

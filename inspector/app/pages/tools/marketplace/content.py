@@ -26,6 +26,8 @@ NO_CATALOG = (
     "toolsight marketplace import FILE"
 )
 NOTHING_FITS = "No plugin fits. esc shows all of them again."
+YOURS = "nothing is installed without your yes, and never by a model"
+NOT_YOURS = "only the administrator installs and removes"
 INSTALLED, BLOCKED = "✓", "✕"
 _UNKNOWN = "?"
 _BAR, _LABEL = 6, 10
@@ -34,13 +36,18 @@ _SIGNALS = {Signal.SEMANTIC: "meaning", Signal.WORDS: "words as written", Signal
 
 
 def facts(
-    plugins: Sequence[Plugin], installed: int, report: MarketplaceReport | None, problems: int
+    plugins: Sequence[Plugin],
+    installed: int,
+    report: MarketplaceReport | None,
+    problems: int,
+    *,
+    whole: bool = True,
 ) -> Content:
     """Return how many plugins there are, and what a search found."""
     left_out = f"   {count(problems, 'entry', 'entries')} could not be read" if problems else ""
     if report is None:
         known = f"{count(len(plugins), 'plugin')}, {installed} installed {INSTALLED}"
-        note = "   nothing is installed without your yes, and never by a model"
+        note = f"   {YOURS if whole else NOT_YOURS}"
         return Content.assemble((known, "bold"), (note, MUTED), (left_out, "$text-warning"))
     found = len(report.suggestions)
     sure = f"   fits {report.probability:.2f}" if report.probability is not None else ""

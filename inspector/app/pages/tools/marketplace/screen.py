@@ -23,6 +23,7 @@ from inspector.domain.installation import Installation, Removal, ServerChange
 from inspector.domain.marketplace import MarketplaceReport
 from inspector.domain.plugin import Plugin
 from inspector.engine.commands import Commands
+from inspector.engine.marketplace.marketplace import INSTALL
 from widgets import KeyBar, PlainInput, RecordList, RecordRows, visible
 
 _READING = "-reading"
@@ -112,7 +113,8 @@ class MarketplaceScreen(BaseScreen):
             return
         plugins = market.plugins
         servers = {one.name: server for one in plugins if (server := market.server_of(one))}
-        told = content.facts(plugins, len(servers), self._report, len(market.problems))
+        whole = self.session.sight.is_whole
+        told = content.facts(plugins, len(servers), self._report, len(market.problems), whole=whole)
         self.query_one("#facts", Static).update(told)
         self._list.empty = (
             content.NOTHING_FITS if self._report is not None and plugins else content.NO_CATALOG
@@ -164,6 +166,8 @@ class MarketplaceScreen(BaseScreen):
     def action_install(self) -> None:
         """Ask for what the plugin needs, then show exactly what would happen, then ask."""
         plugin = self._plugin
+        if not self.may(INSTALL):
+            return
         if plugin is None:
             self.warn("Put the cursor on a plugin first.")
         elif server := self.session.marketplace.server_of(plugin):

@@ -7,9 +7,10 @@ from textual.content import Content
 from inspector.app.draw.definition_change import change_lines
 from inspector.app.draw.style import MUTED
 from inspector.domain.definition import definition_changes
+from inspector.domain.federation import Located, PeerAnswer
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import bar, count, percent
-from inspector.domain.registered_tool import Neighbour, RegisteredTool
+from inspector.domain.registered_tool import RegisteredTool
 from inspector.engine.registry.library import Overview
 from inspector.engine.registry.synchronise import Synchronised
 from widgets import Column, Record, plain, visible
@@ -26,31 +27,48 @@ FOUND = (
     Column("cosine", "cosine", align="right", width=6),
     Column("origin", "origin", weight=2, shorten="middle", min_width=8, hide_below=52),
 )
+LOCATED = (
+    Column("tool", "tool", weight=4, shorten="middle", min_width=14),
+    Column("bar", "", width=10, hide_below=60),
+    Column("cosine", "cosine", align="right", width=6),
+    Column("registry", "registry", weight=2, shorten="middle", min_width=8),
+    Column("origin", "origin", weight=2, shorten="middle", min_width=8, hide_below=66),
+)
 READING = "Reading the registry …"
 SEARCHING = "Searching by meaning …"
 EMPTY = (
     "The registry is empty. s keeps the tools of the servers that are connected now;\n"
     "`toolsight registry import FILE` those of a stored answer to tools/list, or of an export."
 )
+NOTHING_SEEN = "The registry has no tool that you may see."
 NO_MATCH = "No id contains that. Empty the filter to see every tool."
 NOT_FOUND = "Nothing is embedded yet: m embeds the tools, then this search finds them."
 NOT_HERE = "This session has no registry. `toolsight registry` shows what is kept."
+ASK, ASK_PEERS = "find by meaning", "find by meaning, also in peers"
+OWN = "(own)"
+OF_A_PEER = "It is in the registry of a peer: it can be read here, but not loaded, edited or called."
 NOT_CONNECTED = "Its server is not connected: it can be found here, but not loaded, edited or called."
 HERE = "● in this session"
 AWAY = "○ not in this session"
 _BAR, _LONGEST, _ORIGINS, _SAID = 10, 200, 4, 4000
 
 
-def facts(overview: Overview) -> Content:
+def empty(*, whole: bool) -> str:
+    """Return what is told of a registry without tools, to who sees the `whole` of it or not."""
+    return EMPTY if whole else NOTHING_SEEN
+
+
+def facts(overview: Overview, *, whole: bool = True) -> Content:
     """Return how many tools there are, of where, and how many a search by meaning can find."""
     if not overview.tools:
-        return Content(EMPTY.partition("\n")[0])
+        return Content(empty(whole=whole).partition("\n")[0])
     most = sorted(overview.origins.items(), key=lambda pair: (-pair[1], pair[0]))
     named = [f"{visible(name, limit=40, newlines=False)} {number:,}" for name, number in most[:_ORIGINS]]
     rest = len(most) - len(named)
     more = f", and {rest:,} more" if rest > 0 else ""
     share = f"{overview.embedded:,} embedded ({percent(overview.embedded / overview.tools)})"
-    missing = "" if overview.embedded == overview.tools or not overview.model else ", m embeds the others"
+    is_missing = overview.embedded < overview.tools and overview.model and whole
+    missing = ", m embeds the others" if is_missing else ""
     return Content.assemble(
         (count(overview.tools, "tool"), "bold"),
         f" of {count(len(most), 'origin')}: {', '.join(named)}{more}",
@@ -70,20 +88,55 @@ def rows(tools: Sequence[RegisteredTool]) -> tuple[Record, ...]:
     )
 
 
-def found_rows(found: Sequence[Neighbour]) -> tuple[Record, ...]:
-    """Return a row for each tool that was found, with its cosine as a bar."""
-    return tuple(
-        Record(
-            one.found.tool.id,
-            (
-                _line(one.found.tool.id),
-                bar(max(one.similarity, 0.0), _BAR),
-                f"{one.similarity:.2f}",
-                _line(one.found.origin),
-            ),
-            copy=one.found.tool.id,
-        )
-        for one in found
+def found_rows(found: Sequence[Located], *, with_peers: bool) -> tuple[Record, ...]:
+    """Return a row for each tool that was found, with its cosine as a bar, and its registry if wanted."""
+    return tuple(_found_row(at, one, with_peers=with_peers) for at, one in enumerate(found))
+
+
+def _found_row(at: int, one: Located, *, with_peers: bool) -> Record:
+    tool, similarity = one.neighbour.found.tool, one.neighbour.similarity
+    cells: tuple[str | Content, ...] = (
+        _line(tool.id),
+        bar(max(similarity, 0.0), _BAR),
+        f"{similarity:.2f}",
+        *((_line(one.peer or OWN),) if with_peers else ()),
+        _line(one.neighbour.found.origin),
+    )
+    return Record(found_key(at, one), cells, copy=tool.id)
+
+
+def found_key(at: int, one: Located) -> str:
+    """Return the key of a row: a tool's id or, for a peer's, its place, which is no id as it has no colon."""
+    return str(at) if one.peer else one.neighbour.found.tool.id
+
+
+def peer_line(answers: Sequence[PeerAnswer]) -> Content:
+    """Return what each peer added to a search, or why it added nothing."""
+    told = "; ".join(map(_answer, answers))
+    return Content.styled(f"Peers: {told}", MUTED)
+
+
+def _answer(answer: PeerAnswer) -> str:
+    name = visible(answer.peer, limit=40, newlines=False)
+    if answer.why:
+        return f"{name} was left out: {visible(answer.why, limit=_LONGEST, newlines=False)}"
+    refused = f", {answer.refused:,} refused" if answer.refused else ""
+    return f"{name} {answer.found:,}{refused}"
+
+
+def peer_detail(located: Located) -> Content:
+    """Return a tool of a peer: whose it is, and what its registry says of it."""
+    found = located.neighbour.found
+    return Content("\n").join(
+        [
+            plain(found.tool.id, limit=_LONGEST, newlines=False).stylize("bold"),
+            Content.assemble("in the registry of ", _line(located.peer)),
+            Content.styled(OF_A_PEER, MUTED),
+            Content(),
+            plain(found.tool.description.strip() or "(no description)", limit=_SAID),
+            Content(),
+            _version(found),
+        ]
     )
 
 

@@ -4,12 +4,15 @@ from functools import partial
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.widgets import Static
 
 from inspector.app.activity import Activity
+from inspector.app.bridge import View
 from inspector.app.job import Job
 from inspector.app.pages.tools.registry import content
 from inspector.app.tool_keys import ToolKeys
-from inspector.engine.registry.library import RegistryLibrary
+from inspector.domain.access import Sight
+from inspector.engine.registry.library import FILL, Overview, RegistryLibrary
 from inspector.engine.registry.synchronise import Synchronised, synchronise
 
 
@@ -24,6 +27,27 @@ class Filling(ToolKeys):
     def __init__(self) -> None:
         super().__init__()
         self._embedding: Job | None = None
+        self._sight: Sight | None = None
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.show_view(self.view)
+
+    def show_view(self, view: View) -> None:  # noqa: ARG002 - the session has the sight
+        """Read the registry for whoever sees it, and again for who may see something else."""
+        if self.session.sight is not self._sight:
+            self._sight = self.session.sight
+            self.forget()
+            self.action_again()
+
+    def show_overview(self, overview: Overview) -> None:
+        """Say how much there is, of where."""
+        told = content.facts(overview, whole=self.session.sight.is_whole)
+        self.query_one("#registry-facts", Static).update(told)
+
+    def forget(self) -> None:
+        """Show nothing of what was read: it may not be seen any more."""
+        raise NotImplementedError
 
     @property
     def _library(self) -> RegistryLibrary | None:
@@ -42,7 +66,7 @@ class Filling(ToolKeys):
     def action_sync(self) -> None:
         """Keep the tools of the servers that are connected now."""
         library, session = self._library, self.session
-        if library is None:
+        if library is None or not self.may(FILL):
             return
         now = session.retrieval.clock.now()
 
@@ -59,7 +83,7 @@ class Filling(ToolKeys):
     def action_embed(self) -> None:
         """Embed the tools that a search by meaning cannot find yet."""
         library = self._library
-        if library is None or self._embedding is not None:
+        if library is None or self._embedding is not None or not self.may(FILL):
             return
 
         def show(_done: int, _total: int) -> None:

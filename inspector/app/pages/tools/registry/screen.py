@@ -13,16 +13,16 @@ from textual.widgets import Input, Label, Static
 from inspector.app.base_screen import HeaderLine
 from inspector.app.draw.failure import failure_line
 from inspector.app.pages.tools.registry import content
-from inspector.app.pages.tools.registry.filling import Filling
-from inspector.domain.registered_tool import Neighbour, RegisteredTool
-from inspector.engine.registry.library import Overview, Rows
+from inspector.app.pages.tools.registry.finding import Finding
+from inspector.domain.registered_tool import RegisteredTool
+from inspector.engine.registry.library import Rows
 from widgets import KeyBar, PlainInput, RecordList
 
-# Rows that are read at once, and results of a search.
-PAGE, RESULTS = 500, 50
+# Rows that are read at once.
+PAGE = 500
 
 
-class RegistryScreen(Filling):
+class RegistryScreen(Finding):
     """As much of the registry as was scrolled through; everything is read in threads."""
 
     page = "registry"
@@ -30,8 +30,6 @@ class RegistryScreen(Filling):
     AUTO_FOCUS = "#registry-tools RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "open", show=False, id="registry.open"),
-        Binding("slash", "filter", "filter", id="registry.filter"),
-        Binding("f", "ask", "find", id="registry.ask"),
         Binding("r", "again", "read again", show=False, id="registry.again"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
@@ -40,6 +38,7 @@ class RegistryScreen(Filling):
         "/ narrows the list to ids that contain a text; f finds tools by meaning, esc goes back to the list.",
         "cosine: of the request with a tool's name and description, 1 for the same. Only what is embedded",
         "is found: m embeds the rest, the first line of the app shows how far it is and stops it.",
+        "p includes the registries of peers (federation.peers): what is found there can only be read.",
         "Right: what each version of the tool changed, the newest first.",
         "enter opens a tool whose server is connected; w, e and l work for these, too.",
         "`toolsight registry` imports and exports; `toolsight --registry` opens the app on these tools;",
@@ -51,14 +50,14 @@ class RegistryScreen(Filling):
         self._tools: tuple[RegisteredTool, ...] = ()
         self._total = 0
         self._part = ""
-        self._found: tuple[Neighbour, ...] | None = None
         self._is_reading = False
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
         yield Static(content.READING, id="registry-facts", markup=False)
+        yield Static(id="registry-peers", markup=False)
         with Horizontal(id="registry-ask"):
-            yield Label("find by meaning")
+            yield Label(content.ASK, id="registry-asked")
             yield PlainInput(placeholder="what should it do?", id="registry-query")
             yield Label("filter")
             yield PlainInput(placeholder="part of an id", id="registry-part")
@@ -72,23 +71,25 @@ class RegistryScreen(Filling):
                 yield Static(id="registry-detail", markup=False)
         yield KeyBar()
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.action_again()
-
-    @property
-    def _list(self) -> RecordList:
-        return self.query_one("#registry-tools", RecordList)
+    def forget(self) -> None:
+        self._tools, self._found = (), None
+        for job in ("find", "versions"):
+            self.drop_job(job)
+        self._list.records = ()
+        self._show_versions(())
 
     @property
     def tool_id(self) -> str:
         current = self._list.current
-        return current.key if current is not None else ""
+        return current.key if current is not None and self._located is None else ""
 
     def _is_connected(self, tool_id: str) -> bool:
         return self.session.catalog.get(tool_id) is not None
 
     def _has_tool(self) -> bool:
+        if self._located is not None:
+            self.warn(content.OF_A_PEER)
+            return False
         if self.tool_id and not self._is_connected(self.tool_id):
             self.warn(content.NOT_CONNECTED)
             return False
@@ -100,11 +101,8 @@ class RegistryScreen(Filling):
         if library is None:
             self._say(content.NOT_HERE)
             return
-        self.run_job("overview", lambda _: library.overview(), self._show_overview, failed=self._failed)
+        self.run_job("overview", lambda _: library.overview(), self.show_overview, failed=self._failed)
         self._read("")
-
-    def _show_overview(self, overview: Overview) -> None:
-        self.query_one("#registry-facts", Static).update(content.facts(overview))
 
     def _read(self, after: str) -> None:
         """Read the next rows behind `after`; from the beginning, they replace what is shown."""
@@ -128,7 +126,7 @@ class RegistryScreen(Filling):
 
     def _draw_rows(self) -> None:
         shown = self._list
-        shown.empty = content.NO_MATCH if self._part else content.EMPTY
+        shown.empty = content.NO_MATCH if self._part else content.empty(whole=self.session.sight.is_whole)
         title = content.title(len(self._tools), self._total, self._part)
         self.query_one("#registry-left").border_title = title
         shown.columns = content.TOOLS
@@ -137,7 +135,11 @@ class RegistryScreen(Filling):
     @on(RecordList.Highlighted, "#registry-tools")
     def _look(self) -> None:
         """Show the versions of the tool under the cursor; at the end of the list, read more of it."""
-        library, tool_id = self._library, self.tool_id
+        library, tool_id, located = self._library, self.tool_id, self._located
+        if located is not None:
+            self.drop_job("versions")
+            self.query_one("#registry-detail", Static).update(content.peer_detail(located))
+            return
         if library is None or not tool_id:
             self._show_versions(())
             return
@@ -152,19 +154,12 @@ class RegistryScreen(Filling):
         connected = bool(versions) and self._is_connected(versions[0].tool.id)
         self.query_one("#registry-detail", Static).update(content.detail(versions, connected=connected))
 
-    def action_filter(self) -> None:
-        """Go to the filter of the list."""
-        self.query_one("#registry-part").focus()
-
-    def action_ask(self) -> None:
-        """Go to the search."""
-        self.query_one("#registry-query").focus()
-
     @on(Input.Changed, "#registry-part")
     def _narrow(self, event: Input.Changed) -> None:
         event.stop()
         if event.value != self._part:
             self._part, self._found = event.value, None
+            self._tell("")
             self._read("")
 
     @on(Input.Submitted)
@@ -177,25 +172,11 @@ class RegistryScreen(Filling):
         if not query:
             self._list_all()
             return
-        self._list.empty = content.SEARCHING
-        self.run_job(
-            "find",
-            lambda _: library.search(query, RESULTS),
-            partial(self._show_found, query),
-            failed=self._failed,
-        )
-
-    def _show_found(self, query: str, found: tuple[Neighbour, ...]) -> None:
-        self._found = found
-        self._list.empty = content.NOT_FOUND
-        self._list.columns = content.FOUND
-        self._list.records = content.found_rows(found)
-        self.query_one("#registry-left").border_title = content.found_title(len(found), query)
-        if found:
-            self._list.move_to(found[0].found.tool.id)
+        self._find(library, query)
 
     def _list_all(self) -> None:
         self._found = None
+        self._tell("")
         self.query_one("#registry-query", PlainInput).value = ""
         self._draw_rows()
 

@@ -1,0 +1,46 @@
+"""Opens the registries of others, as the settings name them."""
+
+import os
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.adapters.files.registry_peers import is_address, load_peers
+from inspector.cli.composition import load_policy
+from inspector.domain.access import EVERYTHING, Sight
+from inspector.domain.error import ConfigError
+from inspector.domain.federation import FederationSettings, Peer
+from inspector.engine.registry.federation import Federation, Member
+
+if TYPE_CHECKING:
+    from inspector.engine.registry.federation import PeerRegistry
+
+
+def open_federation(settings: FederationSettings) -> Federation:
+    """The peers that a file names; none without one. Nothing is opened yet. Raises ConfigError."""
+    if not settings.peers:
+        return Federation((), seconds=settings.seconds)
+    peers = load_peers(Path(settings.peers), os.environ)
+    members = (
+        Member(peer.name, cache(partial(_opened, peer, settings.seconds)), partial(_sight, peer))
+        for peer in peers
+    )
+    return Federation(tuple(members), seconds=settings.seconds)
+
+
+def _opened(peer: Peer, seconds: float) -> "PeerRegistry":
+    if not is_address(peer.database):
+        from inspector.adapters.sqlite.peer import SqlitePeer
+
+        return SqlitePeer(Path(peer.database), seconds=seconds)
+    try:
+        from inspector.adapters.postgres.peer import PostgresPeer
+    except ImportError as error:
+        hint = "Install it with `pip install 'toolsight[postgres]'`."
+        raise ConfigError(f"it needs a package that is not installed: {error.name}", hint=hint) from error
+    return PostgresPeer(peer.database, seconds=seconds)
+
+
+def _sight(peer: Peer) -> Sight:
+    """What its policy grants us, read for each search: a grant that goes is gone at once."""
+    return load_policy(Path(peer.policy)).sight(peer.user, peer.expert) if peer.policy else EVERYTHING
