@@ -132,8 +132,9 @@ def configuration_path(options: Options) -> Path | None:
 
 
 def read_configuration(options: Options, *, may_be_empty: bool = False) -> Configuration:
-    """The server that was typed, or the configuration file, which has a server unless it `may_be_empty`.
+    """The server that was typed, or the configuration file.
 
+    Without a server the file is an error, unless it `may_be_empty`.
     Raises ConfigError, also if there is neither, or if it lacks a server that `--trust` names.
     """
     configuration = _read(options, may_be_empty)

@@ -16,6 +16,9 @@ from inspector.adapters.files.config.reader import read
 from inspector.adapters.files.json_text import parse_object
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
+from inspector.domain.package_run import PackageKind
+from inspector.domain.plugin import Package, Plugin, Variable, concealed_values, server_entry
+from inspector.engine.target import target
 
 ENTRY = {"command": "uvx", "args": ["mcp-server-time@1"], "env": {"ZONE": "UTC"}}
 EDITOR = ConfigurationEditor({"HOME": "/home/ada"})
@@ -235,3 +238,18 @@ def test_the_diff_has_no_secret_of_a_server_that_is_disabled(tmp_path: Path) -> 
         diff = "\n".join(becomes.diff())
         assert '"disabled": true' in diff
         assert "hidden-value-77" not in diff
+
+
+def test_a_reference_on_a_command_line_is_told_as_it_was_written(tmp_path: Path) -> None:
+    _, configuration = _file(tmp_path, TEXTS["inline"])
+    editor = ConfigurationEditor({"API_TOKEN": "hunter2-blue-Horse9", "PLACE": "violet-Garden7"})
+    key = Variable("key", required=True, secret=True, place="text")
+    package = Package(PackageKind.MODULE, "", command="x", args=("--api", "{key}"), variables=(key,))
+    plugin = Plugin("sec", "", package)
+    for name, value in (("API_TOKEN", "hunter2-blue-Horse9"), ("PLACE", "violet-Garden7")):
+        given = {"key": f"${{{name}}}"}
+        spec = editor.with_server(configuration, "sec", server_entry(plugin, given)).configuration.servers[-1]
+        assert spec.args == ("--api", value)
+        assert concealed_values(plugin, given, spec) == {"key.0": value}
+    own = editor.with_server(configuration, "own", {"command": "x", "args": ["run", "${API_TOKEN}"]})
+    assert target(own.configuration.servers[-1]) == "x run ${API_TOKEN}"
