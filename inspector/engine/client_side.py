@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from inspector.domain.elicitation import (
     QUESTIONS_A_CALL,
@@ -51,7 +52,8 @@ class SessionClient(ClientSide):
         self._elicitor = elicitor
         self._server, self._emit, self._its_emit = server, emit, emit()
         self._its_record = ClientRecord(server, self._its_emit)
-        self._open: set[asyncio.Future[ElicitationAnswer]] = set()
+        self._open: set[asyncio.Task[Any] | None] = set()
+        self._withdrawn: set[asyncio.Task[Any] | None] = set()
         self._visits: dict[str, ClientRecord] = {}
 
     @property
@@ -84,19 +86,19 @@ class SessionClient(ClientSide):
         if len(self._open) >= MAX_WAITING:
             answer(Action.CANCEL, f"{MAX_WAITING} other questions of the server wait")
             return ElicitationAnswer(Action.CANCEL)
-        asking = asyncio.ensure_future(self._elicitor.ask(request))
-        self._open.add(asking)
+        task = asyncio.current_task()
+        self._open.add(task)
         try:
-            given = await asking
+            given = await self._elicitor.ask(request)
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
+            if task is None or task not in self._withdrawn or task.uncancel():
                 answer(Action.CANCEL, "the question was taken back")
                 raise
             answer(Action.CANCEL, WITHDRAWN)
             return ElicitationAnswer(Action.CANCEL)
         finally:
-            self._open.discard(asking)
+            self._open.discard(task)
+            self._withdrawn.discard(task)
         if isinstance(request, LinkRequest) and given.action is Action.ACCEPT and request.id:
             self._visits[request.id] = record
         answer(given.action, given.why, _recorded(request, given))
@@ -115,8 +117,10 @@ class SessionClient(ClientSide):
             record.completed(elicitation)
 
     def withdraw(self) -> None:
-        for asking in tuple(self._open):
-            asking.cancel()
+        for task in self._open - self._withdrawn:
+            if task is not None:
+                self._withdrawn.add(task)
+                task.cancel()
 
 
 class Unattended(SessionClient):
