@@ -360,12 +360,18 @@ PAGES: Mapping[str, Picture] = {
     "registry-found": Picture(
         RegistryScreen,
         lambda: Shown(servers=office(), registry=canned_library()),
-        _acts(Goes("registry"), "f", *"late order", "enter", Shows("nearest tools")),
+        _acts(
+            *(Goes("registry"), "f", *"late order", "enter", Shows("nearest tools")),
+            Shows("warehouse:find_parcel", within="#registry-detail"),
+        ),
     ),
     "registry-peers": Picture(
         RegistryScreen,
         lambda: Shown(servers=office(), registry=canned_library(canned_federation())),
-        _acts(Goes("registry"), "p", "f", *"late order", "enter", Shows("Peers: acme")),
+        _acts(
+            *(Goes("registry"), "p", "f", *"late order", "enter", Shows("Peers: acme")),
+            Shows("warehouse:find_parcel", within="#registry-detail"),
+        ),
     ),
     "sessions": Picture(
         SessionsScreen,

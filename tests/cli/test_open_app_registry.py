@@ -10,6 +10,7 @@ from inspector.cli.open_app import registry_library
 from inspector.domain.access import AccessPolicy, Grant, Scope, User
 from inspector.domain.error import ConfigError
 from inspector.domain.tool import Tool
+from inspector.engine.registry.embedding import embed_missing
 from tests.support.canned_registry import REST
 from tests.support.workbench import connected
 
@@ -21,6 +22,7 @@ POLICY = AccessPolicy({"ada": User("ada", "acme")}, (GRANT,))
 def registry(tmp_path: Path) -> SqliteRegistry:
     kept = SqliteRegistry(tmp_path / "toolsight.db")
     kept.sync("acme.jsonl", [*REST, Tool("shop", "sell", "Sell a product.")], at=1.0)
+    embed_missing(kept, MemoryEmbedder(), lambda *_: None, lambda: False)
     return kept
 
 
@@ -35,7 +37,6 @@ async def test_a_user_sees_permitted_tools_of_the_registry_and_no_peers(
     ) as rig:
         library = registry_library(rig.bench)
         assert library is not None
-        library.embed(lambda _done, _total: None, lambda: False)
         assert [one.tool.id for one in library.rows("", "", 9).tools] == [
             "billing:send_reminder",
             "shop:sell",
