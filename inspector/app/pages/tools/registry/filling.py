@@ -1,5 +1,6 @@
 """What fills the registry from its page: the connected servers' tools, and vectors of what has none."""
 
+from abc import abstractmethod
 from functools import partial
 from typing import ClassVar
 
@@ -45,9 +46,9 @@ class Filling(ToolKeys):
         told = content.facts(overview, whole=self.session.sight.is_whole)
         self.query_one("#registry-facts", Static).update(told)
 
+    @abstractmethod
     def forget(self) -> None:
         """Show nothing of what was read: it may not be seen any more."""
-        raise NotImplementedError
 
     @property
     def _library(self) -> RegistryLibrary | None:
@@ -59,9 +60,9 @@ class Filling(ToolKeys):
             return None
         return Activity("embedding", partial(self.stop_job, "embed"), *self._embedding.progress)
 
+    @abstractmethod
     def action_again(self) -> None:
         """Read the registry again."""
-        raise NotImplementedError
 
     def action_sync(self) -> None:
         """Keep the tools of the servers that are connected now."""
