@@ -47,6 +47,38 @@ def test_statements_around_a_request_are_not_judged(asked: str, said: list[str])
     assert texts(". ".join([*said, asked, *said])) == {asked}
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Honestly, nobody ever reads those minutes",
+        "The lift is broken again",
+        "Cities are loud, villages are dull",
+        "You always cheer me up",
+        "What a week this was",
+        "Trains in my country haven't been on time since the war",
+    ],
+)
+def test_a_subject_and_its_verb_ask_for_nothing(said: str) -> None:
+    assert [clause.is_statement for clause in clauses(said)] == [True]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "My disk is full, delete the oldest backup",
+        "Our edits are done - publish the site",
+        "orders that are still open",
+        "which of the flats are empty",
+        "weather radar map",
+        "Shut the door, it is cold",
+        "invoices of March",
+        "Don't forget to lock the garage",
+    ],
+)
+def test_an_imperative_or_a_few_words_without_a_verb_ask(asked: str) -> None:
+    assert [clause.is_statement for clause in clauses(asked)] == [False]
+
+
 @given(SAID)
 def test_a_statement_alone_is_judged_as_one(said: str) -> None:
     assert [clause.is_statement for clause in parse(said).clauses] == [True]

@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from inspector.engine.discovery.query.imperative import further_steps
+from inspector.engine.discovery.query.statement import is_statement
 from inspector.engine.discovery.term import STOP_WORDS, split_words
-from inspector.engine.discovery.vocabulary import VERBS
 
 _COURTESY = re.compile(
     r"""\b(?:
@@ -37,31 +38,6 @@ _COURTESY = re.compile(
 _BLANKS = re.compile(r"[^\S\n]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])[\"”’')]*\s+|\n+")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|st|no|approx|[a-z])\.$", re.IGNORECASE)
-# “… and send …”, “…, then send …”: a step of its own if a verb follows.
-_AND = re.compile(
-    r",?\s+(?:and(?:\s+(?:then|also|finally|please))?|then|also|after\s+that,?|finally)\s+(?=([a-z]+))|,\s+(?=([a-z]+)\b)",
-    re.IGNORECASE,
-)
-_STATEMENT = re.compile(
-    r"\W*(?:so|well|okay|ok|oh|yes|no)?\W*"
-    r"(?:i|i[’'](?:m|ve|ll)|we|we[’'](?:re|ve|ll)|my|our|it|it[’']s|the|there|there[’']s|he|she|they|this|that|his|her)\b",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(
-    r"\?|\b(?:could|can|would|will)\s+you\b|\bplease\b|\b(?:i|we)(?:[’']d|\s+would)\s+like\b|\b(?:i|we)\s+(?:\w+\s+)?(?:need|want|wish)\b"
-    r"|\blooking\s+for\b|\blet\s+me\s+know\b|\btell\s+me\b|\bhelp\s+me\b",
-    re.IGNORECASE,
-)
-_STEP_VERBS = VERBS | frozenset(
-    re.findall(
-        r"\w+",
-        """
-        answer arrange ask attach book bring change check choose cut drop email ensure fill fix give install
-        keep leave let log look mail make mark message note order pay pick print prepare put remind report
-        return select show shut sort store switch take tell text turn use wait zip
-        """,
-    )
-)
 _EDGES = " \t,;:.!?-–—\"'“”‘’()"
 
 
@@ -90,8 +66,7 @@ def _distinct(parts: Iterable[str]) -> tuple[Clause, ...]:
     for part in parts:
         said = without_courtesies(part)
         if _has_content(said):
-            is_statement = bool(_STATEMENT.match(part)) and not _ASKS.search(part)
-            found.setdefault(said, Clause(said, is_statement))
+            found.setdefault(said, Clause(said, is_statement(part)))
     return tuple(found.values())
 
 
@@ -103,10 +78,9 @@ def without_courtesies(text: str) -> str:
 def _parts(sentence: str) -> Iterator[str]:
     """A sentence split before each verb that begins another step."""
     start = 0
-    for match in _AND.finditer(sentence):
-        if (match[1] or match[2]).lower() in _STEP_VERBS:
-            yield sentence[start : match.start()]
-            start = match.end()
+    for match in further_steps(sentence):
+        yield sentence[start : match.start()]
+        start = match.end()
     yield sentence[start:]
 
 

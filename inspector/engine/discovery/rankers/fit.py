@@ -6,8 +6,8 @@ passages, the mean cosine of its texts, the length of the clause within bounds (
 tool less), how much the clause resembles small talk, whether it asks for nothing, and whether the tool's verb
 is another than the one asked for. Together they form a logistic model:
 
-    p = 1 / (1 + exp(-(-12.4 + 3.1 coverage + 8.5 best cosine + 8.0 mean cosine + 2.7 ln words
-                       - 6.5 small talk - 1.0 statement - 3.2 conflict)))
+    p = 1 / (1 + exp(-(-12.45 + 3.0 coverage + 8.1 best cosine + 8.1 mean cosine + 2.7 ln words
+                       - 5.6 small talk - 1.6 statement - 3.1 conflict)))
 
 fitted to labelled requests, possible and impossible (`python -m tests.benchmark.fit_abstention`). Each clause
 is judged by itself, and the best one counts: courtesy, padding and order change nothing. Words alone are not
@@ -56,14 +56,14 @@ class FitSignals:
 class FitModel:
     """The logistic coefficients."""
 
-    intercept: float = -12.4
-    coverage: float = 3.1
-    best_cosine: float = 8.5
-    mean_cosine: float = 8.0
+    intercept: float = -12.45
+    coverage: float = 3.0
+    best_cosine: float = 8.1
+    mean_cosine: float = 8.1
     length: float = 2.7
-    small_talk: float = -6.5
-    statement: float = -1.0
-    conflict: float = -3.2
+    small_talk: float = -5.6
+    statement: float = -1.6
+    conflict: float = -3.1
 
     def probability(self, signals: FitSignals) -> Scores:
         """The probability that each tool fits (0 to 1)."""
