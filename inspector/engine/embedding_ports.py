@@ -21,7 +21,7 @@ class Embedder(Protocol):
         """
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return one unit vector per text, in order. Raises ModelError."""
+        """Return one unit vector per text, in order, whatever the other texts are. Raises ModelError."""
 
 
 class StaticEmbedder(Protocol):

@@ -2,9 +2,11 @@ import math
 from pathlib import Path
 
 import pytest
+from hypothesis import given, strategies as st
+from threadpoolctl import threadpool_info
 
 from inspector.adapters.fastembed import embedder as fastembed_embedder
-from inspector.adapters.fastembed.embedder import FastembedEmbedder
+from inspector.adapters.fastembed.embedder import _BATCHED, FastembedEmbedder, _batches
 from inspector.domain.error import ModelError
 
 
@@ -23,12 +25,37 @@ def test_the_packaged_model_gives_unit_vectors(embedder: FastembedEmbedder) -> N
     assert all(cosine(vector, vector) == pytest.approx(1.0, abs=1e-4) for vector in vectors)
 
 
-def test_the_models_threads_sleep_while_they_wait(embedder: FastembedEmbedder) -> None:
+def test_the_model_and_the_products_of_numpy_leave_a_processor_to_each_other(
+    embedder: FastembedEmbedder,
+) -> None:
     embedder.embed(["ready"])
     model = embedder._model
     assert model is not None
-    options = model.model.get_session_options()
-    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
+    assert model.model.model.get_session_options().intra_op_num_threads == 1
+    assert {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"} == {1}
+
+
+def test_a_text_has_the_same_vector_whatever_is_embedded_with_it(embedder: FastembedEmbedder) -> None:
+    texts = [
+        "refund",
+        "list the open orders",
+        "",
+        "send a message",
+        "x " * 300,
+        "book a table for four at nine",
+    ]
+    together = embedder.embed(texts)
+    assert together == [embedder.embed([text])[0] for text in texts]
+
+
+@given(st.lists(st.integers(0, 2000), max_size=60))
+def test_every_text_is_in_one_batch_of_little_padding(lengths: list[int]) -> None:
+    batches = _batches(lengths)
+    assert sorted(number for batch in batches for number in batch) == list(range(len(lengths)))
+    assert all(
+        len(batch) == 1 or max(lengths[number] for number in batch) * len(batch) <= _BATCHED
+        for batch in batches
+    )
 
 
 def test_what_means_the_same_is_closer_than_what_does_not(embedder: FastembedEmbedder) -> None:

@@ -28,7 +28,6 @@ class Variant:
         return HybridRanker(
             index,
             lexical=rankers.lexical,
-            fusion=fusion,
             whole=QueryFusion(index, fusion, rankers.server_prior, self.query),
             names=rankers.names,
             tiers=rankers.tiers,

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, strategies as st
 from numpy.typing import NDArray
 
+from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.domain.ranking import Score, Signal
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.document import SUMMARY
 from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.query.parsed import parse
+from inspector.engine.discovery.query.parsed import MANY_STEPS, parse
 from inspector.engine.discovery.rankers.bm25 import AS_WRITTEN, Bm25Ranker
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.fusion import FusionRanker
@@ -20,7 +21,7 @@ from inspector.engine.discovery.rankers.server_prior import ServerPrior
 from inspector.engine.discovery.rankers.standardised import Standardised
 from inspector.engine.discovery.semantics import Semantics
 from tests.support.office import office
-from tests.support.retrieval import memory_semantics, rankers_of, semantic_index
+from tests.support.retrieval import CountingEmbedder, memory_semantics, rankers_of, semantic_index
 
 TOOLS = tuple(tool for server in office().values() for tool in server.tools)
 INDEX = semantic_index(TOOLS)
@@ -135,10 +136,31 @@ def test_the_best_of_three_steps_counts_3_tenths() -> None:
 def test_however_many_steps_there_are_the_best_counts_half_at_most() -> None:
     verbs = ("list", "open", "send", "refund", "move", "print")
     text = ". ".join(f"{verb.title()} the order" for verb in verbs)
-    assert len(parse(text).steps) == 6
-    best = np.max([fusion().rank(step).values for step in parse(text).steps], axis=0)
-    expected = 0.5 * fusion().rank(text).values + 0.5 * best
+    steps = parse(text).steps
+    assert len(steps) == 6
+    best = np.max([fusion().rank(step).values for step in steps], axis=0)
+    (whole,) = fusion().evidence([text], {text: steps})
+    expected = 0.5 * whole.values + 0.5 * best
     assert ranked(text) == pytest.approx(with_siblings(expected), abs=FLOAT32)
+
+
+def test_the_meaning_of_many_steps_is_the_mean_of_theirs() -> None:
+    texts = ["list orders", "refund a customer", "send a message"]
+    known = INDEX.query_vectors(["all of it", *texts], {"all of it": texts})
+    assert known is not None
+    whole, *steps = (vector for vector in known if vector is not None)
+    mean = np.mean(steps, axis=0)
+    assert whole == pytest.approx(mean / np.linalg.norm(mean), abs=FLOAT32)
+
+
+@pytest.mark.parametrize(("count", "embedded"), [(MANY_STEPS - 1, True), (MANY_STEPS, False)])
+def test_a_query_of_many_steps_is_not_embedded_as_a_whole(count: int, embedded: bool) -> None:
+    embedder = CountingEmbedder()
+    index = semantic_index(TOOLS, Semantics(embedder, MemoryVectors()))
+    rankers = CatalogRankers(index, DiscoverySettings())
+    query = ". ".join(f"{verb} the order" for verb in ("list", "open", "send", "refund", "move")[:count])
+    rankers.hybrid.rank(query)
+    assert (query in embedder.texts) == embedded
 
 
 def test_a_server_without_others_tells_no_tool_from_another() -> None:

@@ -11,14 +11,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from inspector.adapters.blas import keep_to_one_thread
 from inspector.domain.error import ModelError
+from inspector.engine.discovery.side_by_side import processors, side_by_side
 
 if TYPE_CHECKING:
-    from inspector.adapters.fastembed.packaged import PackagedModel
+    from fastembed import TextEmbedding
 
 NAME = "sentence-transformers/all-MiniLM-L6-v2 (int8)"
 _DIMENSIONS = 384
 _MAX_TOKENS = 256
+# Of <malloc.h>.
+_M_ARENA_MAX = -8
+# So many characters in a batch, padding included.
+_BATCHED = 400
+# After so few characters there is little memory to give back, and somebody waits for their vectors.
+_SHORT_CALL = 1000
 _REGISTERED = "toolsight/all-MiniLM-L6-v2-int8"
 # Package, path within it, name in the model folder, SHA-256.
 _FILES = (
@@ -61,7 +69,7 @@ class FastembedEmbedder:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "all-MiniLM-L6-v2-int8"
-        self._model: PackagedModel | None = None
+        self._model: TextEmbedding | None = None
 
     def prepare(
         self,
@@ -80,19 +88,26 @@ class FastembedEmbedder:
             self._model = self._load()
         # The tokenizer rejects lone surrogates.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        # One text at a time: a batch pads every text to the length of its longest.
-        vectors = [vector.tolist() for vector in self._model.embed(clean, batch_size=1)]
-        if len(texts) > 1:
+        batches = _batches([len(text) for text in clean])
+        found: dict[int, list[float]] = {}
+        rows = side_by_side(self._vectors, [[clean[number] for number in batch] for batch in batches])
+        for batch, vectors in zip(batches, rows, strict=True):
+            found.update(zip(batch, vectors, strict=True))
+        if sum(map(len, clean)) > _SHORT_CALL:
             _give_back_memory()
-        return vectors
+        return [found[number] for number in range(len(texts))]
 
-    def _load(self) -> "PackagedModel":
+    def _vectors(self, batch: Sequence[str]) -> list[list[float]]:
+        assert self._model is not None
+        return [vector.tolist() for vector in self._model.embed(batch, batch_size=len(batch))]
+
+    def _load(self) -> "TextEmbedding":
         _lay_out(self._folder)
         from fastembed import TextEmbedding
         from fastembed.common.model_description import ModelSource, PoolingType
 
-        from inspector.adapters.fastembed.packaged import PackagedModel
-
+        keep_to_one_thread()
+        _keep_to_one_heap()
         known = {model["model"] for model in TextEmbedding.list_supported_models()}
         if _REGISTERED not in known:
             TextEmbedding.add_custom_model(
@@ -104,12 +119,37 @@ class FastembedEmbedder:
                 model_file="model.onnx",
             )
         try:
-            # The arena keeps what one long text needed, and makes no text faster.
-            return PackagedModel(
-                _REGISTERED, specific_model_path=str(self._folder), enable_cpu_mem_arena=False
+            # The arena keeps what one long text needed, and makes no text faster. Nor do more threads a short
+            # one; several texts are embedded side by side.
+            return TextEmbedding(
+                _REGISTERED, specific_model_path=str(self._folder), enable_cpu_mem_arena=False, threads=1
             )
         except Exception as error:
             raise ModelError(f"the embedding model cannot be loaded: {error}", hint=_HINT) from error
+
+
+def _batches(lengths: Sequence[int]) -> list[list[int]]:
+    """The numbers of texts of these lengths in batches, the longest texts first.
+
+    To embed a few words takes as long as to read the model's weights, which a batch does once. Longer texts
+    gain nothing by it, and the shorter ones in a batch are padded to the longest.
+    """
+    at_most = -(-len(lengths) // processors())
+    batches: list[list[int]] = []
+    for number in sorted(range(len(lengths)), key=lambda number: -lengths[number]):
+        batch = batches[-1] if batches else []
+        if batch and len(batch) < at_most and lengths[batch[0]] * (len(batch) + 1) <= _BATCHED:
+            batch.append(number)
+        else:
+            batches.append([number])
+    return batches
+
+
+def _keep_to_one_heap() -> None:
+    """Let all threads share the C library's first heap: what one has freed is there for the others, 60 MB."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def _give_back_memory() -> None:

@@ -5,8 +5,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspector.adapters.blas import keep_to_one_thread
 from inspector.adapters.fastembed.catalog import named_model
 from inspector.domain.error import ModelError
+from inspector.engine.discovery.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,10 +45,14 @@ class NamedEmbedder:
         # The tokenizer rejects lone surrogates.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         try:
-            # One text at a time: a batch pads every text to the length of its longest.
-            return [_unit(vector) for vector in self._model.embed(clean, batch_size=1)]
+            return side_by_side(self._vector, clean)
         except Exception as error:
             raise ModelError(f"the embedding model {self.name} failed: {error}") from error
+
+    def _vector(self, text: str) -> list[float]:
+        """One text at a time: what a quantized model makes of a batch depends on every text in it."""
+        assert self._model is not None
+        return _unit(next(iter(self._model.embed([text]))))
 
     def _load(self) -> "TextEmbedding":
         from fastembed import TextEmbedding
@@ -56,6 +62,7 @@ class NamedEmbedder:
             size = max(known.size // 1_000_000, 1)
             hint = f"Download it first (about {size} MB), or use the model that comes with Toolsight."
             raise ModelError(f"the embedding model {self.name} is not downloaded", hint=hint)
+        keep_to_one_thread()
         try:
             return TextEmbedding(known.name, cache_dir=str(self._folder), local_files_only=True)
         except Exception as error:

@@ -27,12 +27,14 @@ from inspector.engine.discovery.document import (
 from inspector.engine.discovery.posting import Postings
 from inspector.engine.discovery.predecessor import Predecessor
 from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.discovery.vector_table import ABSENT, Vector, VectorTable
+from inspector.engine.discovery.vector_table import ABSENT, Vector, VectorTable, similarities
 from inspector.engine.embedding_ports import StaticEmbedder
 
 # Below this share of embedded tools rankers use words alone: a mixture would favor the embedded tools.
 ENOUGH_EMBEDDED = 0.9
 _PASSAGES_OF = attrgetter("passages")
+# How many static vectors are compared at once.
+_ROWS = 1024
 # What an index makes on demand and takes over from the one before it.
 _TAKEN_OVER = ("postings", "word_postings", "static_vectors")
 
@@ -164,12 +166,20 @@ class ToolIndex:
         vector = self.query_vector(text)
         return 0.0 if vector is None or self.semantics is None else self.semantics.small_talk(vector)
 
-    def query_vectors(self, queries: Sequence[str]) -> list[Vector | None] | None:
-        """The unit vectors of queries, None for blank ones; None while rankers must use words alone."""
+    def query_vectors(
+        self, queries: Sequence[str], made_of: Mapping[str, Sequence[str]] | None = None
+    ) -> list[Vector | None] | None:
+        """The unit vectors of queries, None for blank ones; None while rankers must use words alone.
+
+        A query in `made_of` has the direction of the mean of those texts.
+        """
         if self.semantics is None or not self.is_semantic:
             return None
-        said = [query for query in queries if query.strip()]
+        made_of = made_of or {}
+        said = [text for query in queries for text in made_of.get(query, (query,)) if text.strip()]
         known = dict(zip(said, self.semantics.queries(said), strict=True))
+        for query, texts in made_of.items():
+            known[query] = _mean_direction([known[text] for text in texts])
         return list(map(known.get, queries))
 
     @cached_property
@@ -199,8 +209,8 @@ class ToolIndex:
         """The `static_similarities` of several queries, one below the other."""
         if self.static is None:
             return None
-        cosines = self.static_vectors @ self.static.embed(queries).T
-        return np.ascontiguousarray(cosines.T, np.float64)
+        rows = [self.static_vectors[start : start + _ROWS] for start in range(0, len(self.tools), _ROWS)]
+        return similarities(rows, self.static.embed(queries)).astype(np.float64)
 
     def server_similarities(self, vector: Vector) -> NDArray[np.float64]:
         """The cosine of each of `servers`, NaN for those not embedded yet."""
@@ -237,6 +247,12 @@ class ToolIndex:
         if position is not None and before.tools[position] == tool:
             return before.documents[position]
         return read(tool, self.vocabulary)
+
+
+def _mean_direction(vectors: Sequence[Vector]) -> Vector:
+    total: Vector = np.sum(vectors, axis=0)
+    length = np.linalg.norm(total)
+    return total / length if length else vectors[0]
 
 
 def _gather(cosines: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:

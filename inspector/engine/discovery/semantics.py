@@ -1,11 +1,8 @@
 """The sources of vectors: the embedder, the vector store, and new vectors in memory."""
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +13,6 @@ from inspector.engine.discovery.vector_table import Vector, VectorTable
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
 
 _QUERIES_KEPT = 256
-# How many texts of one query are embedded at once.
-_SIDE_BY_SIDE = 4
 
 
 class Semantics:
@@ -111,25 +106,18 @@ class Semantics:
         return self.queries([text])[0]
 
     def queries(self, texts: Sequence[str]) -> list[Vector]:
-        """The vectors of several queries, which are embedded side by side. Raises ModelError."""
+        """The vectors of several queries. Raises ModelError."""
         wanted = [text[:MAX_EMBEDDED] for text in texts]
         with self._lock:
             known = {text: self._queries[text] for text in wanted if text in self._queries}
-        # The longest first: no thread begins with it when the others are done.
-        new = sorted({text for text in wanted if text not in known}, key=lambda text: (-len(text), text))
-        vectors = self._threads.map(self._vector, new) if len(new) > 1 else map(self._vector, new)
-        for text, vector in zip(new, vectors, strict=True):
-            known[text] = vector
-            self._keep_query(text, vector)
+        new = list(dict.fromkeys(text for text in wanted if text not in known))
+        if new:
+            rows = np.asarray(self._embedder.embed(new), np.float32)
+            for text, vector in zip(new, rows, strict=True):
+                # A row alone keeps no others in memory.
+                known[text] = vector.copy()
+                self._keep_query(text, known[text])
         return [known[text] for text in wanted]
-
-    def _vector(self, text: str) -> Vector:
-        return np.asarray(self._embedder.embed([text])[0], np.float32)
-
-    @cached_property
-    def _threads(self) -> ThreadPoolExecutor:
-        # A short text keeps one processor busy, however many the model may use.
-        return ThreadPoolExecutor(min(_SIDE_BY_SIDE, os.cpu_count() or 1), "query")
 
     def _keep_query(self, text: str, vector: Vector) -> None:
         with self._lock:

@@ -1,18 +1,21 @@
 """A table of unit vectors in blocks, so that a change copies only the blocks it touches."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import accumulate, chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.engine.discovery.document import Key
+from inspector.engine.discovery.side_by_side import processors, side_by_side
 
 Vector = NDArray[np.float32]
 ABSENT = -1
 # Changing one text copies 1/32 of all vectors.
 _BLOCKS = 32
+# Below so many bytes, handing the work out takes longer than doing it.
+_WORTH_SHARING = 8_000_000
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,22 @@ class VectorTable:
 
     def similarities(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """The cosine of each row with unit vectors, of shape (vectors, rows)."""
-        columns = np.ascontiguousarray(vectors.T)
-        parts = [block.matrix @ columns for block in self._blocks if block.keys]
-        cosines = np.concatenate(parts) if parts else np.zeros((0, len(vectors)), np.float32)
-        return np.ascontiguousarray(cosines.T)
+        return similarities([block.matrix for block in self._blocks if block.keys], vectors)
+
+
+def similarities(
+    matrices: Sequence[NDArray[np.float32]], vectors: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """The cosine of each row of all matrices with unit vectors, of shape (vectors, rows)."""
+    columns = np.ascontiguousarray(vectors.T)
+    ends = list(accumulate(map(len, matrices), initial=0))
+    cosines = np.empty((ends[-1], len(vectors)), np.float32)
+
+    def compare(numbers: Iterable[int]) -> None:
+        for number in numbers:
+            np.matmul(matrices[number], columns, out=cosines[ends[number] : ends[number + 1]])
+
+    worth_sharing = sum(matrix.nbytes for matrix in matrices) >= _WORTH_SHARING
+    count = processors() if worth_sharing else 1
+    side_by_side(compare, [range(first, len(matrices), count) for first in range(count)])
+    return np.ascontiguousarray(cosines.T)

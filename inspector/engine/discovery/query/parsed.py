@@ -9,6 +9,9 @@ from inspector.engine.discovery.query.literal import typed
 from inspector.engine.discovery.vocabulary import MAX_QUERY_LENGTH
 
 MAX_STEPS = 8
+# From so many steps on their mean ranks as well as the meaning of the whole text, of which a model reads only
+# the beginning and which takes longest to embed.
+MANY_STEPS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,12 @@ def parse(query: str) -> ParsedQuery:
     asked = steps(wordings[-1])
     several = tuple(_at_most(MAX_STEPS, asked)) if len(asked) > 1 else ()
     return ParsedQuery(wordings, asking or said or (Clause(query),), several)
+
+
+def many_steps(text: str) -> tuple[str, ...]:
+    """The steps of a text of many, whose meanings make up its own; none of any other text."""
+    found = parse(text).steps
+    return found if len(found) >= MANY_STEPS else ()
 
 
 def _at_most(most: int, steps: Sequence[str]) -> Sequence[str]:

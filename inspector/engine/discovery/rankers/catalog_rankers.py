@@ -94,7 +94,6 @@ class CatalogRankers:
         return HybridRanker(
             self.index,
             lexical=self.lexical,
-            fusion=self.fusion,
             whole=QueryFusion(self.index, self.fusion, self.server_prior),
             names=self.names,
             tiers=self.tiers,

@@ -116,10 +116,12 @@ class FusionRanker:
             own.append(Part(Signal.AVERAGE, "average tool", -average))
         return found
 
-    def evidence(self, texts: Sequence[str]) -> list[Evidence]:
-        """The signals of each text; all are compared at once."""
+    def evidence(
+        self, texts: Sequence[str], made_of: Mapping[str, Sequence[str]] | None = None
+    ) -> list[Evidence]:
+        """The signals of each text; all are compared at once. `made_of`: see ToolIndex.query_vectors."""
         wants_model = bool(self._weights.summary or self._weights.best_passage)
-        vectors = self._index.query_vectors(texts) if wants_model else None
+        vectors = self._index.query_vectors(texts, made_of) if wants_model else None
         if vectors is None:
             return self._evidence(texts, None)
         # A blank text has no vector.

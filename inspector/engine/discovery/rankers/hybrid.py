@@ -21,7 +21,6 @@ from inspector.engine.discovery.rankers.asked_before import AskedBefore
 from inspector.engine.discovery.rankers.bm25 import Bm25Ranker
 from inspector.engine.discovery.rankers.evidence import Evidence
 from inspector.engine.discovery.rankers.fit import NAMED, FitModel, FitSignals, is_named, probability
-from inspector.engine.discovery.rankers.fusion import FusionRanker
 from inspector.engine.discovery.rankers.keyword_expert import KeywordExpertRanker
 from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanker
 from inspector.engine.discovery.rankers.query_fusion import QueryEvidence, QueryFusion
@@ -62,7 +61,6 @@ class HybridRanker:
         index: ToolIndex,
         *,
         lexical: Bm25Ranker,
-        fusion: FusionRanker,
         whole: QueryFusion,
         names: NameIndex,
         tiers: Tiers | None = None,
@@ -72,7 +70,6 @@ class HybridRanker:
         """Without `asked` past requests add nothing."""
         self._index = index
         self._lexical = lexical
-        self._fusion = fusion
         self._whole = whole
         self._names = names
         self._fit = fit or FitModel()
@@ -166,7 +163,7 @@ class HybridRanker:
 
         There are no signals while the model's vectors are not there.
         """
-        evidence = self._fusion.evidence([clause.text])[0]
+        evidence = self._whole.evidence_of(clause.text)
         return self._signals(clause, evidence), best_first(evidence.values, LOOKED_AT)
 
     def _signals(self, clause: Clause, evidence: Evidence) -> FitSignals | None:

@@ -4,7 +4,8 @@
 
 Literals mislead by what they are about, so the wording without them counts half. A query of n steps is also
 ranked step by step, with s = 0.1 n and at most 0.5: the mean of a long query's meanings is close to none of
-its tools. `server` is the mean of the scores of a server's three best tools: siblings that fit count.
+its tools. A text of MANY_STEPS or more is not embedded itself, its vector is the mean of theirs. `server` is
+the mean of the scores of a server's three best tools: siblings that fit count.
 """
 
 import math
@@ -15,7 +16,7 @@ import numpy as np
 
 from inspector.domain.ranking import Part, Score, Signal
 from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.query.parsed import ParsedQuery
+from inspector.engine.discovery.query.parsed import MANY_STEPS, ParsedQuery, many_steps
 from inspector.engine.discovery.rankers.evidence import Evidence
 from inspector.engine.discovery.rankers.fusion import FusionRanker
 from inspector.engine.discovery.rankers.ranker import Explanation, Ranking, Scores
@@ -82,7 +83,17 @@ class QueryFusion:
     def evidence(self, parsed: ParsedQuery) -> QueryEvidence:
         """The signals of a query's wordings, steps and clauses."""
         texts = dict.fromkeys((*parsed.wordings, *parsed.steps, *(clause.text for clause in parsed.clauses)))
-        return QueryEvidence(parsed, dict(zip(texts, self._fusion.evidence(list(texts)), strict=True)))
+        # No text has more steps than the query.
+        long = [text for text in texts if text not in parsed.steps] if len(parsed.steps) >= MANY_STEPS else []
+        return QueryEvidence(parsed, dict(zip(texts, self._evidence(list(texts), long), strict=True)))
+
+    def evidence_of(self, text: str) -> Evidence:
+        """The signals of one text."""
+        return self._evidence([text], [text])[0]
+
+    def _evidence(self, texts: Sequence[str], long: Sequence[str]) -> list[Evidence]:
+        """`long` are the texts that may have many steps."""
+        return self._fusion.evidence(texts, {text: steps for text in long if (steps := many_steps(text))})
 
     def ranking(self, evidence: QueryEvidence) -> Ranking:
         """The scores that follow from the evidence; by words alone only those of the query as it is."""
