@@ -32,8 +32,8 @@ TRIED = (
     "",
     "- A linear or boosted model over the products of MiniLM's vectors, learned from the published sets: .62 "
     "to .69 on demo and .62 to .73 on pool_docker, which it had not seen.",
-    "- The tokens of request and tool aligned one by one: .75, .72, .97, .87, for five more runs of the model "
-    "a search.",
+    "- The tokens of request and tool aligned one by one: .75, .72, .97, .87, for five more runs of the "
+    "model a search.",
     "- Fisher's discriminant instead of the two means of small talk and requests, with twice the examples; "
     "verbs read only where they are imperatives: no difference.",
 )
