@@ -42,11 +42,12 @@ class Verdict:
     @property
     def short(self) -> str:
         """The verdict as one sentence."""
-        tools = count(self.tools, "tool")
+        is_one = self.tools == 1
+        tools = "this tool" if is_one else f"these {count(self.tools, 'tool')}"
         said = {
-            Answer.PAYS: f"Discovery pays for these {tools}",
-            Answer.COSTS: f"Discovery does not pay for these {tools}: bind them all",
-            Answer.DEPENDS: f"Whether discovery pays for these {tools} depends on the session",
+            Answer.PAYS: f"Discovery pays for {tools}",
+            Answer.COSTS: f"Discovery does not pay for {tools}: bind {'it' if is_one else 'them all'}",
+            Answer.DEPENDS: f"Whether discovery pays for {tools} depends on the session",
         }
         return f"{said[self.answer]}."
 
