@@ -6,7 +6,7 @@ explicitly: what no grant covers does not exist for the person.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 
@@ -88,8 +88,12 @@ class Sight:
         return tuple(tool for tool in tools if self.permits(tool.id))
 
     def deciding(self, tool_id: str) -> tuple[Grant, ...]:
-        """The grants that cover a tool, whatever the allowlist says."""
-        return tuple(grant for grant in self.grants if matches_any(tool_id, grant.patterns))
+        """The grants that cover a tool, each with the patterns that do, whatever the allowlist says."""
+        matching = (
+            replace(grant, patterns=tuple(p for p in grant.patterns if matches_any(tool_id, (p,))))
+            for grant in self.grants
+        )
+        return tuple(grant for grant in matching if grant.patterns)
 
 
 EVERYTHING = Sight()

@@ -39,6 +39,15 @@ def test_the_grants_that_decide_are_named() -> None:
     assert [grant.scope for grant in ACME.sight("ada").deciding("shop:refund")] == [Scope.ROLE]
 
 
+def test_a_grant_that_decides_names_only_its_patterns_that_match() -> None:
+    policy = AccessPolicy(
+        users={"ada": User("ada", "acme")},
+        grants=(Grant(Scope.USER, "ada", "acme", ("files:*", "shop:*", "*:read")),),
+    )
+    (grant,) = policy.sight("ada").deciding("files:read")
+    assert grant.patterns == ("files:*", "*:read")
+
+
 def test_an_unknown_user_is_told_the_closest_name() -> None:
     with pytest.raises(ConfigError) as caught:
         ACME.sight("adda")
