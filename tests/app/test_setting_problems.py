@@ -53,6 +53,13 @@ def test_an_empty_conversation_says_that_no_message_will_be_answered_and_why() -
     assert TYPO.hint in text
 
 
+def test_where_no_server_will_be_started_nothing_is_waited_for() -> None:
+    text = welcome(SessionState(problems=(TYPO,)), ()).plain
+    assert text.startswith("No message is answered")
+    assert "Connecting" not in text
+    assert "Connecting" in welcome(SessionState(problems=(AWAY,)), ()).plain
+
+
 def test_an_empty_conversation_says_what_cannot_be_checked_without_alarm() -> None:
     text = welcome(state(AWAY), ()).plain
     assert AWAY.sentence in text

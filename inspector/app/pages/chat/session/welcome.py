@@ -24,6 +24,9 @@ def welcome(session: SessionState, examples: Sequence[str]) -> Content:
     connecting = phases.count(ServerPhase.CONNECTING)
     failed = phases.count(ServerPhase.FAILED)
     problems = _problems(session)
+    if not phases and refusal(session.problems):
+        # A server that nobody may see is not started, so there is none to wait for.
+        return Content("\n").join(problems[1:])
     if not phases or connecting == len(phases):
         servers = count(len(phases), "server") if phases else "the servers"
         return Content("\n").join([Content.styled(f"Connecting to {servers} …", MUTED), *problems])
