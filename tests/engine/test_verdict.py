@@ -48,7 +48,11 @@ def test_more_tools_never_turn_a_yes_into_a_no(tools: int, even: BreakEven) -> N
         (84, BreakEven(213, 26, 1593), ("depends on the session", "from 213 tools", "26 to 1,593")),
         (4, BreakEven(78, 20, 303), ("does not pay for these 4 tools: bind them all", "from 78 tools")),
         (900, BreakEven(78, 20, 303), ("Discovery pays for these 900 tools", "$0.19 with discovery")),
-        (1, BreakEven(None, None, None), ("does not pay for this tool: bind it", "would not with 5,000 tools")),
+        (
+            1,
+            BreakEven(None, None, None),
+            ("does not pay for this tool: bind it", "would not with 5,000 tools"),
+        ),
         (50, BreakEven(None, 40, None), ("depends", "As assumed it never does", "40 to never")),
     ],
 )
