@@ -33,8 +33,8 @@ from inspector.engine.embedding_ports import StaticEmbedder
 # Below this share of embedded tools rankers use words alone: a mixture would favor the embedded tools.
 ENOUGH_EMBEDDED = 0.9
 _PASSAGES_OF = attrgetter("passages")
-# How many static vectors are compared at once.
-_ROWS = 1024
+# Of the static vectors, so that several threads can compare them.
+_PARTS = 16
 # What an index makes on demand and takes over from the one before it.
 _TAKEN_OVER = ("postings", "word_postings", "static_vectors")
 
@@ -169,18 +169,8 @@ class ToolIndex:
     def query_vectors(
         self, queries: Sequence[str], made_of: Mapping[str, Sequence[str]] | None = None
     ) -> list[Vector | None] | None:
-        """The unit vectors of queries, None for blank ones; None while rankers must use words alone.
-
-        A query in `made_of` has the direction of the mean of those texts.
-        """
-        if self.semantics is None or not self.is_semantic:
-            return None
-        made_of = made_of or {}
-        said = [text for query in queries for text in made_of.get(query, (query,)) if text.strip()]
-        known = dict(zip(said, self.semantics.queries(said), strict=True))
-        for query, texts in made_of.items():
-            known[query] = _mean_direction([known[text] for text in texts])
-        return list(map(known.get, queries))
+        """The vectors of queries, see Semantics.meanings; None while rankers must use words alone."""
+        return self.semantics.meanings(queries, made_of) if self.semantics and self.is_semantic else None
 
     @cached_property
     def absent(self) -> NDArray[np.bool_] | None:
@@ -209,8 +199,8 @@ class ToolIndex:
         """The `static_similarities` of several queries, one below the other."""
         if self.static is None:
             return None
-        rows = [self.static_vectors[start : start + _ROWS] for start in range(0, len(self.tools), _ROWS)]
-        return similarities(rows, self.static.embed(queries)).astype(np.float64)
+        parts = np.array_split(self.static_vectors, _PARTS)
+        return similarities(parts, self.static.embed(queries)).astype(np.float64)
 
     def server_similarities(self, vector: Vector) -> NDArray[np.float64]:
         """The cosine of each of `servers`, NaN for those not embedded yet."""
@@ -247,12 +237,6 @@ class ToolIndex:
         if position is not None and before.tools[position] == tool:
             return before.documents[position]
         return read(tool, self.vocabulary)
-
-
-def _mean_direction(vectors: Sequence[Vector]) -> Vector:
-    total: Vector = np.sum(vectors, axis=0)
-    length = np.linalg.norm(total)
-    return total / length if length else vectors[0]
 
 
 def _gather(cosines: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -105,6 +105,20 @@ class Semantics:
         """The vector of a query; takes some milliseconds the first time. Raises ModelError."""
         return self.queries([text])[0]
 
+    def meanings(
+        self, texts: Sequence[str], made_of: Mapping[str, Sequence[str]] | None = None
+    ) -> list[Vector | None]:
+        """The unit vectors of texts, None for blank ones. Raises ModelError.
+
+        A text in `made_of` has the direction of the mean of those texts, and is not embedded itself.
+        """
+        made_of = made_of or {}
+        said = [part for text in texts for part in made_of.get(text, (text,)) if part.strip()]
+        known = dict(zip(said, self.queries(said), strict=True))
+        for text, parts in made_of.items():
+            known[text] = _mean_direction([known[part] for part in parts])
+        return list(map(known.get, texts))
+
     def queries(self, texts: Sequence[str]) -> list[Vector]:
         """The vectors of several queries. Raises ModelError."""
         wanted = [text[:MAX_EMBEDDED] for text in texts]
@@ -124,3 +138,9 @@ class Semantics:
             self._queries[text] = vector
             if len(self._queries) > _QUERIES_KEPT:
                 self._queries.popitem(last=False)
+
+
+def _mean_direction(vectors: Sequence[Vector]) -> Vector:
+    total: Vector = np.sum(vectors, axis=0)
+    length = np.linalg.norm(total)
+    return total / length if length else vectors[0]

@@ -119,7 +119,7 @@ class FusionRanker:
     def evidence(
         self, texts: Sequence[str], made_of: Mapping[str, Sequence[str]] | None = None
     ) -> list[Evidence]:
-        """The signals of each text; all are compared at once. `made_of`: see ToolIndex.query_vectors."""
+        """The signals of each text; all are compared at once. `made_of`: see Semantics.meanings."""
         wants_model = bool(self._weights.summary or self._weights.best_passage)
         vectors = self._index.query_vectors(texts, made_of) if wants_model else None
         if vectors is None:
