@@ -111,7 +111,7 @@ def _part_line(part: Part, columns: Sequence[str]) -> Content:
     word, style = SIGNALS[part.signal]
     term = plain(middle(SHORT_TERMS.get(part.term, part.term), _TERM), newlines=False)
     numbers = [_number(column, part.inputs[column]) if column in part.inputs else "" for column in columns]
-    row = _row("", "", numbers, f"{part.value:.3f}")
+    row = _row("", "", numbers, _adds(part.value))
     return Content.assemble(
         term.pad_right(max(_TERM - term.cell_length, 0)),
         " ",
@@ -119,6 +119,12 @@ def _part_line(part: Part, columns: Sequence[str]) -> Content:
         row[_TERM + 1 + _WHERE : -_ADDS],
         (row[-_ADDS:], "bold"),
     )
+
+
+def _adds(value: float) -> str:
+    """With as many decimals as there is room for: where tools hardly differ, parts run into thousands."""
+    written = (f"{value:.{decimals}f}" for decimals in (3, 2, 1))
+    return next((text for text in written if len(text) <= _ADDS), f"{value:.0f}")
 
 
 def _number(column: str, value: float) -> str:
