@@ -70,7 +70,7 @@ class ReadOnlyDatabase(SqliteDatabase):
 
 
 class SqlitePeer:
-    """A `PeerRegistry` in a file. It is open while it is asked, so that others can replace or move it."""
+    """A `SearchableRegistry` in a file, open while it is asked, so that others can replace or move it."""
 
     def __init__(self, path: Path, *, seconds: float) -> None:
         self._database = ReadOnlyDatabase(path, seconds=seconds)
@@ -78,12 +78,12 @@ class SqlitePeer:
         self._registry: SqliteRegistry | None = None
 
     def count(self, sight: Sight = EVERYTHING) -> int:
-        """See `ToolRegistry`."""
+        """See `SearchableRegistry`."""
         with self._asked() as registry:
             return registry.count(sight)
 
     def embedded(self, model: str, sight: Sight = EVERYTHING) -> int:
-        """See `ToolRegistry`."""
+        """See `SearchableRegistry`."""
         with self._asked() as registry:
             return registry.embedded(model, sight)
 
@@ -96,7 +96,7 @@ class SqlitePeer:
         *,
         floor: float = -1.0,
     ) -> tuple[Neighbour, ...]:
-        """See `ToolRegistry`."""
+        """See `SearchableRegistry`."""
         with self._asked() as registry:
             return registry.nearest(model, vector, count, sight, floor=floor)
 

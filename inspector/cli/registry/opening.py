@@ -27,8 +27,9 @@ def open_registry(options: Options) -> "ToolRegistry":
         from inspector.adapters.sqlite.registry import SqliteRegistry
 
         return SqliteRegistry(database_path(options))
-    scheme = url.partition(":")[0]
-    if scheme not in ("postgres", "postgresql"):
+    from inspector.adapters.files.registry_peers import is_address
+
+    if not is_address(url):
         hint = "Write postgresql://USER@HOST/DATABASE, or unset it to use the SQLite file."
         raise ConfigError(f"{DATABASE_URL} is not a PostgreSQL address", hint=hint)
     try:

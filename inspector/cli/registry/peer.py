@@ -13,7 +13,7 @@ from inspector.domain.federation import FederationSettings, Peer
 from inspector.engine.registry.federation import Federation, Member
 
 if TYPE_CHECKING:
-    from inspector.engine.registry.federation import PeerRegistry
+    from inspector.engine.registry.port import SearchableRegistry
 
 
 def open_federation(settings: FederationSettings) -> Federation:
@@ -28,17 +28,17 @@ def open_federation(settings: FederationSettings) -> Federation:
     return Federation(tuple(members), seconds=settings.seconds)
 
 
-def _opened(peer: Peer, seconds: float) -> "PeerRegistry":
+def _opened(peer: Peer, seconds: float) -> "SearchableRegistry":
     if not is_address(peer.database):
         from inspector.adapters.sqlite.peer import SqlitePeer
 
         return SqlitePeer(Path(peer.database), seconds=seconds)
     try:
-        from inspector.adapters.postgres.peer import PostgresPeer
+        from inspector.adapters.postgres.peer import open_peer
     except ImportError as error:
         hint = "Install it with `pip install 'toolsight[postgres]'`."
         raise ConfigError(f"it needs a package that is not installed: {error.name}", hint=hint) from error
-    return PostgresPeer(peer.database, seconds=seconds)
+    return open_peer(peer.database, seconds=seconds)
 
 
 def _sight(peer: Peer) -> Sight:

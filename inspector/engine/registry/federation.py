@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Protocol
 
 from inspector.domain.access import EVERYTHING, Sight
 from inspector.domain.error import ToolsightError
@@ -17,6 +16,7 @@ from inspector.domain.federation import Federated, Located, PeerAnswer
 from inspector.domain.registered_tool import Neighbour
 from inspector.engine.discovery.document import MAX_EMBEDDED
 from inspector.engine.embedding_ports import Embedder
+from inspector.engine.registry.port import SearchableRegistry
 from inspector.engine.registry.text import embedded_text
 
 OWN = ""
@@ -27,27 +27,6 @@ LATE = "it did not answer in time"
 BUSY = "it is still busy with an earlier search"
 
 
-class PeerRegistry(Protocol):
-    """What is asked of a peer's registry, as of a `ToolRegistry`; nothing here can change it.
-
-    Each method raises StoreError, also if the peer's tables are of another version of Toolsight.
-    """
-
-    def count(self, sight: Sight = EVERYTHING) -> int: ...
-
-    def embedded(self, model: str, sight: Sight = EVERYTHING) -> int: ...
-
-    def nearest(
-        self,
-        model: str,
-        vector: Sequence[float],
-        count: int,
-        sight: Sight = EVERYTHING,
-        *,
-        floor: float = -1.0,
-    ) -> tuple[Neighbour, ...]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Member:
     """A peer that can be searched. `sight` says what we may see there; both raise ToolsightError.
@@ -56,7 +35,7 @@ class Member:
     """
 
     name: str
-    registry: Callable[[], PeerRegistry]
+    registry: Callable[[], SearchableRegistry]
     sight: Callable[[], Sight] = lambda: EVERYTHING
 
 
@@ -174,7 +153,7 @@ def _answered(member: Member, question: _Question) -> _Answer:
     return _Answer(tuple(kept.values()), refused=len(near) - len(kept))
 
 
-def _why_nothing(registry: PeerRegistry, model: str, sight: Sight) -> str:
+def _why_nothing(registry: SearchableRegistry, model: str, sight: Sight) -> str:
     if not registry.count(sight):
         return "it has no tools, or shows none to whom it knows us as"
     if registry.embedded(model, sight):

@@ -8,11 +8,38 @@ from inspector.domain.registered_tool import Neighbour, RegisteredTool, SyncRepo
 from inspector.domain.tool import Tool
 
 
-class ToolRegistry(Protocol):
-    """Keeps tools and searches their vectors. Thread-safe; each method raises StoreError.
+class SearchableRegistry(Protocol):
+    """What a search asks of a registry. Each method raises StoreError.
 
     Whatever is asked with a `sight` answers as if the other tools were not there: the filter is part of the
     query, so that a count is one of permitted tools and the nearest k are k permitted ones.
+    """
+
+    def count(self, sight: Sight = EVERYTHING) -> int:
+        """How many tools there are now."""
+
+    def embedded(self, model: str, sight: Sight = EVERYTHING) -> int:
+        """How many of the tools there are now have a vector of this model."""
+
+    def nearest(
+        self,
+        model: str,
+        vector: Sequence[float],
+        count: int,
+        sight: Sight = EVERYTHING,
+        *,
+        floor: float = -1.0,
+    ) -> tuple[Neighbour, ...]:
+        """The `count` tools nearest to a unit vector by cosine, nearest first, none below `floor`.
+
+        Equal ones come in order of their ids. A similarity depends on both vectors alone, whatever else is
+        searched. An approximate index may miss some tools, but returns fewer only if fewer are permitted,
+        embedded and above the floor.
+        """
+
+
+class ToolRegistry(SearchableRegistry, Protocol):
+    """Keeps tools and searches their vectors. Thread-safe.
 
     Ids are ordered by code point. They may hold any character, NUL and lone surrogates too. What cannot be
     kept or searched for is a StoreError: see `registry.acceptance`.
@@ -60,9 +87,6 @@ class ToolRegistry(Protocol):
     def servers(self, sight: Sight = EVERYTHING) -> Mapping[str, int]:
         """How many tools there are now of each server that has any, in order of their names."""
 
-    def embedded(self, model: str, sight: Sight = EVERYTHING) -> int:
-        """How many of the tools there are now have a vector of this model."""
-
     def unembedded(self, model: str, limit: int) -> Mapping[bytes, str]:
         """Texts of tools there are now that have no vector of this model yet, by their key; {} if none.
 
@@ -74,22 +98,6 @@ class ToolRegistry(Protocol):
         """Keep vectors by the key of their text: unit vectors as float32, little-endian.
 
         All vectors of a model have the same number of dimensions: those that have another one are forgotten.
-        """
-
-    def nearest(
-        self,
-        model: str,
-        vector: Sequence[float],
-        count: int,
-        sight: Sight = EVERYTHING,
-        *,
-        floor: float = -1.0,
-    ) -> tuple[Neighbour, ...]:
-        """The `count` tools nearest to a unit vector by cosine, nearest first, none below `floor`.
-
-        Equal ones come in order of their ids. A similarity depends on both vectors alone, whatever else is
-        searched. An approximate index may miss some tools, but returns fewer only if fewer are permitted,
-        embedded and above the floor.
         """
 
     def close(self) -> None:

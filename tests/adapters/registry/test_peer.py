@@ -15,8 +15,7 @@ from inspector.domain.error import ConfigError, StoreError
 from inspector.domain.federation import Peer
 from inspector.domain.tool import Tool
 from inspector.engine.registry.embedding import embed_missing
-from inspector.engine.registry.federation import PeerRegistry
-from inspector.engine.registry.port import ToolRegistry
+from inspector.engine.registry.port import SearchableRegistry, ToolRegistry
 from tests.support.hostile import with_hostile_text
 from tests.support.postgres import address, empty_registry, execute
 
@@ -40,7 +39,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def same(peer: PeerRegistry, registry: ToolRegistry) -> bool:
+def same(peer: SearchableRegistry, registry: ToolRegistry) -> bool:
     """Whether a peer answers as the registry itself does."""
     near = [one.nearest(EMBEDDER.name, VECTOR, 3) == () for one in (peer, registry)]
     return near == [False, False] and all(
@@ -143,25 +142,25 @@ def test_hostile_names_and_texts_come_as_they_are(
 
 def test_a_database_of_postgresql_answers_as_its_own_program_and_is_never_migrated() -> None:
     url = address()
-    from inspector.adapters.postgres.peer import PostgresPeer
+    from inspector.adapters.postgres.peer import open_peer
 
     with empty_registry() as registry:
         filled(registry)
-        peer = PostgresPeer(url, seconds=60)
+        peer = open_peer(url, seconds=60)
         assert same(peer, registry)
         execute("UPDATE toolsight.migration SET name = 'dreams' WHERE name = 'registry'")
         try:
             with pytest.raises(StoreError, match="a newer Toolsight"):
-                PostgresPeer(url, seconds=60).count()
+                open_peer(url, seconds=60).count()
         finally:
             execute("UPDATE toolsight.migration SET name = 'registry' WHERE name = 'dreams'")
         execute("ALTER TABLE toolsight.migration RENAME TO hidden")
         try:
             with pytest.raises(StoreError, match="an older Toolsight"):
-                PostgresPeer(url, seconds=60).count()
+                open_peer(url, seconds=60).count()
         finally:
             execute("ALTER TABLE toolsight.hidden RENAME TO migration")
-        assert same(PostgresPeer(url, seconds=60), registry)
+        assert same(open_peer(url, seconds=60), registry)
 
 
 def written(folder: Path, text: str) -> Path:
