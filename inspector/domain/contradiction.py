@@ -1,4 +1,4 @@
-"""Claims of a server about a tool that the tool's own name or parameters contradict."""
+"""What a tool's name and parameters say it does, and the claims of its server that they contradict."""
 
 import re
 from typing import Final
@@ -13,12 +13,15 @@ _CHANGING: Final = (
     "write create update insert upsert modify edit rename overwrite send pay transfer refund buy purchase "
     "publish upload cancel"
 )
+# Destroys less for sure, so that no claim is doubted for it.
+_ENDING: Final = "cancel void discard trash clear reset deactivate disable suspend unlock refund"
 _READING: Final = (
     "get list search find read check show describe count fetch query lookup view retrieve inspect preview "
     "validate is has"
 )
 _DESTROYS: Final = frozenset(_DESTROYING.split())
 _CHANGES: Final = _DESTROYS.union(_CHANGING.split())
+_ENDS: Final = _DESTROYS.union(_ENDING.split())
 # `get_delete_policy` only reads; in `find_and_delete` what comes after “and” is done as well.
 _READS: Final = frozenset(_READING.split())
 _JOINS: Final = frozenset({"and", "or", "then"})
@@ -39,6 +42,14 @@ def contradiction(tool: Tool) -> str:
         return f"its server claims that it only reads, but {against}" if against else ""
     word = _said(tool.name, _DESTROYS) if claims.destructive is False else ""
     return f"its server claims that it destroys nothing, but its name says “{word}”" if word else ""
+
+
+def destroys(tool: Tool) -> bool:
+    """Whether a tool may destroy something, by its server's claim, its name or its choices of an action."""
+    claims = tool.annotations
+    if claims.destructive and not claims.read_only:
+        return True
+    return bool(_said(tool.name, _ENDS) or _chosen(fields(tool.input_schema), _DESTROYS))
 
 
 def _against_reading(tool: Tool) -> str:
@@ -65,9 +76,14 @@ def _taken(parameters: tuple[SchemaField, ...]) -> str:
     names = {" ".join(_words(parameter.name)) for parameter in parameters}
     if names & _PATHS and names & _CONTENTS:
         return "it takes a file's path and content"
+    return _chosen(parameters, _CHANGES)
+
+
+def _chosen(parameters: tuple[SchemaField, ...], wanted: frozenset[str]) -> str:
+    """How a parameter lets the caller choose one of the wanted actions."""
     for parameter in parameters:
         name = " ".join(_words(parameter.name))
-        done = (_said(choice, _CHANGES) for choice in parameter.choices if isinstance(choice, str))
+        done = (_said(choice, wanted) for choice in parameter.choices if isinstance(choice, str))
         if name in _ACTIONS and (word := next(filter(None, done), "")):
             return f"its parameter “{name}” can be “{word}”"
     return ""

@@ -62,17 +62,14 @@ class MarketplaceReport:
         return "\n".join((_NOT_CALLABLE, *map(_line, self.suggestions)))
 
 
-def why_further(report: SearchReport, below: int) -> str:
+def why_further(report: SearchReport) -> str:
     """Why a search goes on in the marketplace (section 10); "" if it does not.
 
     Only a query does: what is asked for by name, or all that a server has, is no need that nobody serves.
     """
     if report.error or not report.request.query.strip():
         return ""
-    if report.abstained:
-        return "no tool fits"
-    found = len(report.results)
-    return f"{count(found, 'result')}, fewer than {below}" if found < below else ""
+    return "" if report.results else "no tool fits"
 
 
 def suggestion(plugin: Plugin, similarity: float, matched: str, score: Score) -> Suggestion:

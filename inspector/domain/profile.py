@@ -25,7 +25,7 @@ class Profile:
 _QUIET: Mapping[str, Any] = {"guard.enabled": False, "redundancy.enabled": False}
 _ALWAYS_ANSWERS: Mapping[str, Any] = {
     "discovery.min_probability": 0.0,
-    "discovery.min_tool_probability": 0.0,
+    "discovery.min_closest": 0.0,
 }
 
 PROFILES: Mapping[str, Profile] = {

@@ -57,6 +57,14 @@ class Score:
         return math.isclose(math.fsum(part.value for part in self.parts), self.value, abs_tol=TOLERANCE)
 
 
+class Answer(StrEnum):
+    """What a search says: a tool clearly fits, these come closest, or nothing does."""
+
+    FOUND = "found"
+    CLOSEST = "closest"
+    NOTHING = "nothing"
+
+
 class Outcome(StrEnum):
     """What happened to a scored tool."""
 
@@ -67,6 +75,7 @@ class Outcome(StrEnum):
     UNLIKELY = "unlikely to fit"
     ABSTAINED = "no tool fits"
     OVER_LIMIT = "over limit"
+    WITHHELD = "withheld: it destroys"
     OTHER_SERVER = "other server"
     OTHER_TAG = "other tag"
     PRECONDITION = "precondition not met"
@@ -142,8 +151,9 @@ class SearchReport:
     """A search and its hits, best first. `latency_ms` covers the ranking alone.
 
     `scored` counts the tools considered; `hits` are the results and the best of the rest. `probability` is
-    how likely it is that any tool fits, None if the ranker does not estimate it; below `threshold` the search
-    abstains. `note` says what the ranker had to do without. Of an `unscored` search only the order is known:
+    how likely it is that any tool fits, None if the ranker does not estimate it; `threshold` and
+    `closest_threshold` are the least for the answers `found` and `closest`. `note` says what the ranker had
+    to do without. Of an `unscored` search only the order is known:
     a real agent's transcript tells no scores, and every score is 0. `unconnected` is told apart from the
     hits: the best first, none of it loaded.
     """
@@ -158,6 +168,7 @@ class SearchReport:
     scored: int = 0
     probability: float | None = None
     threshold: float = 0.0
+    closest_threshold: float = 0.0
     note: str = ""
     unscored: bool = False
     unconnected: tuple[Unconnected, ...] = ()
@@ -167,6 +178,15 @@ class SearchReport:
         return tuple(hit for hit in self.hits if hit.outcome.is_result)
 
     @property
+    def answer(self) -> Answer:
+        """What the search says; sessions recorded before there was `closest` said nothing instead."""
+        if not self.results:
+            return Answer.NOTHING
+        is_unsure = self.probability is not None and self.probability < self.threshold
+        return Answer.CLOSEST if is_unsure else Answer.FOUND
+
+    @property
     def abstained(self) -> bool:
-        """Whether the search abstained: it answered that no tool fits."""
-        return self.probability is not None and self.probability < self.threshold
+        """Whether nothing was returned because it is too improbable that any tool fits."""
+        is_unsure = self.probability is not None and self.probability < self.threshold
+        return is_unsure and self.answer is Answer.NOTHING

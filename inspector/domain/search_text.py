@@ -12,6 +12,10 @@ NOTHING_FOUND = (
     "No matching tools found. Try a different query: other words for the capability, "
     "a server_name from the manifest, or exact tool_names."
 )
+CLOSEST_ONLY = (
+    "No tool clearly fits this request. These come closest: use one only if it does what was asked, "
+    "otherwise say that none does."
+)
 NOW_LOADED = "These tools are now loaded and available to call."
 _BRIEF = 120
 # As many servers as an answer lists in full.
@@ -55,17 +59,29 @@ def unloaded_text(made_room: Sequence[str], expired: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def abstained_text(probability: float, near: Sequence[Tool]) -> str:
-    """The text of a search that abstains; it names the closest tools without loading them."""
+def nothing_fits_text(near: Sequence[Tool]) -> str:
+    """The text of a search that finds nothing; it names the nearest tools without loading them."""
     lines = [
-        f"No tool fits this request (probability {probability:.2f}), so none was loaded. "
+        "No tool fits this request, so none was loaded. "
         "Do it without tools, say that it cannot be done, or search with other words."
     ]
     if near:
-        lines.append(
-            f"Closest, load with tool_names if one is right after all: {', '.join(tool.id for tool in near)}."
-        )
+        lines.append(f"If one of these is right after all, load it with tool_names: {_ids(near)}.")
     return "\n".join(lines)
+
+
+def withheld_text(tools: Sequence[Tool]) -> str:
+    """The tools that an unsure search did not load because they destroy something; "" for none."""
+    if not tools:
+        return ""
+    return (
+        f"Not loaded, because it may destroy data and was not clearly asked for: {_ids(tools)}. "
+        "Load with tool_names only if the user asked for exactly that."
+    )
+
+
+def _ids(tools: Sequence[Tool]) -> str:
+    return ", ".join(tool.id for tool in tools)
 
 
 def unconnected_text(tools: Sequence[Tool]) -> str:

@@ -77,10 +77,13 @@ class DiscoverySettings:
     ranker: str = knob("hybrid", "how searches rank; the search page lists all rankers")
     embedding_model: str = knob("packaged", "packaged, none, or the name of any fastembed model")
     min_probability: float = knob(
-        0.35, "below this probability a search abstains: no tool fits; 0 turns this off", low=0, high=1
+        0.35,
+        "from this confidence on a search answers “found”, below it at most “closest”; 0 turns this off",
+        low=0,
+        high=1,
     )
-    min_tool_probability: float = knob(
-        0.1, "below this probability a tool is not a result; 0 turns this off", low=0, high=1
+    min_closest: float = knob(
+        0.02, "below this confidence a search answers “nothing”; 0 turns this off", low=0, high=1
     )
     iso_threshold: float = knob(
         0.28, "the lowest cosine the rankers dense, iso and three-tier accept", low=-1, high=1

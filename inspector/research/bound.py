@@ -29,7 +29,7 @@ def gate_bound(rankers: CatalogRankers, clock: Clock) -> tuple[str, Bound]:
 def search_bound(rankers: CatalogRankers, ranker: str, clock: Clock) -> tuple[str, Bound]:
     """The name of a search with this ranker and what it binds."""
     settings = rankers.settings
-    rules = SearchRules(settings.max_search_results, settings.min_probability, settings.min_tool_probability)
+    rules = SearchRules.of(settings)
     search = ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, clock)
 
     def bound(query: str) -> Sequence[str]:

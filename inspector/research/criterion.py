@@ -87,7 +87,7 @@ def found_tools(
     """What one search finds for each possible request. Raises ToolsightError and Stopped."""
     settings = DiscoverySettings()
     rankers = CatalogRankers(index, settings)
-    rules = SearchRules(settings.max_search_results, settings.min_probability, settings.min_tool_probability)
+    rules = SearchRules.of(settings)
     search = ToolSearch(index, rankers.names, rankers.get(ranker), rules, source.clock)
     possible = [case for case in cases if case.is_possible]
     whole: list[bool] = []

@@ -100,13 +100,7 @@ class Searcher:
         self._ranker = _Remembering(self.rankers.get(self.settings.ranker), index)
 
     def search(self, query: str, bound: Collection[str], settings: DiscoverySettings) -> SearchAnswer:
-        rules = SearchRules(
-            settings.max_search_results,
-            settings.min_probability,
-            settings.min_tool_probability,
-            bound=bound,
-            form=settings.results,
-        )
+        rules = replace(SearchRules.of(settings), bound=bound)
         search = ToolSearch(self.rankers.index, self.rankers.names, self._ranker, rules, _NoClock())
         return search.run(SearchRequest(query), misses=0)
 

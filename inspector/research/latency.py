@@ -113,7 +113,7 @@ def measured_search(
     Raises ToolsightError and Stopped.
     """
     settings, rankers = DiscoverySettings(), _rankers(index, source)
-    rules = SearchRules(settings.max_search_results, settings.min_probability, settings.min_tool_probability)
+    rules = SearchRules.of(settings)
     search = ToolSearch(index, rankers.names, rankers.get(settings.ranker), rules, source.clock)
 
     semantics, floor = rankers.index.semantics, settings.iso_threshold

@@ -86,7 +86,7 @@ def _searches(evalset: EvalSet) -> ToolSearch:
     """Searches as a session has them: five results, thresholds on."""
     settings = DiscoverySettings()
     rankers = CatalogRankers(prepared(evalset).index, settings)
-    rules = SearchRules(settings.max_search_results, settings.min_probability, settings.min_tool_probability)
+    rules = SearchRules.of(settings)
     return ToolSearch(rankers.index, rankers.names, rankers.hybrid, rules, SystemClock())
 
 

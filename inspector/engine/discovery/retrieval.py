@@ -180,13 +180,7 @@ class Retrieval:
     @property
     def rules(self) -> SearchRules:
         """The current rules that turn a ranking into results."""
-        return SearchRules(
-            self.settings.max_search_results,
-            self.settings.min_probability,
-            self.settings.min_tool_probability,
-            Tags(self._server_tags(), self.settings.tags),
-            form=self.settings.results,
-        )
+        return SearchRules.of(self.settings, tags=Tags(self._server_tags(), self.settings.tags))
 
     @property
     def ranker_name(self) -> str:

@@ -4,16 +4,22 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from inspector.domain.ranking import Outcome, SearchRequest
-from inspector.domain.settings import ResultForm
+from inspector.domain.contradiction import destroys
+from inspector.domain.ranking import Answer, Outcome, SearchRequest
+from inspector.domain.settings import DiscoverySettings, ResultForm
 from inspector.domain.tag import Tags
 from inspector.domain.tool import Tool
+from inspector.engine.discovery.query.action import asks_for
 
 if TYPE_CHECKING:
     from inspector.engine.discovery.rankers.ranker import Mask, Ranking
 
 # A report keeps its results and this many of the tools that missed; the rest is counted.
 MISSES_KEPT = 15
+# How many tools come closest where none clearly fits.
+CLOSEST_AT_MOST = 3
+# A result is at least this share as likely to fit as the likeliest tool: few where one stands out.
+SHARE_OF_BEST = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +29,13 @@ class SearchRules:
     `unmet` holds the unmet preconditions by tool. `bound` tools, which include the pinned ones, are loaded
     already. `away` tells why what has a name (a server, a tool) is away now.
 
-    If the ranker estimates how likely tools fit, a search abstains when no tool near the top reaches
-    `threshold`, and a tool below `tool_threshold` is not a result.
+    If the ranker estimates how likely tools fit, the likeliest one near the top decides: from `threshold` on
+    the answer is `found`, from `closest_threshold` on `closest`. Without a `threshold` it is always `found`.
     """
 
     limit: int = 5
     threshold: float = 0.0
-    tool_threshold: float = 0.0
+    closest_threshold: float = 0.0
     tags: Tags = Tags()
     unmet: Mapping[str, Sequence[str]] = field(default_factory=dict)
     bound: Collection[str] = frozenset()
@@ -37,14 +43,37 @@ class SearchRules:
     form: ResultForm = "full"
     away: Mapping[str, str] = field(default_factory=dict)
 
-    def abstains(self, ranking: "Ranking") -> bool:
-        """Whether it is too improbable that any tool fits."""
-        return ranking.probability is not None and ranking.probability < self.threshold
+    @classmethod
+    def of(cls, settings: DiscoverySettings, *, tags: Tags = Tags()) -> "SearchRules":
+        """The rules of these settings."""
+        return cls(
+            settings.max_search_results,
+            settings.min_probability,
+            settings.min_closest,
+            tags,
+            form=settings.results,
+        )
+
+    def answer(self, ranking: "Ranking") -> Answer:
+        """What may be said of this ranking at most, before filters leave tools out."""
+        probability = ranking.probability
+        if probability is None or probability >= self.threshold:
+            return Answer.FOUND
+        return Answer.CLOSEST if probability >= self.closest_threshold else Answer.NOTHING
+
+    def most(self, answer: Answer) -> int:
+        """The most results that an answer has; for `nothing`, those it would have had."""
+        return self.limit if answer is Answer.FOUND else min(self.limit, CLOSEST_AT_MOST)
+
+    def withholds(self, tool: Tool, request: SearchRequest, answer: Answer) -> bool:
+        """Whether an unsure search leaves this tool unloaded: it destroys, and nobody asked for that."""
+        return answer is Answer.CLOSEST and destroys(tool) and not asks_for(request.query, tool.name)
 
     def likely(self, ranking: "Ranking", request: SearchRequest) -> "Mask":
         """The tools that the ranker keeps and finds likely enough to fit, or as similar as is asked for."""
         if ranking.fit is not None:
-            return ranking.kept & (ranking.fit >= max(self.tool_threshold, request.min_similarity))
+            relative = SHARE_OF_BEST * (ranking.probability or 0.0) if self.threshold else 0.0
+            return ranking.kept & (ranking.fit >= max(relative, request.min_similarity))
         if ranking.similarity is not None and request.min_similarity:
             return ranking.kept & (ranking.similarity >= request.min_similarity)
         return ranking.kept
@@ -65,15 +94,16 @@ class SearchRules:
 
 
 class Places:
-    """The places among the results: `limit` for tools that a search can load, and as many for pinned ones.
+    """The places among the results: `most` for tools that a search can load, and as many for pinned ones.
 
     A pinned tool takes no place of another one. One that a search loaded before keeps its own, so that the
     same search again loads nothing more. After the last place of the others there are no more results.
     """
 
-    def __init__(self, rules: SearchRules) -> None:
+    def __init__(self, rules: SearchRules, answer: Answer) -> None:
         self._pinned = rules.pinned
-        self._free = {False: max(rules.limit, 0), True: max(rules.limit, 0)}
+        most = max(rules.most(answer), 0)
+        self._free = {False: most, True: most}
 
     @property
     def are_taken(self) -> bool:

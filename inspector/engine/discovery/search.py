@@ -7,25 +7,34 @@ from functools import cached_property
 import numpy as np
 
 from inspector.domain.ranked_text import matches_text
-from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
+from inspector.domain.ranking import (
+    Answer,
+    Hit,
+    Outcome,
+    Part,
+    Score,
+    SearchReport,
+    SearchRequest,
+    Signal,
+)
 from inspector.domain.search_text import (
     NOTHING_ASKED,
-    abstained_text,
+    CLOSEST_ONLY,
+    nothing_fits_text,
     elsewhere_text,
     unknown_server_text,
     unknown_tags_text,
     unknown_tools_text,
     unmet_text,
+    withheld_text,
 )
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.name_index import NameIndex
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking, ranking_for
-from inspector.engine.discovery.rules import MISSES_KEPT, Places, SearchRules
+from inspector.engine.discovery.rules import CLOSEST_AT_MOST, MISSES_KEPT, Places, SearchRules
 from inspector.engine.discovery.search_answer import SearchAnswer
 from inspector.engine.ports import Clock
-
-_CLOSEST = 3
 
 
 class ToolSearch:
@@ -120,17 +129,17 @@ class ToolSearch:
         ranking = ranking_for(self._ranker, request)
         order = self._order(request, ranking, misses)
         latency = (self._clock.monotonic() - started) * 1000
-        result_outcome = Outcome.ABSTAINED if self._rules.abstains(ranking) else outcome
         return SearchReport(
             request,
             self._ranker.name,
-            tuple(self._hits(request, ranking, order=order, outcome=result_outcome, misses=misses)),
+            tuple(self._hits(request, ranking, order=order, outcome=outcome, misses=misses)),
             terms=self._ranker.terms(request.query),
             limit=self._rules.limit,
             latency_ms=latency,
             scored=len(ranking.values),
             probability=ranking.probability,
             threshold=self._rules.threshold,
+            closest_threshold=self._rules.closest_threshold,
             note=ranking.note,
         )
 
@@ -157,12 +166,16 @@ class ToolSearch:
     ) -> list[Hit]:
         """The results and the first `misses` other tools, each with what happened to it."""
         found: list[tuple[int, int, Outcome]] = []
-        likely, places, missed = self._rules.likely(ranking, request), Places(self._rules), 0
+        answer = self._rules.answer(ranking)
+        outcome = Outcome.ABSTAINED if answer is Answer.NOTHING else outcome
+        likely, places, missed = self._rules.likely(ranking, request), Places(self._rules, answer), 0
         for rank, position in enumerate(order, start=1):
             tool = self._index.tools[position]
             actual = self._rules.outside(tool, request)
             if actual is None and not likely[position]:
                 actual = self._rules.missed(ranking, position)
+            elif actual is None and self._rules.withholds(tool, request, answer):
+                actual = Outcome.WITHHELD
             elif actual is None and not places.take(tool.id):
                 actual = Outcome.OVER_LIMIT
             elif actual is None:
@@ -182,8 +195,8 @@ class ToolSearch:
         already = self._tools(report, Outcome.ALREADY_LOADED)
         fresh = self._tools(report, Outcome.LOADED, Outcome.FOUND)
         if report.abstained and report.probability is not None:
-            near = self._tools(report, Outcome.ABSTAINED)[:_CLOSEST]
-            text = abstained_text(report.probability, near)
+            near = self._tools(report, Outcome.ABSTAINED, Outcome.WITHHELD)[:CLOSEST_AT_MOST]
+            text = nothing_fits_text(near)
         else:
             closed = {
                 tool.id: self._rules.unmet[tool.id]
@@ -195,6 +208,9 @@ class ToolSearch:
             text = matches_text(report, fresh, already, form=self._rules.form) if has_matches else ""
         if missing and not report.results:
             report = replace(report, error=missing)
+        if report.answer is Answer.CLOSEST:
+            withheld = self._tools(report, Outcome.WITHHELD)[:CLOSEST_AT_MOST]
+            text = "\n\n".join(filter(None, [CLOSEST_ONLY, text, withheld_text(withheld)]))
         full_text = "\n\n".join(filter(None, [text, missing]))
         to_load = tuple(fresh) if load else ()
         return SearchAnswer(

@@ -113,7 +113,7 @@ class Marketplace:
     def after(self, report: SearchReport, by: Actor) -> MarketplaceSearched | None:
         """The search that goes on here after one that found too little; None if it does not."""
         chosen = self._live.settings.marketplace
-        why = why_further(report, chosen.below) if chosen.enabled else ""
+        why = why_further(report) if chosen.enabled else ""
         if not why or self._is_connecting() or not self.plugins:
             return None
         found = self._searching.search(report.request.query, self._specs, chosen.results, why)

@@ -7,6 +7,7 @@ category. A plugin is as similar as its best document, whose score explains it (
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from inspector.domain.ranking import Answer
 from inspector.domain.marketplace import MarketplaceReport, Suggestion, suggestion
 from inspector.domain.plugin import Plugin
 from inspector.domain.server import ServerSpec
@@ -65,7 +66,7 @@ class PluginSearch:
     def _ranked(self, query: str, limit: int) -> tuple[tuple[Suggestion, ...], float | None]:
         rules, rankers = self._retrieval.rules, self._retrieval.rankers
         ranking = rankers.get(self._retrieval.ranker_name).rank(query)
-        if limit and rules.abstains(ranking):
+        if limit and rules.answer(ranking) is not Answer.FOUND:
             return (), ranking.probability
         best: dict[str, Suggestion] = {}
         top = max(float(ranking.values.max()), 1e-9)
@@ -73,10 +74,8 @@ class PluginSearch:
             plugin, matched = self._documents[rankers.index.tools[position].id]
             known = ranking.fit if ranking.fit is not None else ranking.similarity
             similarity = float(known[position] if known is not None else ranking.values[position] / top)
-            is_likely = bool(ranking.kept[position]) and (
-                ranking.fit is None or similarity >= rules.tool_threshold
-            )
-            if plugin.name in best or (limit and not is_likely):
+            is_likely = ranking.fit is None or similarity >= rules.threshold
+            if plugin.name in best or (limit and not (is_likely and ranking.kept[position])):
                 continue
             similarity = min(max(similarity, 0.0), 1.0)
             best[plugin.name] = suggestion(plugin, similarity, matched, ranking.explain(position))

@@ -20,7 +20,7 @@ class DiscoveryModel(Strict):
     ranker: str | None = None
     embedding_model: str | None = None
     min_probability: Annotated[float, Field(ge=0, le=1)] | None = None
-    min_tool_probability: Annotated[float, Field(ge=0, le=1)] | None = None
+    min_closest: Annotated[float, Field(ge=0, le=1)] | None = None
     iso_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
     token_bonus: Annotated[float, Field(ge=0, le=10)] | None = None
     fuzzy_floor: Annotated[float, Field(ge=0, le=10)] | None = None

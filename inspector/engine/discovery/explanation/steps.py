@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from inspector.domain.ranking import SearchRequest
+from inspector.domain.ranking import Answer, SearchRequest
 from inspector.engine.discovery.explanation.standing import Standings
+from inspector.engine.discovery.explanation.verdict import Verdict
 from inspector.engine.discovery.query.parsed import parse
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
@@ -13,14 +14,13 @@ from inspector.engine.discovery.rules import SearchRules
 class StepSearch:
     """The ids that a search for `text` returns, best first.
 
-    `probability` is how likely it is that any tool fits, None if the ranker does not estimate it. `tool_ids`
-    is empty if the search abstained.
+    `probability` is how likely it is that any tool fits, None if the ranker does not estimate it.
     """
 
     text: str
     tool_ids: tuple[str, ...]
     probability: float | None = None
-    abstained: bool = False
+    answer: Answer = Answer.FOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,8 @@ def by_step(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchR
 
 
 def _search(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchRules) -> StepSearch:
-    ranking = rankers.get(ranker_name).rank(text)
-    if rules.abstains(ranking):
-        return StepSearch(text, (), ranking.probability, abstained=True)
-    tools = rankers.index.tools
-    positions = Standings(ranking, rules.likely(ranking, SearchRequest(text))).kept(rules.limit)
-    return StepSearch(text, tuple(tools[position].id for position in positions), ranking.probability)
+    ranking, request = rankers.get(ranker_name).rank(text), SearchRequest(text)
+    verdict = Verdict(rankers, request, Standings(ranking, rules.likely(ranking, request)), rules)
+    positions = () if verdict.answer is Answer.NOTHING else verdict.results
+    tool_ids = tuple(rankers.index.tools[position].id for position in positions)
+    return StepSearch(text, tool_ids, ranking.probability, verdict.answer if tool_ids else Answer.NOTHING)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from inspector.domain.ranking import Hit, Outcome, SearchRequest
+from inspector.domain.ranking import Answer, Hit, Outcome, SearchRequest
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.standing import Standings, position_of
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
@@ -22,9 +22,9 @@ class Verdict:
     rules: SearchRules
 
     @property
-    def has_abstained(self) -> bool:
-        """Whether the search abstains because probably no tool fits."""
-        return not self.is_lookup and self.rules.abstains(self.standings.ranking)
+    def answer(self) -> Answer:
+        """What the search may say at most; a lookup by name, server or tags is sure."""
+        return Answer.FOUND if self.is_lookup else self.rules.answer(self.standings.ranking)
 
     @property
     def is_lookup(self) -> bool:
@@ -49,11 +49,16 @@ class Verdict:
 
     @cached_property
     def results(self) -> tuple[int, ...]:
-        """The positions of the results; if the search abstained, of what they would have been."""
+        """The positions of the results; if the answer is `nothing`, of what they would have been."""
         if self.is_lookup:
             return self.matches
-        places, tools = Places(self.rules), self.rankers.index.tools
-        return tuple(position for position in self.matches if places.take(tools[position].id))
+        places, tools = Places(self.rules, self.answer), self.rankers.index.tools
+        offered = (position for position in self.matches if not self.is_withheld(position))
+        return tuple(position for position in offered if places.take(tools[position].id))
+
+    def is_withheld(self, position: int) -> bool:
+        """Whether an unsure search leaves a match unloaded because it destroys."""
+        return self.rules.withholds(self.rankers.index.tools[position], self.request, self.answer)
 
     def rivals(self, tool: Tool) -> Sequence[str]:
         """The matches that compete with a tool for a place, itself included, best first."""
@@ -68,9 +73,9 @@ class Verdict:
     def cut(self, position: int) -> Outcome | None:
         """Why a tool is not returned, or None if it is; in a lookup, an unnamed tool is below the floor."""
         if position in self.results:
-            return Outcome.ABSTAINED if self.has_abstained else None
+            return Outcome.ABSTAINED if self.answer is Answer.NOTHING else None
         if position in self.matches:
-            return Outcome.OVER_LIMIT
+            return Outcome.WITHHELD if self.is_withheld(position) else Outcome.OVER_LIMIT
         outside = self.rules.outside(self.rankers.index.tools[position], self.request)
         if outside is not None or self.is_lookup:
             return outside or Outcome.BELOW_FLOOR

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from inspector.domain.number import percent
 from inspector.domain.ranking import Outcome, Score, SearchRequest, Signal
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.ledger import BEST_PASSAGE, LedgerLine, ledger
@@ -151,13 +152,17 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
         yield f"It is number {number} of {count} matches: {change}."
     elif cut is Outcome.UNLIKELY and verdict.standings.ranking.fit is not None:
         fit = float(verdict.standings.ranking.fit[verdict.rankers.index.position[tool.id]])
-        needed = verdict.rules.tool_threshold
-        yield f"Its fit, how likely it does what is asked, is {fit:.2f}; a result needs {needed:.2f}."
+        yield (
+            f"Its confidence is {percent(fit)}, the best tool's {percent(probability or 0.0)}: others fit the "
+            "request much better."
+        )
+    elif cut is Outcome.WITHHELD:
+        yield "It may destroy data, the request does not clearly ask for that, and no tool clearly fits."
     elif cut is Outcome.ABSTAINED and probability is not None:
         lower = math.floor(probability * 100) / 100
         yield (
-            f"The best fit of any tool is {probability:.2f}, a search needs {verdict.rules.threshold:.2f}: "
-            f"a threshold of {lower:.2f} would return it."
+            f"The best confidence of any tool is {probability:.2f}, `closest` needs "
+            f"{verdict.rules.closest_threshold:.2f}: a threshold of {lower:.2f} would return it."
         )
 
 

@@ -4,6 +4,7 @@ A request to delete is not served by a tool that lists, however much the two hav
 groups (“save”: make or copy) agrees with either.
 """
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -15,7 +16,7 @@ _GROUPS = (
     "create add make new insert generate build write post register set up draft compose start "
     "schedule book plan log record file",
     "delete remove drop erase clear cancel discard trash uninstall revoke unsubscribe close end "
-    "stop terminate",
+    "stop terminate purge wipe destroy kill void",
     "update edit change modify rename replace alter adjust move reschedule reassign patch mark "
     "tag label assign set configure",
     "send email mail message post share forward reply notify publish submit invite",
@@ -28,6 +29,21 @@ _GROUPS = (
     "run execute deploy trigger launch call invoke play",
     "pay charge refund buy order purchase transfer sell subscribe",
     "approve reject accept decline confirm sign verify validate test",
+)
+
+
+# What people say for an action without its verb.
+_SAID = (
+    (r"\bmoney\s+back\b|\breimburse", "refund"),
+    (
+        r"\b(?:get|got)\s+rid\s+of\b|\bthrow\w*\s+(?:\w+\s+){0,3}(?:away|out)\b|\btake\w*\s+(?:\w+\s+){0,3}down\b",
+        "delete",
+    ),
+    (
+        r"\b(?:call|called)\s+off\b|\bno\s+longer\s+(?:want|need)|\bdon[’']?t\s+(?:want|need)\b.*\bany\s?more\b",
+        "cancel",
+    ),
+    (r"\blet\s+\w+(?:\s+\w+)?\s+in\b", "unlock"),
 )
 
 
@@ -58,3 +74,9 @@ def asked_action(text: str) -> int:
     """The groups of the first verb of a text; 0 if it has none."""
     bits = [actions([word]) for word in split_words(text)]
     return next(filter(None, bits), 0)
+
+
+def asks_for(text: str, tool_name: str) -> bool:
+    """Whether a text names, or paraphrases, an action of the kind that a tool's name says it does."""
+    said = [verb for pattern, verb in _SAID if re.search(pattern, text, re.IGNORECASE)]
+    return bool(actions([*split_words(text), *said]) & offered(tool_name))

@@ -117,12 +117,10 @@ class ResultList(InContext, Vertical):
         self._draw()
 
     def _draw(self) -> None:
-        needed = self.session.retrieval.rules.tool_threshold
         self.found.records = (
             content.rows(
                 *(self._report, self._bound, self._before),
                 own=self._own,
-                needed=needed,
                 suggested=self._suggested,
             )
             if self._report is not None
@@ -143,8 +141,7 @@ class ResultList(InContext, Vertical):
 
     @property
     def _report_is_enough(self) -> bool:
-        below = self.session.settings.marketplace.below
-        return self._report is None or not why_further(self._report, below)
+        return self._report is None or not why_further(self._report)
 
     @property
     def _bound(self) -> Collection[str]:

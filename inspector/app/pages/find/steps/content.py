@@ -6,6 +6,7 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.wording import probabilities, stands_for
+from inspector.domain.ranking import Answer
 from inspector.engine.discovery.explanation.steps import Steps, StepSearch
 from widgets import Column, Record, middle, plain
 
@@ -74,10 +75,10 @@ def _fate(search: StepSearch, threshold: float) -> Iterator[Content]:
     if search.probability is None:
         return
     p, needed = probabilities(search.probability, threshold)
-    if search.abstained:
-        yield Content.styled(f"   ⚠ no tool fits (fit {p}, needs {needed})", "$text-warning")
+    if search.answer is Answer.FOUND:
+        yield Content.styled(f"   found, confidence {p}", MUTED)
     else:
-        yield Content.styled(f"   fit {p}", MUTED)
+        yield Content.styled(f"   ⚠ {search.answer} (confidence {p}, found needs {needed})", "$text-warning")
 
 
 def _summary(found: Steps) -> Content:
