@@ -23,6 +23,12 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return one unit vector per text, in order, whatever the other texts are. Raises ModelError."""
 
+    def words(self) -> Sequence[str]:
+        """The English words that the model knows whole, commonest first; empty if nobody can tell.
+
+        Raises ModelError.
+        """
+
 
 class StaticEmbedder(Protocol):
     """Turns texts into unit vectors by looking their words up in a table: in microseconds, without a model.

@@ -31,6 +31,10 @@ class KnownVectors:
         self.learn(texts)
         return [self._known[text] for text in texts]
 
+    def words(self) -> Sequence[str]:
+        """See `Embedder`."""
+        return self._embedder.words()
+
     def learn(
         self,
         texts: Iterable[str],

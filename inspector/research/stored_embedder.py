@@ -23,6 +23,10 @@ class StoredEmbedder:
         """See `Embedder`."""
         self._embedder.prepare(progress, cancelled)
 
+    def words(self) -> Sequence[str]:
+        """See `Embedder`."""
+        return self._embedder.words()
+
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """One unit vector per text, in order. Raises ModelError and StoreError."""
         keys = [key_of(text) for text in texts]

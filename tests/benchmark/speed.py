@@ -56,6 +56,9 @@ class RandomEmbedder:
         rows = [np.random.default_rng(crc32(text.encode())).standard_normal(DIMENSIONS) for text in texts]
         return [(row / np.linalg.norm(row)).tolist() for row in rows]
 
+    def words(self) -> Sequence[str]:
+        return embedder().words()
+
 
 @dataclass(frozen=True, slots=True)
 class Speed:

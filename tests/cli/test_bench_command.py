@@ -203,6 +203,9 @@ class StoppingEmbedder:
             signal.raise_signal(signal.SIGINT)
         return [[1.0, 0.0] for _ in texts]
 
+    def words(self) -> list[str]:
+        return []
+
 
 def test_an_interrupted_run_prints_what_it_has_and_compares_nothing(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -27,6 +27,8 @@ _M_ARENA_MAX = -8
 _BATCHED = 400
 # After so few characters there is little memory to give back, and somebody waits for their vectors.
 _SHORT_CALL = 1000
+# What begins a word in vocabularies of byte pairs and of sentence pieces.
+_WORD_MARKS = "Ġ▁"
 _REGISTERED = "toolsight/all-MiniLM-L6-v2-int8"
 # Package, path within it, name in the model folder, SHA-256.
 _FILES = (
@@ -84,8 +86,7 @@ class FastembedEmbedder:
         """One unit vector per text, in order. Raises ModelError if the model is missing or damaged."""
         if not texts:
             return []
-        if self._model is None:
-            self._model = self._load()
+        self._loaded()
         # The tokenizer rejects lone surrogates.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         batches = _batches([len(text) for text in clean])
@@ -96,6 +97,15 @@ class FastembedEmbedder:
         if sum(map(len, clean)) > _SHORT_CALL:
             _give_back_memory()
         return [found[number] for number in range(len(texts))]
+
+    def words(self) -> Sequence[str]:
+        """The words of its vocabulary. Raises ModelError if the model is missing or damaged."""
+        return whole_words(self._loaded())
+
+    def _loaded(self) -> "TextEmbedding":
+        if self._model is None:
+            self._model = self._load()
+        return self._model
 
     def _vectors(self, batch: Sequence[str]) -> list[list[float]]:
         assert self._model is not None
@@ -126,6 +136,17 @@ class FastembedEmbedder:
             )
         except Exception as error:
             raise ModelError(f"the embedding model cannot be loaded: {error}", hint=_HINT) from error
+
+
+def whole_words(model: "TextEmbedding") -> list[str]:
+    """The words that a model's tokenizer does not split, commonest first, as vocabularies are made."""
+    tokenizer = getattr(model.model, "tokenizer", None)
+    numbered: dict[str, int] = tokenizer.get_vocab() if tokenizer is not None else {}
+    # Pieces that only continue a word, or that follow no blank where others do, are no words.
+    marked = [token for token in numbered if token[:1] in _WORD_MARKS]
+    tokens = marked or [token for token in numbered if not token.startswith("##")]
+    ordered = sorted(tokens, key=numbered.__getitem__)
+    return [word for token in ordered if (word := token.lstrip(_WORD_MARKS)).isalpha()]
 
 
 def _batches(lengths: Sequence[int]) -> list[list[int]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from inspector.adapters.blas import keep_to_one_thread
 from inspector.adapters.fastembed.catalog import named_model
+from inspector.adapters.fastembed.embedder import whole_words
 from inspector.domain.error import ModelError
 from inspector.engine.discovery.side_by_side import side_by_side
 
@@ -39,15 +40,23 @@ class NamedEmbedder:
         """One unit vector per text, in order. Raises ModelError if the model is missing or damaged."""
         if not texts:
             return []
-        with self._loading:
-            if self._model is None:
-                self._model = self._load()
+        self._loaded()
         # The tokenizer rejects lone surrogates.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         try:
             return side_by_side(self._vector, clean)
         except Exception as error:
             raise ModelError(f"the embedding model {self.name} failed: {error}") from error
+
+    def words(self) -> Sequence[str]:
+        """The words of its vocabulary. Raises ModelError if the model is missing or damaged."""
+        return whole_words(self._loaded())
+
+    def _loaded(self) -> "TextEmbedding":
+        with self._loading:
+            if self._model is None:
+                self._model = self._load()
+            return self._model
 
     def _vector(self, text: str) -> list[float]:
         """One text at a time: what a quantized model makes of a batch depends on every text in it."""

@@ -41,6 +41,10 @@ class MemoryEmbedder:
         """One unit vector per text, in order."""
         return [_vector(text) for text in texts]
 
+    def words(self) -> Sequence[str]:
+        """It has no vocabulary."""
+        return ()
+
 
 class MemoryStaticEmbedder:
     """A StaticEmbedder that knows words by their spelling, as MemoryEmbedder does."""

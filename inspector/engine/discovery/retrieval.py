@@ -180,7 +180,7 @@ class Retrieval:
     @property
     def rules(self) -> SearchRules:
         """The current rules that turn a ranking into results."""
-        return SearchRules.of(self.settings, tags=Tags(self._server_tags(), self.settings.tags))
+        return replace(SearchRules.of(self.settings), tags=Tags(self._server_tags(), self.settings.tags))
 
     @property
     def ranker_name(self) -> str:

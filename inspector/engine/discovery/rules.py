@@ -44,13 +44,12 @@ class SearchRules:
     away: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, settings: DiscoverySettings, *, tags: Tags = Tags()) -> "SearchRules":
+    def of(cls, settings: DiscoverySettings) -> "SearchRules":
         """The rules of these settings."""
         return cls(
             settings.max_search_results,
             settings.min_probability,
             settings.min_closest,
-            tags,
             form=settings.results,
         )
 

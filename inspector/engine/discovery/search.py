@@ -18,10 +18,10 @@ from inspector.domain.ranking import (
     Signal,
 )
 from inspector.domain.search_text import (
-    NOTHING_ASKED,
     CLOSEST_ONLY,
-    nothing_fits_text,
+    NOTHING_ASKED,
     elsewhere_text,
+    nothing_fits_text,
     unknown_server_text,
     unknown_tags_text,
     unknown_tools_text,

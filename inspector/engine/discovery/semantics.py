@@ -3,12 +3,14 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.engine.discovery.document import MAX_EMBEDDED, Key, key_of
 from inspector.engine.discovery.query.example import REQUESTS, SMALL_TALK
+from inspector.engine.discovery.query.spelling import Spelling
 from inspector.engine.discovery.vector_table import Vector, VectorTable
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
 
@@ -30,6 +32,11 @@ class Semantics:
     @property
     def model(self) -> str:
         return self._embedder.name
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """Corrects words by those that the model knows whole. Raises ModelError."""
+        return Spelling(self._embedder.words())
 
     def anew(self) -> "Semantics":
         """The same model and store with empty caches, so that a measurement finds no cached answers."""

@@ -153,8 +153,8 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
     elif cut is Outcome.UNLIKELY and verdict.standings.ranking.fit is not None:
         fit = float(verdict.standings.ranking.fit[verdict.rankers.index.position[tool.id]])
         yield (
-            f"Its confidence is {percent(fit)}, the best tool's {percent(probability or 0.0)}: others fit the "
-            "request much better."
+            f"Its confidence is {percent(fit)}, the best tool's {percent(probability or 0.0)}: "
+            "others fit the request much better."
         )
     elif cut is Outcome.WITHHELD:
         yield "It may destroy data, the request does not clearly ask for that, and no tool clearly fits."

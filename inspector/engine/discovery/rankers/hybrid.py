@@ -35,6 +35,7 @@ from inspector.engine.discovery.rankers.ranker import (
 )
 from inspector.engine.discovery.rankers.tier import COVERED, TIER_STEP, Tiers
 from inspector.engine.discovery.term import split_words, terms
+from inspector.engine.discovery.vocabulary import MAX_QUERY_LENGTH
 
 _EXACT_LEVEL = 3
 # Of a query of more clauses, those with the rarest words that tools have are judged.
@@ -135,7 +136,7 @@ class HybridRanker:
 
     def _parsed(self, query: str) -> ParsedQuery:
         """The query with at most MAX_CLAUSES clauses, whatever their order is: each has to be embedded."""
-        parsed = parse(query)
+        parsed = parse(self._index.spelt(query[:MAX_QUERY_LENGTH]))
         if len(parsed.clauses) <= MAX_CLAUSES:
             return parsed
         most = sorted(parsed.clauses, key=lambda c: (-self._covered(c.text), c.text))[:MAX_CLAUSES]
