@@ -19,7 +19,7 @@ MISSES_KEPT = 15
 # How many tools come closest where none clearly fits.
 CLOSEST_AT_MOST = 3
 # A result is at least this share as likely to fit as the likeliest tool: few where one stands out.
-SHARE_OF_BEST = 0.3
+SHARE_OF_BEST = .2
 
 
 @dataclass(frozen=True, slots=True)

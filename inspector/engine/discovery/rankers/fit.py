@@ -1,18 +1,18 @@
-"""Estimates how likely it is that a tool can do what a clause of a query asks. Abstention is based on it.
+"""The confidence that a tool can do what a clause of a query asks. It decides what a search answers.
 
 A fused score only orders tools: the best of five wrong ones is still the best. These signals are comparable
 across queries: the share of the clause's idf that the tool's words cover, the highest cosine of any of its
-passages, the mean cosine of its texts, the length of the clause within bounds (longer ones resemble every
-tool less), how much the clause resembles small talk, whether it asks for nothing, and whether the tool's verb
-is another than the one asked for. Together they form a logistic model:
+passages, the mean cosine of its texts, that of its static vector, the length of the clause within bounds
+(longer ones resemble every tool less), how much the clause resembles small talk, whether it asks for nothing,
+and whether the tool's verb is another than the one asked for. Together they form a logistic model:
 
-    p = 1 / (1 + exp(-(-12.45 + 3.0 coverage + 8.1 best cosine + 8.1 mean cosine + 2.7 ln words
-                       - 5.6 small talk - 1.6 statement - 3.1 conflict)))
+    p = 1 / (1 + exp(-(-9.44 + 0.7 coverage + 3.9 best cosine + 4.0 mean cosine + 5.4 static cosine
+                       + 2.0 ln words - 6.8 small talk - 0.4 statement - 1.9 conflict)))
 
-fitted to labelled requests, possible and impossible (`python -m tests.benchmark.fit_abstention`). Each clause
-is judged by itself, and the best one counts: courtesy, padding and order change nothing. Words alone are not
-enough: without vectors there is no probability. One signal overrides the others: a clause that contains every
-word of a tool's name, so such a tool's probability is at least NAMED.
+fitted to labelled requests, possible and impossible (`python -m tests.benchmark.fit_confidence`). Until the
+model's vectors are there, WORDS_ALONE judges by coverage and static vectors, which need no model. Each clause
+is judged by itself, and the best one counts: courtesy, padding and order change nothing. One signal overrides
+the others: a clause that contains every word of a tool's name, so such a tool has at least NAMED.
 """
 
 import math
@@ -34,14 +34,15 @@ NAMED = 0.9
 class FitSignals:
     """The signals of each tool for one clause of `words` words. Coverage is 0 to 1, cosines -1 to 1.
 
-    `small_talk` is how much closer the clause is to small talk than to requests (-2 to 2); `conflict` marks
+    Cosines are None while there are no such vectors. `small_talk` is how much closer the clause is to small talk than to requests (-2 to 2); `conflict` marks
     the tools whose verb is another.
     """
 
     coverage: Scores
-    best_cosine: Scores
-    mean_cosine: Scores
     words: int
+    best_cosine: Scores | None = None
+    mean_cosine: Scores | None = None
+    static_cosine: Scores | None = None
     small_talk: float = 0.0
     is_statement: bool = False
     conflict: Mask | None = None
@@ -56,14 +57,15 @@ class FitSignals:
 class FitModel:
     """The logistic coefficients."""
 
-    intercept: float = -12.45
-    coverage: float = 3.0
-    best_cosine: float = 8.1
-    mean_cosine: float = 8.1
-    length: float = 2.7
-    small_talk: float = -5.6
-    statement: float = -1.6
-    conflict: float = -3.1
+    intercept: float = -9.44
+    coverage: float = 0.7
+    best_cosine: float = 3.9
+    mean_cosine: float = 4.0
+    static_cosine: float = 5.4
+    length: float = 2.0
+    small_talk: float = -6.8
+    statement: float = -0.4
+    conflict: float = -1.9
 
     def probability(self, signals: FitSignals) -> Scores:
         """The probability that each tool fits (0 to 1)."""
@@ -77,13 +79,31 @@ class FitModel:
             + self.small_talk * signals.small_talk
             + self.statement * signals.is_statement
         )
-        odds = self.coverage * signals.coverage
-        odds += self.best_cosine * signals.best_cosine
-        odds += self.mean_cosine * signals.mean_cosine
-        odds += of_clause
-        if signals.conflict is not None:
-            odds += self.conflict * signals.conflict
+        of_tools = (
+            (self.best_cosine, signals.best_cosine),
+            (self.mean_cosine, signals.mean_cosine),
+            (self.static_cosine, signals.static_cosine),
+            (self.conflict, signals.conflict),
+        )
+        odds = self.coverage * signals.coverage + of_clause
+        for weight, signal in of_tools:
+            if signal is not None:
+                odds += weight * signal
         return odds
+
+
+# Not small talk, which is told by the model's vectors.
+WORDS_ALONE = FitModel(
+    intercept=-9.59,
+    coverage=8.0,
+    best_cosine=0.0,
+    mean_cosine=0.0,
+    static_cosine=10.5,
+    length=1.9,
+    small_talk=0.0,
+    statement=0.0,
+    conflict=-0.9,
+)
 
 
 def probability(odds: Scores) -> Scores:

@@ -19,8 +19,15 @@ from inspector.engine.discovery.query.clause import Clause
 from inspector.engine.discovery.query.parsed import ParsedQuery, parse
 from inspector.engine.discovery.rankers.asked_before import AskedBefore
 from inspector.engine.discovery.rankers.bm25 import Bm25Ranker
-from inspector.engine.discovery.rankers.evidence import Evidence
-from inspector.engine.discovery.rankers.fit import NAMED, FitModel, FitSignals, is_named, probability
+from inspector.engine.discovery.rankers.evidence import STATIC, Evidence
+from inspector.engine.discovery.rankers.fit import (
+    NAMED,
+    WORDS_ALONE,
+    FitModel,
+    FitSignals,
+    is_named,
+    probability,
+)
 from inspector.engine.discovery.rankers.keyword_expert import KeywordExpertRanker
 from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanker
 from inspector.engine.discovery.rankers.query_fusion import QueryEvidence, QueryFusion
@@ -150,7 +157,8 @@ class HybridRanker:
         signals = self._signals(clause, evidence)
         if signals is None:
             return None
-        odds = self._fit.odds(signals)
+        fit = self._fit if signals.best_cosine is not None else WORDS_ALONE
+        odds = fit.odds(signals)
         first = best_first(evidence.values, LOOKED_AT)
         absent = evidence.is_absent(first)
         likely = np.where(absent, signals.coverage[first], probability(odds[first]))
@@ -162,20 +170,22 @@ class HybridRanker:
     def signals(self, clause: Clause) -> tuple[FitSignals | None, list[int]]:
         """The signals behind each tool's probability, and the clause's first LOOKED_AT tools.
 
-        There are no signals while the model's vectors are not there.
+        There are no signals without vectors of any kind.
         """
         evidence = self._whole.evidence_of(clause.text)
         return self._signals(clause, evidence), best_first(evidence.values, LOOKED_AT)
 
     def _signals(self, clause: Clause, evidence: Evidence) -> FitSignals | None:
-        if evidence.best is None or evidence.text_cosine is None:
+        static = evidence.cosines.get(STATIC)
+        if evidence.is_lexical:
             return None
         asked = asked_action(clause.text)
         return FitSignals(
             self._lexical.covered(evidence.words[0].asked),
-            evidence.best.raw,
+            len(split_words(clause.text)),
+            evidence.best.raw if evidence.best is not None else None,
             evidence.text_cosine,
-            words=len(split_words(clause.text)),
+            static.raw if static is not None else None,
             small_talk=self._index.small_talk(clause.text),
             is_statement=clause.is_statement,
             conflict=(self._offered != 0) & (self._offered & asked == 0) if asked else None,
