@@ -39,7 +39,7 @@ from inspector.domain.events import (
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.marketplace import Suggestion
 from inspector.domain.message import arguments_text
-from inspector.domain.number import count, percent
+from inspector.domain.number import count
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.setting_problem import Severity
 
@@ -320,7 +320,7 @@ def _context_reduced(event: ContextReduced, seq: int, items: _Items) -> _Items:
 
 @_step.register
 def _redundant_search(event: RedundantSearch, seq: int, items: _Items) -> _Items:
-    title = f"redundant search: {percent(event.overlap)} already found by {event.earlier}"
+    title = event.why if event.overlap is None else f"redundant search: {event.why}"
     return (*items, Item(seq, ItemKind.WARNING, event.note, title=title))
 
 

@@ -223,7 +223,7 @@ class RedundancySettings:
     """Searches that find nothing new (semantic tool discovery, section 8): they run, with a note."""
 
     enabled: bool = knob(True, "tell the model when a search finds what an earlier one found")
-    hopeless: bool = knob(True, "also note searches that find nothing, asked before or three in a row")
+    hopeless: bool = knob(True, "also note the third search in a row that finds no tool, and those after it")
     overlap: float = knob(0.8, "the share of known results that makes a search redundant", low=0, high=1)
     window_seconds: float = knob(300.0, "how many seconds back earlier searches count", low=0.001)
 

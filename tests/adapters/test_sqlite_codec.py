@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from inspector.adapters.sqlite.codec import UnreadableEvent, decode, encode
 from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.events import EVENT_TYPES, CallFinished, CallStarted, Event, Record
+from inspector.domain.events import EVENT_TYPES, CallFinished, CallStarted, Event, Record, RedundantSearch
 from inspector.domain.fold import fold
 from tests.domain.test_event import events, events_by_kind
 from tests.support.examples import examples
@@ -91,3 +91,10 @@ def test_a_result_of_an_older_version_has_no_kind_of_failure_and_one_attempt() -
     result = decode("result", old)
     assert isinstance(result, CallFinished)
     assert (result.failure, result.retry_after, result.attempts) == (None, None, 1)
+
+
+def test_a_redundant_search_of_an_older_version_is_read() -> None:
+    old = '{"query": "“late”", "earlier": "“orders”", "overlap": 0.8, "note": "[Note]"}'
+    search = decode("redundant", old)
+    assert search == RedundantSearch("“late”", "“orders”", 0.8, "[Note]")
+    assert search.summary() == "“late”  80 % already found by “orders”"

@@ -138,7 +138,7 @@ async def test_a_search_that_brings_nothing_new_says_what_it_repeats(tmp_path: P
         await _ran(pilot, "down", "down", "down")
         await pilot.press(*["right"] * 3)
         await _at(pilot, 4)
-        assert "⚠ 100 % known: “orders by status”, like “list orders”" in said(pilot, "#bound")
+        assert "⚠ “orders by status”  100 % already found by “list orders”" in said(pilot, "#bound")
         assert said(pilot, "#read").count("[Note: an earlier search") == 1
 
 

@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from hypothesis import given, strategies as st
 
 from inspector.domain.conversation import Conversation, Item, ItemKind
-from inspector.domain.events import CallStarted, Event, Record, SearchPerformed, ToolLoaded, UserSaid
+from inspector.domain.events import (
+    CallStarted,
+    Event,
+    Record,
+    RedundantSearch,
+    SearchPerformed,
+    ToolLoaded,
+    UserSaid,
+)
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 
 TOOLS = ("s:a", "s:b", "s:c")
@@ -94,3 +102,12 @@ def test_a_tool_bound_ahead_is_told_by_itself() -> None:
         ItemKind.NOTICE,
         "s:b bound ahead: follows s:a: 67 %, at least 58 %",
     )
+
+
+def test_only_a_search_with_an_overlap_is_called_redundant() -> None:
+    known = RedundantSearch("“late”", "“orders”", 0.8, "[Note]")
+    nothing = RedundantSearch("“pizza”", "", None, "[Note]", in_a_row=3)
+    assert [item.title for item in items([known, nothing])] == [
+        "redundant search: 80 % already found by “orders”",
+        "3 searches in a row found no tool to call",
+    ]

@@ -232,7 +232,16 @@ async def test_a_call_of_a_tool_outside_the_active_set_is_rejected_with_what_the
     answer = json.loads(bench.tool_messages()[0])
     assert answer["error"] == "tool_not_available"
     assert answer["available"] == ["calc__evaluate", "weather__get_forecast"]
-    assert set(answer["closest"]) <= set(answer["available"])
+
+
+async def test_a_rejection_names_the_tool_that_was_called_first_if_there_is_one() -> None:
+    bench = gated(calls(("shop__list_orders", {})), says("ok"))
+    await bench.say(FORECAST)
+    answer = json.loads(bench.tool_messages()[0])
+    assert answer["closest"][0] == "shop__list_orders"
+    assert answer["reason"] == "shop:list_orders exists, but is not among the tools of this turn"
+    assert set(answer["closest"][1:]) <= set(answer["available"])
+    assert bench.events("reject")[0].closest[0] == "shop:list_orders"
 
 
 @pytest.mark.parametrize("name", ["weather__get_forcast", "search_tools", "", "\ud800"])

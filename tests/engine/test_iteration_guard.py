@@ -145,6 +145,17 @@ class TestProgress:
         assert last.loop is not None
         assert "identical" not in last.loop.guidance
 
+    def test_results_that_nobody_compared_are_not_called_identical(self) -> None:
+        live = LiveSettings(Settings(guard=SETTINGS))
+        watch, counted = IterationGuard(live), live.settings
+        for result, progress in (("1", True), ("2", False), ("1", True)):
+            live.settings = dataclasses.replace(
+                counted, guard=dataclasses.replace(SETTINGS, progress=progress)
+            )
+            loop = watch.after_call("a:b", {}, 0, Outcome(result=result)).loop
+        assert loop is not None
+        assert "identical" not in loop.guidance
+
     @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.booleans()), max_size=40))
     def test_the_last_results_of_a_loop_are_identical(self, made: list[tuple[str, str, bool]]) -> None:
         watch, results = guard(), dict[str, list[str]](a=[], b=[])

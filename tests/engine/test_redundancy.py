@@ -45,40 +45,38 @@ def test_an_old_search_makes_nothing_redundant() -> None:
     assert watch.after_search("orders", ["a"], WINDOW + 1) is None
 
 
-@pytest.mark.parametrize(
-    "again", ["translate a poem into Klingon", "Klingon translation of poems", "translate into Klingon"]
-)
-def test_asking_again_for_what_was_not_found_is_told(again: str) -> None:
+def test_a_note_says_how_many_of_the_tools_were_known() -> None:
     watch = detector()
-    assert watch.after_search("translate a poem into Klingon", [], 0) is None
-    redundant = watch.after_search(again, [], 1)
+    watch.after_search("orders", ["a", "b", "c", "d"], 0)
+    redundant = watch.after_search("more", ["a", "b", "c", "d", "e"], 1)
     assert redundant is not None
-    assert "asked before (translate a poem into Klingon), nothing found" in redundant.note
+    assert "(orders) found 4 of these 5 tools;" in redundant.note
+    assert redundant.summary() == "more  80 % already found by orders"
 
 
-def test_every_rewording_is_told_as_the_first_wording() -> None:
+def test_from_the_third_in_a_row_on_searches_that_find_no_tool_are_counted() -> None:
     watch = detector()
-    asked = ("poem Klingon translation", "Klingon translation service", "service for Klingon")
-    told = [watch.after_search(label, [], 0) for label in asked]
-    assert [one.earlier for one in told if one is not None] == [asked[0], asked[0]]
-
-
-def test_finding_nothing_for_two_different_requests_is_not_redundant() -> None:
-    watch = detector()
-    watch.after_search("translate a poem into Klingon", [], 0)
-    assert watch.after_search("brew some coffee", [], 1) is None
-
-
-def test_the_third_search_in_a_row_that_finds_nothing_is_told_whatever_its_words() -> None:
-    watch = detector()
-    told = [watch.after_search(label, [], 0) for label in ("poems", "coffee", "tides")]
-    assert told[:2] == [None, None]
+    told = [watch.after_search(label, [], 0) for label in ("poems", "pizza", "tides", "tides")]
+    assert [one.in_a_row if one else 0 for one in told] == [0, 0, 3, 4]
     assert told[2] is not None
-    assert "the last 3 searches found nothing" in told[2].note
+    assert "3 searches in a row found no tool to call. If no tool here does it, say so" in told[2].note
+
+
+def test_a_search_that_finds_no_tool_is_like_no_other_search() -> None:
+    watch = detector()
+    *_, told = [watch.after_search(label, [], 0) for label in ("poems", "poems", "pizza")]
+    assert told is not None
+    assert (told.overlap, told.earlier) == (None, "")
+    assert told.summary() == "pizza  3 searches in a row found no tool to call"
+
+
+def test_equal_searches_that_find_no_tool_are_told_no_sooner() -> None:
+    watch = detector()
+    assert [watch.after_search("poems", [], at) for at in (0, 1)] == [None, None]
 
 
 @pytest.mark.parametrize("start", ["a search that finds something", "a message of the user"])
-def test_what_is_hopeless_in_a_row_starts_anew(start: str) -> None:
+def test_searches_in_a_row_start_anew(start: str) -> None:
     watch = detector()
     for label in ("poems", "coffee"):
         watch.after_search(label, [], 0)
@@ -86,7 +84,7 @@ def test_what_is_hopeless_in_a_row_starts_anew(start: str) -> None:
     assert watch.after_search("tides", [], 0) is None
 
 
-def test_as_published_finding_nothing_is_never_redundant() -> None:
+def test_as_published_finding_nothing_is_never_told() -> None:
     watch = detector(dataclasses.replace(SETTINGS, hopeless=False))
     assert [watch.after_search("x", [], at) for at in range(4)] == [None] * 4
 

@@ -119,7 +119,7 @@ class Transcript:
 
     @_print.register
     def _redundant_search(self, event: RedundantSearch) -> None:
-        say(f"  ⚠ redundant search: {event.summary()}")
+        say(f"  ⚠ {event.summary()}")
 
     @_print.register
     def _gate_applied(self, event: GateApplied) -> None:

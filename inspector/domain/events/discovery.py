@@ -47,18 +47,30 @@ class SearchPerformed(Event):
 
 @dataclass(frozen=True, slots=True)
 class RedundantSearch(Event):
-    """A search that mostly found what an earlier one found; `overlap` is the share, 0 to 1."""
+    """A search that brought little or nothing new.
+
+    Either `earlier` had found the share `overlap` (0 to 1) of its results, or it is the last of `in_a_row`
+    searches that found no tool to call; `earlier` is then empty and `overlap` None.
+    """
 
     kind: ClassVar[str] = "redundant"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES, Group.GUARDS})
     tone: ClassVar[Tone] = "warning"
     query: str
     earlier: str
-    overlap: float
+    overlap: float | None
     note: str
+    in_a_row: int = 0
+
+    @property
+    def why(self) -> str:
+        """What was seen: `80 % already found by “orders”`."""
+        if self.overlap is None:
+            return f"{self.in_a_row} searches in a row found no tool to call"
+        return f"{percent(self.overlap)} already found by {self.earlier}"
 
     def summary(self) -> str:
-        return f"{self.query}  {percent(self.overlap)} same as {self.earlier}"
+        return f"{self.query}  {self.why}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from inspector.engine.loop.guards.iteration import Outcome
 from inspector.engine.loop.guards.watch import LoopWatch
 from inspector.engine.session import Session
 
-# How many available tools a rejection lists.
+# How many tools a rejection lists that are available, or have the name that was called.
 _AVAILABLE = 20
 
 
@@ -65,20 +65,24 @@ class Rejections:
     def unbound(self, call: ToolCall, tool: Tool, binding: Binding) -> Dispatched:
         """The answer to a call of a tool that the model was not offered."""
         if self._is_gated:
-            near = closest(tool.id, self._session.state.bound_ids)
-            return self.reject(call, str(binding), self._not_available(near), near)
+            near = (tool.id, *closest(tool.id, self._session.state.bound_ids))
+            why = f"{tool.id} exists, but is not among the tools of this turn"
+            return self.reject(call, str(binding), self._not_available(near, reason=why), near)
         state = "was unloaded" if binding is Binding.EVICTED else "is not loaded"
         advice = " Use search_tools to load it before you call it." if self._session.state.has_search else ""
         text = f"The tool {tool.id} {state}.{advice}"
         return self.reject(call, str(binding), text, (tool.id,))
 
     def _unknown(self, call: ToolCall) -> Dispatched:
-        near = self._binder.catalog.names.closest(call.name)
+        several = tuple(tool.id for tool in self._binder.catalog.named(call.name)[:_AVAILABLE])
+        near = several or self._binder.catalog.names.closest(call.name)
         if self._is_gated:
             return self.reject(call, "unknown tool", self._not_available(near), near)
         hint = f" Closest matches: {', '.join(near)}." if near else ""
         advice = " Use search_tools to find and load one." if self._session.state.has_search else ""
         text = f"There is no tool '{call.name}'.{hint}{advice}"
+        if several:
+            text = f"Several tools are called '{call.name}': {', '.join(several)}.{advice}"
         if call.name == SEARCH_TOOLS and self._session.state.decision:
             text = f"There is no search: discovery is {self._session.state.decision}."
         return self.reject(call, "unknown tool", text, near)
@@ -88,7 +92,7 @@ class Rejections:
         return self._live.settings.binding.policy == "gate"
 
     def _not_available(self, near: tuple[str, ...], *, reason: str = "") -> str:
-        """The structured error of Tool Attention, section 5.5, with a `reason` that no search can mend."""
+        """The structured error of Tool Attention, section 5.5, with a `reason` where one is known."""
         available = self._names(self._session.state.bound_ids[:_AVAILABLE])
         told = {"reason": reason} if reason else {}
         return compact(

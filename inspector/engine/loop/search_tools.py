@@ -89,10 +89,10 @@ class SearchTools:
         self._redundancy.forget([tool.id for tool in self._session.state.with_binding(Binding.EVICTED)])
         done: list[Searched] = []
         loaded: set[str] = set()
-        for answer, loads in zip(answers, placement.loads, strict=True):
+        for arguments, answer, loads in zip(searches, answers, placement.loads, strict=True):
             unloaded = _unloaded(placement) if len(done) == len(answers) - 1 else ""
             placed = answer.placed(placement.staying, loaded)
-            done.append(self._perform(placed, loads, unloaded, _found(answer).tools))
+            done.append(self._perform(placed, loads, unloaded, _found(answer).tools, arguments))
             loaded.update(load.tool for load in loads)
         for eviction in placement.evictions:
             self._session.emit(eviction)
@@ -120,13 +120,16 @@ class SearchTools:
         )
 
     def _perform(
-        self, answer: "SearchAnswer", loads: Sequence[Load], unloaded: str, matched: Sequence[str]
+        self,
+        answer: "SearchAnswer",
+        loads: Sequence[Load],
+        unloaded: str,
+        matched: Sequence[str],
+        arguments: JsonObject,
     ) -> Searched:
         """Tell the session and the model of a search; some of what `matched` may have no room."""
-        request, now = answer.report.request, self._clock.monotonic()
-        found = tuple(hit.tool_id for hit in answer.report.results)
-        no_room = len(matched) > len(found)
-        redundant = self._redundancy.after_search(request.label(), found, now, no_room=no_room)
+        request = answer.report.request
+        redundant = self._note(answer, matched)
         beyond = self._further(answer.report, "model")
         text = self._text(answer, unloaded, redundant)
         definitions: tuple[JsonObject, ...] = ()
@@ -144,12 +147,20 @@ class SearchTools:
                 self._iteration.clear(load.tool)
         if redundant:
             self._session.emit(redundant)
-        # The rewordings of a hopeless request count as one request.
-        asked = redundant.earlier if redundant and not found else request.label()
-        loop = self._watch.note(self.name, {"request": asked}, Outcome("\n".join(matched), "search"))
+        error = answer.report.error
+        outcome = Outcome(error or "\n".join(matched), "search", refused=bool(error))
+        loop = self._watch.note(self.name, arguments, outcome)
         suggested = beyond.text if beyond is not None else ""
         said = "\n\n".join(filter(None, (text, suggested, loop.guidance if loop else "")))
         return Searched(said, loop is not None, definitions)
+
+    def _note(self, answer: "SearchAnswer", matched: Sequence[str]) -> RedundantSearch | None:
+        """What the redundancy detector says of a search; one with an error did not look for anything."""
+        if answer.report.error:
+            return None
+        found = tuple(hit.tool_id for hit in answer.report.results)
+        label, no_room = answer.report.request.label(), len(matched) > len(found)
+        return self._redundancy.after_search(label, found, self._clock.monotonic(), no_room=no_room)
 
     def _text(self, answer: "SearchAnswer", unloaded: str, redundant: RedundantSearch | None) -> str:
         """What the model reads: the matches, their schemas if it gets none otherwise, what went, the note."""

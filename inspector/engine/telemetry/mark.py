@@ -27,7 +27,7 @@ def told_within(event: Event) -> Mapping[str, Value | None] | None:
         case LoopDetected():
             return {"toolsight.tool": event.tool, "toolsight.count": event.count}
         case RedundantSearch():
-            return {"toolsight.overlap": event.overlap}
+            return {"toolsight.overlap": event.overlap, "toolsight.in_a_row": event.in_a_row or None}
         case CallRejected():
             return {"toolsight.tool": event.name, "toolsight.reason": event.reason}
         case GateApplied():

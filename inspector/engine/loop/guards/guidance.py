@@ -7,13 +7,16 @@ from inspector.domain.events.call import Counted, LoopTrigger
 _SEARCH = "Use search_tools to find another tool, or answer with what you have."
 _ANSWER = "Answer with what you have."
 _USE_FOUND = "Use one of the tools that it found, or answer with what you have."
-_GIVE_UP = "Say that no tool here does it, or answer without one."
+_ASK_OTHERWISE = "Search for something else, or answer with what you have."
+GIVE_UP = "If no tool here does it, say so, or answer without one."
 
 
-def advice(counted: Counted, *, can_search: bool, found: bool = True) -> str:
-    """What to do instead, for any tool; `found` says whether a search found something."""
+def advice(counted: Counted, *, can_search: bool, found: bool = True, refused: bool = False) -> str:
+    """What to do instead, for any tool; of a search, whether it `found` something or was `refused`."""
+    if counted == "search" and refused:
+        return _ASK_OTHERWISE
     if counted == "search":
-        return _USE_FOUND if found else _GIVE_UP
+        return _USE_FOUND if found else GIVE_UP
     return _SEARCH if can_search else _ANSWER
 
 
@@ -50,6 +53,6 @@ def loop_text(
 
 
 def _known(counted: Counted, identical: int) -> str:
-    if not identical or counted == "rejection":
+    if identical < 2 or counted == "rejection":
         return ""
     return f"; the last {identical} results were identical"

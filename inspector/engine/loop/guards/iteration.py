@@ -39,12 +39,14 @@ def _no_alternatives() -> Sequence[str]:
 class Outcome:
     """What came of a call, as far as the guard has to know.
 
+    A search that is `refused` has an error as its result, one that found no tool an empty one.
     `changes` means that it succeeded and is not read-only. The guidance says that the tool is unloaded only
     if it is `evictable`, advises a search only if the model `can_search`, and names the `alternatives`.
     """
 
     result: str = ""
     counted: Counted = "call"
+    refused: bool = False
     changes: bool = False
     evictable: bool = True
     can_search: bool = True
@@ -99,7 +101,11 @@ class IterationGuard:
         digest = hashlib.sha256(form.encode()).hexdigest()[:_DIGITS]
         # A rejection is no result: it says nothing of what the same call returns when it runs.
         call = (tool, f"{digest} rejected" if outcome.counted == "rejection" else digest)
-        restarts = self._note_progress(call, outcome) if settings.progress else ""
+        restarts: Restarts = ""
+        if settings.progress:
+            restarts = self._note_progress(call, outcome)
+        else:
+            self._seen.clear()  # results that nobody compares are not known to be identical
         self._position += 1
         counted = CallCounted(
             tool=tool,
@@ -155,10 +161,15 @@ class IterationGuard:
             # Only a tool that ran is unloaded, to be found again.
             self._seen[call] = replace(seen, looped=outcome.counted == "call")
             count = seen.times if trigger == "again" else count
-            identical = count
+            identical = min(count, seen.times)
         alternatives = tuple(outcome.alternatives())
         specific = (text.strip() for text in values_for(counted.tool, settings.guidance))
-        general = advice(outcome.counted, can_search=outcome.can_search, found=bool(outcome.result))
+        general = advice(
+            outcome.counted,
+            can_search=outcome.can_search,
+            found=bool(outcome.result),
+            refused=outcome.refused,
+        )
         guidance = loop_text(
             outcome.counted,
             counted.tool,

@@ -25,7 +25,7 @@ from inspector.domain.events import (
     UserSaid,
 )
 from inspector.domain.message import arguments_text
-from inspector.domain.number import count, percent, tokens
+from inspector.domain.number import count, tokens
 from inspector.domain.session import Binding
 from widgets import Column, Record, Tone, middle, plain, visible
 
@@ -66,7 +66,7 @@ def _step_row(frame: StepFrame) -> Record:
     kind, what = _line(frame)
     marks = "✕" if frame.broken else "✓" if frame.met else ""
     many = len(frame.met) if not frame.broken else len(frame.broken)
-    noted = frame.loop is not None or _is_redundant(frame)
+    noted = frame.loop is not None or any(isinstance(one.event, RedundantSearch) for one in frame.records)
     tone: Tone = "error" if frame.broken else "warning" if noted else _TONES.get(frame.kind, "")
     what = visible(what, newlines=False, limit=300)
     return Record(
@@ -77,8 +77,10 @@ def _step_row(frame: StepFrame) -> Record:
     )
 
 
-def _is_redundant(frame: StepFrame) -> bool:
-    return any(isinstance(record.event, RedundantSearch) for record in frame.records)
+def _overlap(frame: StepFrame) -> float | None:
+    """Return how much of what the first noted search of a step found was known; None if it found nothing."""
+    noted = (record.event for record in frame.records if isinstance(record.event, RedundantSearch))
+    return next((event.overlap for event in noted), None)
 
 
 def _line(frame: StepFrame) -> tuple[str, str]:
@@ -89,7 +91,7 @@ def _line(frame: StepFrame) -> tuple[str, str]:
             case ModelRequested():
                 return ("think" if event.think else "model"), f"{_seen_by(frame)}{_model_line(events)}"
             case SearchPerformed():
-                found = "nothing new" if _is_redundant(frame) else f"{len(event.report.results)} found"
+                found = "nothing new" if _overlap(frame) == 1 else f"{len(event.report.results)} found"
                 return "search", f"{found}: {event.report.request.label()}"
             case CallStarted():
                 failed = any(isinstance(other, CallFinished) and not other.ok for other in events)
@@ -223,12 +225,12 @@ def _tool(sign: str, color: str, tool_id: str, reason: str, moved: bool, width: 
 
 
 def _overlaps(shown: Walkthrough, number: int, width: int) -> Iterator[Content]:
-    """Yield the searches up to a step that found what an earlier search had found."""
+    """Yield the searches up to a step that brought little or nothing new."""
     for frame in shown.frames[: number + 1]:
         for record in frame.records:
             event = record.event
             if isinstance(event, RedundantSearch):
                 now = ("›" if frame.number == number else " ", "bold")
-                share = (f"⚠ {percent(event.overlap)} known: ", "$text-warning")
-                text = middle(f"{event.query}, like {event.earlier}", max(width - 15, 8))
-                yield Content.assemble(now, share, text)
+                yield Content.assemble(
+                    now, ("⚠ ", "$text-warning"), middle(event.summary(), max(width - 3, 8))
+                )

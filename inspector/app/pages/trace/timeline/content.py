@@ -269,7 +269,7 @@ def _action_line(action: Action) -> Content:
     sign, color = _ACTIONS.get(action.kind, ("·", MUTED))
     if action.kind == "result" and not action.ok:
         sign, color = "✕", "$text-error"
-    word = f"{action.kind} " if action.kind in ("reject", "loop", "redundant") else ""
+    word = f"{action.kind} " if action.kind in ("reject", "loop") else ""
     text = plain(action.text, newlines=False, limit=_TEXT)
     return Content.assemble((f"{sign} ", color), (word, MUTED), text)
 
