@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from widgets.schema_tree import SchemaTree
     from widgets.still_text import StillText
     from widgets.terminal_text import visible
+    from widgets.names import shortened
     from widgets.text import highlight, link, middle, plain, safe, shorten
     from widgets.text_view import TextView
     from widgets.view_strip import ViewStrip
@@ -52,6 +53,7 @@ _MODULES = {
     "schema_tree": ("SchemaTree",),
     "still_text": ("StillText",),
     "terminal_text": ("visible",),
+    "names": ("shortened",),
     "text": ("highlight", "link", "middle", "plain", "safe", "shorten"),
     "text_view": ("TextView",),
     "view_strip": ("ViewStrip",),
@@ -93,6 +95,7 @@ __all__ = [
     "safe",
     "short_number",
     "shorten",
+    "shortened",
     "stacked",
     "visible",
 ]

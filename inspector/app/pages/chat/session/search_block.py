@@ -10,7 +10,7 @@ from inspector.app.draw.suggestion import suggestion_lines
 from inspector.domain.conversation import Item
 from inspector.domain.number import bar, count, milliseconds, signed
 from inspector.domain.ranking import Hit, Outcome
-from widgets import middle, plain
+from widgets import plain, shortened, visible
 
 RESULTS = 5
 WIDTH = 76
@@ -74,7 +74,12 @@ def _lines(item: Item, hits: Sequence[Hit], width: int) -> list[Content]:
     )
     name = max(min(longest, room), _SHORTEST_NAME)
     best = max(hit.score.value for hit in hits)
-    return [_line(item, hit, name, layout, best, is_first=number == 0) for number, hit in enumerate(hits)]
+    ids = {hit.tool_id: visible(hit.tool_id, newlines=False) for hit in hits}
+    names = shortened(ids.values(), name)
+    return [
+        _line(item, hit, names[ids[hit.tool_id]].ljust(name), layout, best, is_first=number == 0)
+        for number, hit in enumerate(hits)
+    ]
 
 
 def _taken(item: Item, hits: Sequence[Hit], layout: _Layout) -> int:
@@ -84,7 +89,7 @@ def _taken(item: Item, hits: Sequence[Hit], layout: _Layout) -> int:
     return _RANK + 1 + layout.bar + 2 + states + called
 
 
-def _line(item: Item, hit: Hit, name: int, layout: _Layout, best: float, *, is_first: bool) -> Content:
+def _line(item: Item, hit: Hit, name: str, layout: _Layout, best: float, *, is_first: bool) -> Content:
     share = hit.score.value / best if best > 0 else 0.0
     # An agent's transcript has no scores: nothing is drawn for them.
     unscored = item.report is not None and item.report.unscored
@@ -92,7 +97,7 @@ def _line(item: Item, hit: Hit, name: int, layout: _Layout, best: float, *, is_f
     called = hit.tool_id in item.called
     return Content.assemble(
         (f"{hit.rank:>{_RANK - 1}} ", MUTED),
-        middle(hit.tool_id, name).ljust(name),
+        name,
         " ",
         (drawn.ljust(layout.bar), "$primary"),
         "  ",

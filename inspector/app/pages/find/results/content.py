@@ -17,7 +17,7 @@ from widgets import Column, Record
 
 COLUMNS = (
     Column("rank", "#", align="right", width=4, weight=5),
-    Column("tool", "tool", shorten="middle", min_width=14, weight=4),
+    Column("tool", "tool", shorten="name", min_width=14, weight=4),
     Column("bar", "signals", width=BAR_WIDTH, weight=2, hide_below=48),
     Column("score", "score", align="right", width=6, weight=6),
     Column("outcome", "", min_width=12, weight=3),

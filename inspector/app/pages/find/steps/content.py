@@ -16,7 +16,7 @@ _TEXT = 40
 
 def columns(steps: int) -> tuple[Column, ...]:
     return (
-        Column("tool", "tool", shorten="middle", min_width=14, weight=9),
+        Column("tool", "tool", shorten="name", min_width=14, weight=9),
         Column("whole", "whole", align="right", width=5, weight=8),
         *(Column(f"step{n}", f"step {n}", align="right", width=6, weight=7) for n in range(1, steps + 1)),
         Column("found", "found by", min_width=8, weight=1),
