@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from widgets.hanging import Hanging
     from widgets.key_bar import KeyBar
     from widgets.meter import Meter, Segment, legend, short_number
+    from widgets.names import shortened
     from widgets.plain_input import PlainInput
     from widgets.prompt import Prompt
     from widgets.record import Column, Record, Tone
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from widgets.schema_tree import SchemaTree
     from widgets.still_text import StillText
     from widgets.terminal_text import visible
-    from widgets.names import shortened
     from widgets.text import highlight, link, middle, plain, safe, shorten
     from widgets.text_view import TextView
     from widgets.view_strip import ViewStrip

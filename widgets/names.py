@@ -32,7 +32,9 @@ def shortened(names: Iterable[str], width: int) -> dict[str, str]:
     while pending:
         tried = {name: next(forms, "") for name, forms in pending.items()}
         times = Counter(tried.values())
-        fresh = {name: text for name, text in tried.items() if text and times[text] == 1 and text not in taken}
+        fresh = {
+            name: text for name, text in tried.items() if text and times[text] == 1 and text not in taken
+        }
         shown |= fresh
         taken.update(fresh.values())
         alike += [name for name, text in tried.items() if not text]

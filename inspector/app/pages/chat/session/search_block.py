@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
+from inspector.app.draw.rank_gap import Gap, with_gaps
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.suggestion import suggestion_lines
 from inspector.domain.conversation import Item
@@ -77,9 +78,18 @@ def _lines(item: Item, hits: Sequence[Hit], width: int) -> list[Content]:
     ids = {hit.tool_id: visible(hit.tool_id, newlines=False) for hit in hits}
     names = shortened(ids.values(), name)
     return [
-        _line(item, hit, names[ids[hit.tool_id]].ljust(name), layout, best, is_first=number == 0)
-        for number, hit in enumerate(hits)
+        Content.styled(f"{' ' * _RANK}… {one.ranks}: {one.reason}", MUTED).truncate(width, ellipsis=True)
+        if isinstance(one, Gap)
+        else _line(item, one, names[ids[one.tool_id]].ljust(name), layout, best, is_first=one is hits[0])
+        for one in _listed(item, hits)
     ]
+
+
+def _listed(item: Item, hits: Sequence[Hit]) -> list[Hit | Gap]:
+    """The results by rank, and where others have a rank between them."""
+    known = item.report.hits if item.report is not None else ()
+    last = max(hit.rank for hit in hits)
+    return with_gaps([hit for hit in known if hit.rank <= last], hits.__contains__)
 
 
 def _taken(item: Item, hits: Sequence[Hit], layout: _Layout) -> int:
