@@ -281,5 +281,7 @@ async def test_an_addition_warns_that_it_takes_a_request_that_led_to_a_call_in_t
     async with app_rig(*steps, servers=office(), embedder=MemoryEmbedder(), yes=True) as (pilot, rig):
         await rig.bench.chat("Tell the customer.")
         await _opened(pilot)
+        await until(pilot, lambda: any("⚠" in str(row.cells[1]) for row in _proposals(pilot).records))
+        await pilot.press("end")
         warning = f"⚠ but then it beats mail:send_message for “{QUERY}”"
         await until(pilot, lambda: warning in said(pilot, "#overtaken"))

@@ -21,7 +21,7 @@ COLUMNS = (
     Column("tool", "tool", shorten="name", min_width=12, weight=9),
     Column("bar", "signals", width=BAR_WIDTH, weight=2, hide_below=48),
     Column("score", "score", align="right", width=6, weight=6),
-    Column("outcome", "", min_width=12, weight=3),
+    Column("outcome", "state", min_width=14, weight=3),
 )
 _BEFORE = Column("before", "was", align="right", weight=5)
 # Keys of the rows between the tools; no tool id begins like them.
