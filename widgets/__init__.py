@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from widgets.hanging import Hanging
     from widgets.key_bar import KeyBar
     from widgets.meter import Meter, Segment, legend, short_number
+    from widgets.names import shortened
     from widgets.plain_input import PlainInput
     from widgets.prompt import Prompt
     from widgets.record import Column, Record, Tone
@@ -52,6 +53,7 @@ _MODULES = {
     "schema_tree": ("SchemaTree",),
     "still_text": ("StillText",),
     "terminal_text": ("visible",),
+    "names": ("shortened",),
     "text": ("highlight", "link", "middle", "plain", "safe", "shorten"),
     "text_view": ("TextView",),
     "view_strip": ("ViewStrip",),
@@ -93,6 +95,7 @@ __all__ = [
     "safe",
     "short_number",
     "shorten",
+    "shortened",
     "stacked",
     "visible",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,7 +33,7 @@ class Column:
         header: The text above it.
         width: A fixed width in cells; `None` takes a share of the remaining width.
         align: "right" for numbers: a right-aligned cell is never cut, the column is hidden instead.
-        shorten: Where text that is too long is cut.
+        shorten: Where text that is too long is cut; as a "name" it stays different from the column's others.
         min_width: The minimum for a column without a fixed width.
         weight: Its share of the remaining width, and its priority when columns must be hidden.
         hide_below: Hide the column when the list is narrower than this.
@@ -43,7 +43,7 @@ class Column:
     header: str = ""
     width: int | None = None
     align: Literal["left", "right"] = "left"
-    shorten: Literal["middle", "end"] = "end"
+    shorten: Literal["middle", "end", "name"] = "end"
     min_width: int = 4
     weight: int = 1
     hide_below: int | None = None
@@ -115,6 +115,11 @@ def cell(content: Content | str) -> Content:
     return safe(content, limit=CELL_LIMIT, newlines=False)
 
 
+def cell_text(content: Content | str) -> str:
+    """Return the text of a cell as it is shown where there is room."""
+    return visible(str(content), limit=CELL_LIMIT, newlines=False)
+
+
 def natural_widths(columns: Sequence[Column], records: Sequence[Record]) -> tuple[int, ...]:
     """Return the width that each column needs to show its cells whole.
 
@@ -148,8 +153,19 @@ def _cell_width(content: Content | str) -> int:
     return cell(content).cell_length
 
 
-def layout(columns: Sequence[Column], naturals: Sequence[int], width: int) -> dict[int, int]:
-    """Fit columns into `width` cells.
+def empty_columns(columns: Sequence[Column], records: Sequence[Record]) -> frozenset[int]:
+    """Return the columns that no record fills."""
+    return frozenset(
+        index
+        for index in range(len(columns))
+        if records and not any(index < len(record.cells) and record.cells[index] for record in records)
+    )
+
+
+def layout(
+    columns: Sequence[Column], naturals: Sequence[int], width: int, empty: Collection[int] = ()
+) -> dict[int, int]:
+    """Fit columns into `width` cells. The `empty` ones give way before a name is shortened.
 
     Returns:
         The width of each shown column by index, in order. Widths and gaps add up to at most `width`.
@@ -159,6 +175,15 @@ def layout(columns: Sequence[Column], naturals: Sequence[int], width: int) -> di
         for index, column in enumerate(columns)
         if column.hide_below is None or width >= column.hide_below
     ]
+    widths = _fitted(list(shown), columns, naturals, width)
+    if any(part < naturals[index] and columns[index].shorten == "name" for index, part in widths.items()):
+        return _fitted([index for index in shown if index not in empty], columns, naturals, width)
+    return widths
+
+
+def _fitted(
+    shown: list[int], columns: Sequence[Column], naturals: Sequence[int], width: int
+) -> dict[int, int]:
     while len(shown) > 1 and _needed(shown, columns, naturals) > width:
         shown.remove(_least_wanted(shown, columns))
     if not shown or width <= 0:

@@ -11,8 +11,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from widgets.line import Painter, component
-from widgets.record import GAP, Column, Record, cell, layout, natural_widths
-from widgets.text import plain, shorten
+from widgets.names import shortened
+from widgets.record import GAP, Column, Record, cell, cell_text, empty_columns, layout, natural_widths
+from widgets.text import middle, plain, restyled, shorten
 
 
 class RecordCanvas(ScrollView):
@@ -58,7 +59,10 @@ class RecordCanvas(ScrollView):
         self._header_lines = 1 if header else 0
         self._lines = lines
         self._naturals = natural_widths(self.columns, ())
+        self._empty: frozenset[int] = frozenset()
         self._widths: dict[int, int] = {}
+        self._measured: Sequence[Record] = ()
+        self._names: dict[int, dict[str, str]] = {}
         self._flashing: str | None = None
         self._painter = Painter(self)
 
@@ -69,9 +73,16 @@ class RecordCanvas(ScrollView):
 
     def measure(self, records: Sequence[Record]) -> None:
         """Lay the columns out for all records, so that a filter does not shift them."""
+        self._measured = records
         self._naturals = natural_widths(self.columns, records)
-        self._widths = layout(self.columns, self._naturals, self._text_width)
+        self._empty = empty_columns(self.columns, records)
+        self.lay_out()
         self.refresh()
+
+    def lay_out(self) -> None:
+        """Fit the columns into the width of now."""
+        self._widths = layout(self.columns, self._naturals, self._text_width, self._empty)
+        self._names = {}
 
     def flash(self, key: str, seconds: float = 0.8) -> None:
         """Highlight a row briefly; does nothing when animations are off."""
@@ -130,13 +141,20 @@ class RecordCanvas(ScrollView):
         pieces: list[Content] = []
         for index, width in self._widths.items():
             column = self.columns[index]
-            text = (
-                shorten(cell(cells[index]), width, where=column.shorten) if index < len(cells) else Content()
-            )
+            text = self._fitted(index, cell(cells[index]), width) if index < len(cells) else Content()
             blank = width - text.cell_length
             pieces += [Content(" " * GAP)] if pieces else []
             pieces.append(text.pad_left(blank) if column.align == "right" else text.pad_right(blank))
         return pieces
+
+    def _fitted(self, index: int, content: Content, width: int) -> Content:
+        where = self.columns[index].shorten
+        if where != "name" or content.cell_length <= width:
+            return shorten(content, width, where=where)
+        if index not in self._names:
+            texts = (cell_text(record.cells[index]) for record in self._measured if index < len(record.cells))
+            self._names[index] = shortened(texts, width)
+        return restyled(content, self._names[index].get(content.plain) or middle(content.plain, width))
 
     def _empty_line(self, y: int, width: int) -> Strip:
         style = self.get_visual_style("record-list--muted")

@@ -11,7 +11,7 @@ from textual.geometry import Size, clamp
 from textual.message import Message
 
 from widgets.own_key import open_input_on_key
-from widgets.record import Column, Record, layout
+from widgets.record import Column, Record
 from widgets.record_canvas import RecordCanvas
 
 
@@ -152,7 +152,7 @@ class RecordRows(RecordCanvas, can_focus=True):
 
     def on_resize(self) -> None:
         """Fit the columns into the new width."""
-        self._widths = layout(self.columns, self._naturals, self._text_width)
+        self.lay_out()
         self.virtual_size = self.virtual_size.with_width(self.size.width)
         self._bring_into_view()
         self.refresh()

@@ -55,9 +55,22 @@ def middle(text: str, width: int) -> str:
     line = visible(text[:reach] + text[-reach:] if cut else text, newlines=False, limit=2 * reach)
     if not cut and cell_len(line) <= width:
         return line
-    head = _fitting(line, width // 2)
-    tail = _fitting(line[::-1], (width - 1) // 2)[::-1]
-    return head + ELLIPSIS + _without_leading_marks(tail)
+    return _fitting(line, width // 2) + ELLIPSIS + _ending(line, (width - 1) // 2)
+
+
+def head(line: str, width: int) -> str:
+    """Cut the end of a visible line to fit `width` cells."""
+    return line if cell_len(line) <= width else _fitting(line, width - 1) + ELLIPSIS * (width > 0)
+
+
+def tail(line: str, width: int) -> str:
+    """Cut the start of a visible line to fit `width` cells."""
+    return line if cell_len(line) <= width else ELLIPSIS * (width > 0) + _ending(line, width - 1)
+
+
+def _ending(line: str, width: int) -> str:
+    """Return the longest suffix of `line` that fits into `width` cells."""
+    return _without_leading_marks(_fitting(line[::-1], width)[::-1])
 
 
 def _fitting(text: str, width: int) -> str:
@@ -86,13 +99,19 @@ def shorten(content: Content, width: int, *, where: str = "end") -> Content:
         return content
     if where == "end":
         return content.truncate(width, ellipsis=True)
-    kept = middle(content.plain, width)
-    head, _, tail = kept.partition(ELLIPSIS)
+    return restyled(content, middle(content.plain, width))
+
+
+def restyled(content: Content, kept: str) -> Content:
+    """Return `kept`, what is left of one line of content with an ellipsis, in the content's styles."""
     text = content.plain
-    if not (text.startswith(head) and text.endswith(tail)):
+    if kept == text:
+        return content
+    before, _, after = kept.partition(ELLIPSIS)
+    if not (text.startswith(before) and text.endswith(after)):
         return Content(kept)
-    end = content[len(text) - len(tail) :] if tail else Content("")
-    return Content("").join([content[: len(head)], Content(ELLIPSIS), end])
+    end = content[len(text) - len(after) :] if after else Content("")
+    return Content("").join([content[: len(before)], Content(ELLIPSIS), end])
 
 
 def highlight(text: str, needle: str, *, style: str = "bold underline") -> Content:

@@ -23,9 +23,10 @@ class Profile:
 
 
 _QUIET: Mapping[str, Any] = {"guard.enabled": False, "redundancy.enabled": False}
-_ALWAYS_ANSWERS: Mapping[str, Any] = {
+_PUBLISHED_SEARCH: Mapping[str, Any] = {
     "discovery.min_probability": 0.0,
     "discovery.min_closest": 0.0,
+    "discovery.max_search_results": 5,
 }
 
 PROFILES: Mapping[str, Profile] = {
@@ -59,7 +60,7 @@ PROFILES: Mapping[str, Profile] = {
                 "discovery.results": "full",
                 "manifest.max_tokens": 0,
                 "binding.policy": "keep",
-                **_ALWAYS_ANSWERS,
+                **_PUBLISHED_SEARCH,
                 **_QUIET,
             },
         ),
@@ -83,7 +84,7 @@ PROFILES: Mapping[str, Profile] = {
                 "guard.all_calls": False,
                 "guard.window_calls": 10,
                 "redundancy.hopeless": False,
-                **_ALWAYS_ANSWERS,
+                **_PUBLISHED_SEARCH,
             },
         ),
         Profile(
@@ -97,7 +98,7 @@ PROFILES: Mapping[str, Profile] = {
                 "discovery.defer_all": True,
                 "binding.policy": "gate",
                 "binding.delivery": "rewrite",
-                **_ALWAYS_ANSWERS,
+                **_PUBLISHED_SEARCH,
                 **_QUIET,
             },
         ),
@@ -111,7 +112,7 @@ PROFILES: Mapping[str, Profile] = {
                 "discovery.results": "ranked",
                 "binding.policy": "all",
                 "discovery.offer_limit": True,
-                **_ALWAYS_ANSWERS,
+                **_PUBLISHED_SEARCH,
                 **_QUIET,
             },
         ),
@@ -135,7 +136,7 @@ PROFILES: Mapping[str, Profile] = {
                 "breaker.enabled": True,
                 "retry.enabled": True,
                 "fallback.enabled": True,
-                **_ALWAYS_ANSWERS,
+                **_PUBLISHED_SEARCH,
             },
         ),
     )

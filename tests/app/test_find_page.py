@@ -20,7 +20,6 @@ from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.ranker_dialog import RankerDialog
 from inspector.app.pages.find.rankers.pane import RankersPane
 from inspector.app.pages.find.results import content
-from inspector.app.pages.find.results.content import FLOOR
 from inspector.app.pages.find.score.pane import ScorePane
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.steps.pane import StepsPane
@@ -65,7 +64,7 @@ async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
         assert [record.key for record in found.shown] == [
             "shop:refund_order",
             "shop:list_orders",
-            FLOOR,
+            content.LINE,
             "weather:get_forecast",
             "calc:evaluate",
         ]
@@ -169,11 +168,13 @@ async def test_a_report_of_the_conversation_is_shown_without_searching_again() -
         assert said(pilot, "#bill-text").startswith("weather:get_forecast")
 
 
-async def test_a_tool_that_is_gone_is_told_of() -> None:
+async def test_a_tool_that_is_gone_is_not_loaded() -> None:
     async with app_rig() as (pilot, rig):
-        await _searched(pilot, "refund")
+        report = rig.bench.search(SearchRequest("refund"))
+        await arrives(pilot, SearchPage(report.request, report))
+        await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
         rig.bench.switch_toolset("sums")
-        await pilot.press("enter", "l")
+        await pilot.press("l")
         assert isinstance(pilot.app.screen, FindScreen)
         assert rig.bench.state.load_order == ()
 
@@ -195,8 +196,7 @@ async def test_an_edit_at_the_server_shows_each_tools_rank_before_and_after() ->
         better = replace(lists, description="Refund a late order. Refund orders that are late.")
         rig.servers["shop"].change([better, refunds])
         await until(pilot, lambda: found.shown[0].key == "shop:list_orders")
-        assert str(found.shown[0].cells[-1]).startswith("was 2")
-        assert str(found.shown[1].cells[-1]).startswith("was 1")
+        assert [str(row.cells[1]) for row in found.shown[:2]] == ["2", "1"]
 
 
 async def test_u_changes_the_ranker_of_the_session_and_searches_again() -> None:
@@ -309,8 +309,8 @@ async def test_an_own_tool_below_all_that_a_report_holds_is_found_at_its_rank() 
         assert rank > 200
         assert said(pilot, "#own").startswith(f"▸ {rank} of 230")
         found = pilot.app.screen.query_one("#found", RecordList)
-        assert found.records[-1].key == "big:tool_229"
-        assert found.records[-2].key == content.MORE
+        keys = [record.key for record in found.records]
+        assert keys[keys.index("big:tool_229") - 1].startswith(content.GAP)
 
 
 ARRIVALS: list[tuple[Destination, type[Pane], str]] = [
@@ -412,3 +412,29 @@ async def test_a_search_is_made_again_when_tools_come_and_when_they_are_embedded
         found = pilot.app.screen.query_one("#found", RecordList)
         assert found.shown[0].key == "weather:get_forecast"
         assert _searches(rig) == 1
+
+
+async def _reranked(moves: tuple[str, ...]) -> tuple[str, str, list[str]]:
+    """The tool under the cursor before and after a new ranking that puts another first, and the new order."""
+    async with app_rig() as (pilot, rig):
+        found = await _searched(pilot, "refund", "late", "order")
+        await pilot.press(*moves)
+        before = found.current.key if found.current is not None else ""
+        lists, refunds = rig.servers["shop"].tools
+        better = replace(lists, description="Refund a late order. Refund orders that are late.")
+        rig.servers["shop"].change([better, refunds])
+        await until(pilot, lambda: found.shown[0].key == "shop:list_orders")
+        assert found.current is not None
+        return before, found.current.key, [record.key for record in found.shown]
+
+
+async def test_a_cursor_that_nobody_moved_stays_on_its_row_when_the_list_is_ranked_again() -> None:
+    before, after, order = await _reranked(())
+    assert (before, after) == ("shop:refund_order", order[0])
+
+
+async def test_a_cursor_that_was_moved_follows_its_tool_when_the_list_is_ranked_again() -> None:
+    before, after, order = await _reranked(("down",))
+    assert before == after == "shop:list_orders" == order[0]
+    before, after, order = await _reranked(("down", "up", "w"))
+    assert before == after == "shop:refund_order" == order[1]

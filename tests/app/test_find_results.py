@@ -2,11 +2,13 @@
 
 import math
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 import pytest
 from hypothesis import assume, example, given, strategies as st
 
+from inspector.app.draw.rank_gap import Gap, with_gaps
 from inspector.app.pages.find.results import content, facts
 from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line
 from inspector.app.pages.find.score.content import WIDTH, bill
@@ -21,6 +23,7 @@ from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
 from tests.support.hostile import with_hostile_text
 from tests.support.retrieval import rankers_of
 from tests.widgets.hostile import dangerous
+from widgets import Record
 
 WORDS = ("order", "refund", "late", "mail", "city", "forecast", "the", "list")
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)
@@ -184,40 +187,93 @@ def _hit(rank: int, outcome: Outcome, value: float = 1.0) -> Hit:
     return Hit(rank, Score(f"s:t{rank}", value, (Part(Signal.NAME, "order", value),)), outcome)
 
 
-def test_results_come_first_then_a_line_then_what_missed() -> None:
-    outcomes = (Outcome.OTHER_SERVER, Outcome.FOUND, Outcome.ALREADY_LOADED, Outcome.OVER_LIMIT)
+def _rows(*outcomes: Outcome, bound: Collection[str] = (), scored: int = 0) -> tuple[Record, ...]:
     hits = tuple(_hit(rank, outcome) for rank, outcome in enumerate(outcomes, start=1))
-    rows = content.rows(SearchReport(SearchRequest("order"), "bm25", hits, limit=2), bound={"s:t3"})
-    assert [row.key for row in rows] == ["s:t2", "s:t3", content.LIMIT, "s:t1", "s:t4"]
-    assert [row.tone for row in rows] == ["", "", "muted", "muted", "muted"]
-    assert [str(row.cells[-1]) for row in rows] == [
-        "found",
-        "● bound before",
-        "2 missed",
-        "other server",
-        "over limit",
-    ]
-    assert [str(cell) for cell in rows[2].cells[1:3]] == ["── past the limit", "limit 2"]
+    report = SearchReport(SearchRequest("order"), "bm25", hits, limit=2, scored=scored)
+    return content.rows(report, bound, needed=0.1)
 
 
-def test_each_reason_has_a_line_of_its_own_and_the_rest_is_counted() -> None:
-    outcomes = (Outcome.FOUND, Outcome.BELOW_FLOOR, Outcome.OVER_LIMIT, Outcome.UNLIKELY)
-    hits = tuple(_hit(rank, outcome) for rank, outcome in enumerate(outcomes, start=1))
-    report = SearchReport(SearchRequest("order"), "bm25", hits, scored=716)
-    rows = content.rows(report, bound=(), needed=0.1)
-    assert [row.key for row in rows] == [
-        "s:t1",
-        content.LIMIT,
-        "s:t3",
-        content.UNLIKELY,
-        "s:t4",
-        content.FLOOR,
-        "s:t2",
-        content.MORE,
+def _told(rows: Iterable[Record]) -> list[str]:
+    """The rank, the tool and the state of each row."""
+    return [" ".join(filter(None, map(str, (*row.cells[:2], row.cells[-1])))) for row in rows]
+
+
+def test_every_tool_stands_at_its_rank_and_has_its_state_in_its_row() -> None:
+    rows = _rows(
+        *(Outcome.UNLIKELY, Outcome.FOUND, Outcome.ALREADY_LOADED, Outcome.PRECONDITION, Outcome.OVER_LIMIT),
+        bound={"s:t3"},
+    )
+    assert _told(rows) == [
+        "1 s:t1 unlikely",
+        "2 s:t2 found",
+        "3 s:t3 ● bound before",
+        "4 s:t4 not yet",
+        "5 s:t5 over limit",
     ]
-    assert [str(cell) for cell in rows[3].cells[1:3]] == ["── unlikely to fit", "fit < 0.10"]
-    assert "no word in common" in str(rows[5].cells[1])
-    assert str(rows[-1].cells[1]) == "… and 712 more"
+    assert [row.tone for row in rows] == ["muted", "", "", "muted", "muted"]
+
+
+@pytest.mark.parametrize(
+    ("missed", "line"),
+    [
+        ((Outcome.OVER_LIMIT, Outcome.UNLIKELY), "── beyond the top 2"),
+        ((Outcome.UNLIKELY,), "── unlikely to fit"),
+        ((Outcome.BELOW_FLOOR,), "── no word in common"),
+        ((Outcome.BELOW_FLOOR, Outcome.UNLIKELY), "── not returned"),
+    ],
+)
+def test_a_line_separates_the_results_from_the_rest(missed: tuple[Outcome, ...], line: str) -> None:
+    rows = _rows(Outcome.FOUND, Outcome.FOUND, *missed)
+    assert [row.key for row in rows[:4]] == ["s:t1", "s:t2", content.LINE, "s:t3"]
+    assert str(rows[2].cells[1]) == line
+
+
+def test_there_is_no_line_where_it_would_not_be_true() -> None:
+    for outcomes in (
+        (Outcome.FOUND, Outcome.UNLIKELY, Outcome.FOUND, Outcome.OVER_LIMIT),
+        (Outcome.FOUND, Outcome.FOUND),
+        (Outcome.UNLIKELY, Outcome.BELOW_FLOOR),
+    ):
+        assert content.LINE not in [row.key for row in _rows(*outcomes)]
+
+
+def test_the_list_says_which_ranks_it_leaves_out_and_why() -> None:
+    rows = _rows(
+        *(Outcome.OTHER_SERVER, Outcome.FOUND, Outcome.OTHER_TAG, Outcome.OTHER_SERVER, Outcome.FOUND),
+        scored=716,
+    )
+    assert _told(rows) == [
+        "… rank 1 other server",
+        "2 s:t2 found",
+        "… ranks 3–4 other tag, other server",
+        "5 s:t5 found",
+        "… ranks 6–716 not shown",
+    ]
+
+
+outcome_lists = st.lists(st.sampled_from(Outcome), max_size=20)
+
+
+@given(outcome_lists, st.sets(st.integers(1, 20)), st.integers(0, 30))
+def test_the_ranks_of_a_list_run_from_first_to_last(
+    outcomes: list[Outcome], dropped: set[int], more: int
+) -> None:
+    kept = [(rank, one) for rank, one in enumerate(outcomes, start=1) if rank not in dropped]
+    hits = [Hit(rank, Score(f"s:t{rank}", 1.0), one) for rank, one in reversed(kept)]
+    told = 0
+    for one in with_gaps(hits, lambda hit: hit.outcome is not Outcome.OTHER_SERVER, len(outcomes) + more):
+        assert told + 1 == (one.first if isinstance(one, Gap) else one.rank)
+        told = one.last if isinstance(one, Gap) else one.rank
+    assert told == len(outcomes) + more or (not told and not outcomes)
+
+
+def test_a_rank_that_has_changed_is_beside_the_one_before() -> None:
+    hits = tuple(_hit(rank, Outcome.FOUND) for rank in (1, 2, 3))
+    report = SearchReport(SearchRequest("order"), "bm25", hits)
+    before = content.moved(report, {"s:t1": 1, "s:t2": 14, "s:gone": 3})
+    assert [str(row.cells[1]) for row in content.rows(report, (), before)] == ["", "14", ""]
+    assert [column.header for column in content.columns(before)][:2] == ["#", "was"]
+    assert content.columns({}) == content.COLUMNS
 
 
 def _abstained() -> SearchReport:
@@ -339,8 +395,13 @@ def test_an_own_tool_far_below_the_others_follows_them_with_its_rank() -> None:
     report = SearchReport(SearchRequest("q"), "bm25", (_hit(1, Outcome.FOUND),), scored=716)
     far = _hit(611, Outcome.BELOW_FLOOR)
     rows = content.rows(report, bound=(), own=Own(far.tool_id, far, 716))
-    assert [row.key for row in rows] == ["s:t1", content.MORE, far.tool_id]
-    assert str(rows[-1].cells[0]) == "▸611"
+    assert _told(rows) == [
+        "1 s:t1 found",
+        "── no word in common",
+        "… ranks 2–610 not shown",
+        "▸611 s:t611 no match",
+        "… ranks 612–716 not shown",
+    ]
     assert own_line(Own(far.tool_id, far, 716), (), 60).plain.startswith("▸ 611 of 716  s:t611")
 
 
@@ -356,16 +417,6 @@ def test_the_line_of_the_own_tool_has_its_place_and_fits(width: int, name: str, 
 def test_without_an_own_tool_its_line_says_how_to_name_one() -> None:
     assert own_line(NO_TOOL, (), 60).plain.startswith("p names your tool")
     assert "not in any search" in own_line(Own("s:x", problem="not in any search"), (), 60).plain
-
-
-def test_a_tool_whose_rank_has_changed_tells_the_earlier_one() -> None:
-    hits = tuple(Hit(rank, Score(tool, 1.0, ()), Outcome.FOUND) for rank, tool in ((1, "s:a"), (2, "s:b")))
-    report = SearchReport(SearchRequest("q"), "bm25", hits, limit=5)
-    before = {"s:a": 2, "s:b": 2, "s:gone": 1}
-    cells = {row.key: str(row.cells[-1]) for row in content.rows(report, (), before)}
-    assert cells["s:a"].startswith("was 2")
-    assert "was" not in cells["s:b"]
-    assert set(cells) == {"s:a", "s:b"}
 
 
 @with_hostile_text

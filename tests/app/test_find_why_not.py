@@ -23,12 +23,14 @@ from inspector.domain.tool import Tool
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.discovery.explanation.addition import Addition, Place
 from inspector.engine.discovery.explanation.ledger import ledger
+from inspector.engine.discovery.explanation.overtaking import Overtaken
 from inspector.engine.discovery.explanation.standing import Standing
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, Rival, WhyNot
 from inspector.engine.discovery.index import ToolIndex
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office
+from tests.support.told_model import calls, says, searches
 from tests.widgets.hostile import dangerous
 from widgets import PlainInput, RecordList
 
@@ -116,6 +118,17 @@ def test_a_proposal_tells_the_text_the_place_the_rank_and_the_tokens() -> None:
     assert [str(cell) for cell in first.cells] == ["+ “late” in the first sentence", "→ 3rd", "+4"]
     assert [str(cell) for cell in second.cells] == ["+ “Also for: late.”", "→ 1st", "+4"]
     assert second.key == "Does it. Also for: late."
+
+
+def test_an_addition_that_beats_a_right_tool_says_so() -> None:
+    beaten = Overtaken("shop:list_orders", "late orders")
+    one = replace(_addition("late", 1), overtaken=(beaten,))
+    assert str(content.proposals([one])[0].cells[1]) == "⚠ → 1st"
+    assert content.overtaken(one).plain == "⚠ but then it beats shop:list_orders for “late orders”"
+    more = replace(one, overtaken=(beaten, beaten, beaten))
+    assert content.overtaken(more).plain.endswith("“late orders”, and so for 2 more requests")
+    assert not content.overtaken(_addition("late", 1))
+    assert not content.overtaken(None)
 
 
 def test_the_words_are_told_as_they_were_typed() -> None:
@@ -260,3 +273,15 @@ async def test_a_tool_that_a_toolset_hides_is_told_of() -> None:
         rig.bench.switch_toolset("sums")
         await arrives(pilot, WhyNotPage("mail:send_message", SearchRequest(QUERY)))
         await until(pilot, lambda: "The toolset 'sums' hides every tool" in seen(pilot))
+
+
+async def test_an_addition_warns_that_it_takes_a_request_that_led_to_a_call_in_this_session() -> None:
+    call = calls(("mail__send_message", {"recipient": "a@b.example", "subject": "s", "body": "b"}))
+    steps = (searches(query=QUERY), call, says("Sent."))
+    async with app_rig(*steps, servers=office(), embedder=MemoryEmbedder(), yes=True) as (pilot, rig):
+        await rig.bench.chat("Tell the customer.")
+        await _opened(pilot)
+        await until(pilot, lambda: any("⚠" in str(row.cells[1]) for row in _proposals(pilot).records))
+        await pilot.press("end")
+        warning = f"⚠ but then it beats mail:send_message for “{QUERY}”"
+        await until(pilot, lambda: warning in said(pilot, "#overtaken"))

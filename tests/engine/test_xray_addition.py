@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.domain.evaluation import EvalCase
 from inspector.domain.ranking import Outcome, SearchRequest
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation import phrase
@@ -21,7 +22,7 @@ from inspector.engine.discovery.explanation.why_not import why_not
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.discovery.term import split_words, stem
+from inspector.engine.discovery.term import STOP_WORDS, split_words, stem
 from tests.support.retrieval import rankers_of
 
 REMIND = Tool("crm", "send_reminder", "Sends a friendly nudge by mail. Use it sparingly.")
@@ -121,6 +122,65 @@ def test_an_addition_says_nothing_that_the_query_does_not(query: str, tool: Tool
         assert said - ours <= {*split_words(query.lower()), *(word.lower() for word in split_words(query))}
         for sentence in tool.description.split(". "):
             assert sentence.rstrip(".") in one.description
+
+
+VALUES = (
+    "remind Alvarez about unpaid invoice 1042",
+    "Remind the customer Alvarez of 77 invoices, please. Alvarez's are unpaid",
+    "pester bob@example.com of “zebra crossing” in notes/ledger.md by the 5th",
+    "don't pester them about invoices_2024 at https://zebra.example",
+)
+
+
+@pytest.mark.parametrize("query", VALUES)
+def test_no_value_name_or_stop_word_of_a_request_is_ever_proposed(query: str) -> None:
+    values = set(split_words("alvarez 1042 77 bob example com zebra crossing ledger md notes 5 th 2024"))
+    tried = list(_trial(query).tried())
+    assert tried
+    for one in tried:
+        said = {word.lower() for word in split_words(one.text)} - {"also", "for"}
+        assert said.isdisjoint(values | STOP_WORDS | {"https", "don", "t"})
+
+
+def test_a_capitalised_word_is_no_name_where_the_catalog_knows_it_or_a_sentence_begins() -> None:
+    known = {stem("wiki")}.__contains__
+    assert (
+        phrase.generic("Mute the Wiki. Zebra I'd mute for Ada", known) == "Mute the Wiki. Zebra I'd mute for"
+    )
+
+
+def _overtaken(*cases: EvalCase, tool_id: str = REMIND.id) -> list[tuple[str, str]]:
+    trial = replace(_trial("void the unpaid invoice", tool_id), cases=lambda: cases)
+    return [(beaten.tool_id, beaten.query) for one in trial.all() for beaten in one.overtaken]
+
+
+def test_an_addition_says_which_right_tool_it_would_beat_for_a_known_request() -> None:
+    case = EvalCase("1", "void the unpaid invoice", (frozenset({"crm:void_invoice"}),))
+    assert ("crm:void_invoice", case.query) in _overtaken(case)
+
+
+def test_an_addition_takes_nothing_from_requests_for_the_tool_itself_or_for_none() -> None:
+    own = EvalCase("1", "void the unpaid invoice", (frozenset({REMIND.id, "crm:void_invoice"}),))
+    assert _overtaken(own, EvalCase("2", "void the unpaid invoice"), _gone()) == []
+
+
+def _gone() -> EvalCase:
+    return EvalCase("3", "void the unpaid invoice", (frozenset({"gone:tool"}),))
+
+
+@given(queries, st.sampled_from(TOOLS), st.sampled_from(TOOLS), queries)
+def test_whoever_is_overtaken_was_ahead_and_is_behind(
+    query: str, tool: Tool, right: Tool, known: str
+) -> None:
+    trial = replace(_trial(query, tool.id), cases=lambda: [EvalCase("1", known, (frozenset({right.id}),))])
+    for one in trial.all():
+        edited = replace(tool, description=one.description)
+        fresh = rankers_of([edited if each == tool else each for each in TOOLS])
+        is_ahead = [
+            [at for at in rankers.get("hybrid").rank(known).order() if TOOLS[at].id in (tool.id, right.id)]
+            for rankers in (CATALOGS[True], fresh)
+        ]
+        assert bool(one.overtaken) == (is_ahead[0] != is_ahead[1] and TOOLS[is_ahead[0][0]].id == right.id)
 
 
 def test_a_tool_that_lacks_words_is_brought_to_the_first_place_by_few_of_them() -> None:

@@ -5,7 +5,7 @@ from textual.content import Content
 
 from tests.widgets.hostile import HOSTILE, LONG
 from widgets import Column, Record
-from widgets.record import GAP, layout, natural_widths
+from widgets.record import GAP, empty_columns, layout, natural_widths
 
 COLUMNS = st.lists(
     st.builds(
@@ -59,6 +59,16 @@ def test_a_number_column_is_as_wide_as_its_widest_number() -> None:
     columns = (Column("name"), Column("n", "N", align="right"))
     records = [Record(str(n), ("x", f"{n:,}")) for n in (1, 1_000_000, 20)]
     assert natural_widths(columns, records)[1] == len("1,000,000")
+
+
+def test_a_column_that_no_row_fills_gives_way_before_a_name_does() -> None:
+    columns = (Column("tool", shorten="name"), Column("uses", "uses", align="right"), Column("n", width=4))
+    records = [Record("a", ("shop:list_orders", "", "1")), Record("b", ("shop:get_order", Content(), "2"))]
+    naturals, empty = natural_widths(columns, records), empty_columns(columns, records)
+    assert empty == {1}
+    assert list(layout(columns, naturals, 28, empty)) == [0, 1, 2]
+    assert layout(columns, naturals, 24, empty) == {0: 18, 2: 4}
+    assert empty_columns(columns, ()) == frozenset()
 
 
 def test_hostile_cells_can_be_measured() -> None:

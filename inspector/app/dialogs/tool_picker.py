@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from inspector.engine.view import SessionView
 from widgets import Column, PlainInput, Record, RecordList
 
-_COLUMNS = (Column("tool", weight=3, shorten="middle"), Column("state", min_width=8))
+_COLUMNS = (Column("tool", weight=3, shorten="name"), Column("state", min_width=8))
 _EMPTY = "No server is ready. You can still type a tool's name and press enter."
 
 

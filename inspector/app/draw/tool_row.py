@@ -17,7 +17,7 @@ ICONS = {
 }
 COLUMNS = (
     Column("icon", width=1),
-    Column("tool", weight=4, shorten="middle", min_width=12),
+    Column("tool", weight=4, shorten="name", min_width=12),
     Column("tokens", align="right"),
     Column("uses", align="right", hide_below=34),
     Column("last", weight=2, min_width=6, hide_below=44),

@@ -24,6 +24,7 @@ from inspector.engine.discovery.explanation.ranker_comparison import RankerCompa
 from inspector.engine.discovery.explanation.steps import by_step
 from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
+from inspector.engine.measure.logged import known_cases
 from inspector.engine.workbench import Workbench
 
 _NOTHING = "nothing"
@@ -154,7 +155,10 @@ def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:
     rules = replace(retrieval.rules, pinned=frozenset(bench.state.pinned))
     asks = (asked.request, bench.catalog.require(tool_id).id, rules)
     found = why_not(retrieval.rankers, retrieval.ranker_name, *asks)
-    trial = AdditionTrial(retrieval.rankers, retrieval.ranker_name, *asks, bench.accounting.meter.tool)
+    trial = AdditionTrial(
+        *(retrieval.rankers, retrieval.ranker_name, *asks, bench.accounting.meter.tool),
+        cases=lambda: known_cases(retrieval.evalset(), ()),
+    )
     additions = trial.all()
     if asked.as_json:
         say_json(asdict(found) | {"additions": [asdict(one) for one in additions]} | asked.told)
@@ -204,6 +208,9 @@ def _say_additions(additions: Sequence[Addition]) -> None:
         for one in additions
     ]
     say_table(("rank", "then", "tokens", "where", "text"), rows, right=frozenset({0, 2}))
+    for one in additions:
+        for beaten in one.overtaken:
+            say(f"! with “{one.text}” it beats {beaten.tool_id} for “{beaten.query}”")
 
 
 def _compare(bench: Workbench, asked: _Search) -> None:

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 MISSES_KEPT = 15
 # How many tools come closest where none clearly fits.
 CLOSEST_AT_MOST = 3
-# A result is at least this share as likely to fit as the likeliest tool: few where one stands out.
-SHARE_OF_BEST = .2
+# A search that is sure returns so many, and of the others those with this share of the best score: few where
+# one stands out, more where many are alike. Chosen on recorded runs of agents (docs/recorded-runs.md).
+SURELY, NEAR = 3, 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +70,10 @@ class SearchRules:
         return answer is Answer.CLOSEST and destroys(tool) and not asks_for(request.query, tool.name)
 
     def likely(self, ranking: "Ranking", request: SearchRequest) -> "Mask":
-        """The tools that the ranker keeps and finds likely enough to fit, or as similar as is asked for."""
-        if ranking.fit is not None:
-            relative = SHARE_OF_BEST * (ranking.probability or 0.0) if self.threshold else 0.0
-            return ranking.kept & (ranking.fit >= max(relative, request.min_similarity))
-        if ranking.similarity is not None and request.min_similarity:
-            return ranking.kept & (ranking.similarity >= request.min_similarity)
+        """The tools that the ranker keeps and that are as similar as is asked for."""
+        similarity = ranking.similarity if ranking.fit is None else ranking.fit
+        if similarity is not None and request.min_similarity:
+            return ranking.kept & (similarity >= request.min_similarity)
         return ranking.kept
 
     def missed(self, ranking: "Ranking", position: int) -> Outcome:
@@ -96,22 +95,34 @@ class Places:
     """The places among the results: `most` for tools that a search can load, and as many for pinned ones.
 
     A pinned tool takes no place of another one. One that a search loaded before keeps its own, so that the
-    same search again loads nothing more. After the last place of the others there are no more results.
+    same search again loads nothing more. After the last place of the others there are no more results, nor
+    after the first whose score is far below the best.
     """
 
-    def __init__(self, rules: SearchRules, answer: Answer) -> None:
+    def __init__(self, rules: SearchRules, ranking: "Ranking") -> None:
+        answer = rules.answer(ranking)
         self._pinned = rules.pinned
         most = max(rules.most(answer), 0)
         self._free = {False: most, True: most}
+        self._scores = ranking.comparable if rules.threshold and answer is Answer.FOUND else None
+        self._taken: list[float] = []
+        self.end: Outcome | None = None if most else Outcome.OVER_LIMIT
 
-    @property
-    def are_taken(self) -> bool:
-        return not self._free[False]
-
-    def take(self, tool_id: str) -> bool:
-        """Whether the next best match is a result."""
+    def take(self, tool_id: str, position: int) -> Outcome | None:
+        """Take a place for the next best match; why there is none for it, or None if it is a result."""
         is_pinned = tool_id in self._pinned
-        if self.are_taken or not self._free[is_pinned]:
-            return False
+        if self.end is None and not is_pinned and self._is_far(position):
+            self.end = Outcome.UNLIKELY
+        if self.end is not None or not self._free[is_pinned]:
+            return self.end or Outcome.OVER_LIMIT
         self._free[is_pinned] -= 1
-        return True
+        if not is_pinned and self._scores is not None:
+            self._taken.append(float(self._scores[position]))
+        if not self._free[False]:
+            self.end = Outcome.OVER_LIMIT
+        return None
+
+    def _is_far(self, position: int) -> bool:
+        if self._scores is None or len(self._taken) < SURELY:
+            return False
+        return float(self._scores[position]) < NEAR * max(self._taken)

@@ -168,7 +168,7 @@ class ToolSearch:
         found: list[tuple[int, int, Outcome]] = []
         answer = self._rules.answer(ranking)
         outcome = Outcome.ABSTAINED if answer is Answer.NOTHING else outcome
-        likely, places, missed = self._rules.likely(ranking, request), Places(self._rules, answer), 0
+        likely, places, missed = self._rules.likely(ranking, request), Places(self._rules, ranking), 0
         for rank, position in enumerate(order, start=1):
             tool = self._index.tools[position]
             actual = self._rules.outside(tool, request)
@@ -176,15 +176,15 @@ class ToolSearch:
                 actual = self._rules.missed(ranking, position)
             elif actual is None and self._rules.withholds(tool, request, answer):
                 actual = Outcome.WITHHELD
-            elif actual is None and not places.take(tool.id):
-                actual = Outcome.OVER_LIMIT
+            elif actual is None and (refused := places.take(tool.id, position)):
+                actual = refused
             elif actual is None:
                 is_bound = outcome.is_result and tool.id in self._rules.bound
                 actual = Outcome.ALREADY_LOADED if is_bound else outcome
             missed += not actual.is_result
             if actual.is_result or missed <= misses:
                 found.append((rank, position, actual))
-            elif places.are_taken:
+            elif places.end is not None:
                 break
         scores = ranking.explained([position for _rank, position, _actual in found])
         return [

@@ -1,5 +1,6 @@
 """The `search_tools` meta-tool: searches, loads the results, and notes redundant searches."""
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -36,6 +37,7 @@ def nowhere(_report: "SearchReport", _by: Actor) -> MarketplaceSearched | None:
     return None
 
 
+_TOOL_ASSISTANT = re.compile(r"<tool_assistant>\s*server:(.*?)\n\s*tool:(.*?)</tool_assistant>", re.DOTALL)
 # How many other tools the guidance for a loop names.
 _ALTERNATIVES = 3
 
@@ -193,15 +195,21 @@ def _unloaded(placement: Placement) -> str:
 
 
 def parse_request(arguments: JsonObject) -> SearchRequest:
-    """Parse arguments leniently: models write a name instead of a list, nulls, numbers instead of text."""
+    """Parse arguments leniently: models write a name instead of a list, nulls, numbers instead of text.
+
+    A query in MCP-Zero's form (`<tool_assistant>server: … tool: …`) is read as its two parts.
+    """
+    query, server_query = _text(arguments, "query"), _text(arguments, "server_query")
+    if block := _TOOL_ASSISTANT.fullmatch(query):
+        query, server_query = block[2].strip(), server_query or block[1].strip()
     return SearchRequest(
-        query=_text(arguments, "query"),
+        query=query,
         server_name=_text(arguments, "server_name"),
         tool_names=_texts(arguments, "tool_names"),
         tags=_texts(arguments, "domain"),
         limit=_count(arguments, "limit"),
         min_similarity=_share(arguments, "min_similarity"),
-        server_query=_text(arguments, "server_query"),
+        server_query=server_query,
     )
 
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
+from inspector.domain.evaluation import EvalCase
 from inspector.domain.ranking import Outcome, SearchRequest
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import MAX_EMBEDDED
 from inspector.engine.discovery.explanation import phrase
+from inspector.engine.discovery.explanation.overtaking import Overtaken, Overtaking
 from inspector.engine.discovery.explanation.standing import Standing, Standings, position_of
 from inspector.engine.discovery.explanation.tool_edit import edited_rankers
 from inspector.engine.discovery.explanation.verdict import Verdict
@@ -34,7 +36,7 @@ class Addition:
     """A text that was added to a description, and the tool's standing with it.
 
     `description` is the whole new description, `tokens` what it adds to the definition. `cut` is why the tool
-    is still no result, None if it is one.
+    is still no result, None if it is one. `overtaken` are right tools of known requests that it then beats.
     """
 
     text: str
@@ -43,6 +45,7 @@ class Addition:
     tokens: int
     standing: Standing
     cut: Outcome | None
+    overtaken: tuple[Overtaken, ...] = ()
 
     @property
     def reach(self) -> tuple[bool, int]:
@@ -54,7 +57,7 @@ class Addition:
 class AdditionTrial:
     """Tries additions for one tool and one request. It changes nothing and is safe in a thread.
 
-    `count` counts the tokens of a definition.
+    `count` counts the tokens of a definition. `cases` gives the requests whose right tools are known.
     """
 
     rankers: CatalogRankers
@@ -63,9 +66,10 @@ class AdditionTrial:
     tool_id: str
     rules: SearchRules
     count: Callable[[Tool], int]
+    cases: Callable[[], Sequence[EvalCase]] = tuple
 
     def run(self, stopped: Callable[[], bool] = lambda: False) -> Iterator[tuple[Addition, ...]]:
-        """Yield what is worth proposing after every text that was tried, see `worthwhile`.
+        """Yield what is worth proposing after every text that was tried, then with what it overtakes.
 
         Yields nothing where no text can help: for a lookup, a tool that the request excludes or the first
         result. Raises what `edit_effect` raises.
@@ -78,6 +82,23 @@ class AdditionTrial:
                 return
             tried.append(one)
             yield worthwhile(tried, self.before)
+        if tried:
+            yield from self._checked(worthwhile(tried, self.before), stopped)
+
+    def _checked(
+        self, proposed: tuple[Addition, ...], stopped: Callable[[], bool]
+    ) -> Iterator[tuple[Addition, ...]]:
+        cases = self.cases() if proposed else ()
+        overtaking = Overtaking(self.rankers, self.ranker_name, self.tool_id, cases)
+        for at, one in enumerate(proposed if cases else ()):
+            if stopped():
+                return
+            edited = edited_rankers(
+                self.rankers, replace(self._tool, description=one.description), self.tool_id
+            )
+            checked = replace(one, overtaken=overtaking.by(edited))
+            proposed = (*proposed[:at], checked, *proposed[at + 1 :])
+            yield proposed
 
     def all(self) -> tuple[Addition, ...]:
         """What is worth proposing once everything has been tried."""
@@ -88,7 +109,7 @@ class AdditionTrial:
 
     def tried(self) -> Iterator[Addition]:
         """Try single words, then pairs of those that gain most, then phrases, then the query itself."""
-        query, missing = self.request.query, self._missing
+        query, missing = self._generic, self._missing
         known = {self._tool.description}
         gains: dict[str, float] = {}
         for word in missing[: phrase.MOST_WORDS]:
@@ -98,7 +119,8 @@ class AdditionTrial:
         best = sorted(gains, key=lambda word: -gains[word])[:_PAIRED]
         for phrases in phrase.listings(query, missing, best):
             yield from self._measured(self._mentioned(phrases), known)
-        yield from self._measured(self._said(phrase.sentence(query)), known)
+        if query == " ".join(self.request.query.split()):
+            yield from self._measured(self._said(phrase.sentence(self.request.query)), known)
 
     @cached_property
     def before(self) -> tuple[bool, int]:
@@ -121,18 +143,24 @@ class AdditionTrial:
         return self.rankers.index.tools[position_of(self.rankers.index, self.tool_id)]
 
     @cached_property
+    def _generic(self) -> str:
+        """The query without the values and names that are of this request alone."""
+        return phrase.generic(self.request.query, self.rankers.lexical.knows)
+
+    @cached_property
     def _missing(self) -> tuple[str, ...]:
         """The query's words that the tool lacks, or else those that its description lacks; rarest first."""
         lexical, index = self.rankers.lexical, self.rankers.index
         own = index.documents[index.position[self.tool_id]]
-        asked = lexical.terms(self.request.query)
+        generic = set(lexical.terms(self._generic))
+        asked = [term for term in lexical.terms(self.request.query) if term in generic]
         ids = {term: index.vocabulary.get(term, -1) for term in asked}
         has = set(own.terms.ids.tolist())
         lacking = {term for term in asked if ids[term] not in has}
         if not lacking:
             lacking = set(asked) - phrase.missing_words(self._tool.description, asked).keys()
         rarest = sorted(lacking, key=lambda term: (-lexical.idf(term), term))[: 2 * phrase.MOST_WORDS]
-        words = phrase.missing_words(self.request.query, rarest)
+        words = phrase.missing_words(self._generic, rarest)
         return tuple(words[term] for term in rarest if term in words)
 
     def _mentioned(self, phrases: Sequence[str]) -> Iterator[tuple[str, Place, str]]:

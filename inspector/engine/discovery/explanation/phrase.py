@@ -1,14 +1,16 @@
 """What a tool's author could add to its description so that a query finds it: words of the query alone."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, groupby
 
+from inspector.engine.discovery.query.literal import typed
 from inspector.engine.discovery.term import STOP_WORDS, split_words, terms
 
 # Of a query with more missing words only the rarest are combined.
 MOST_WORDS = 4
 _MOST_SENTENCE_WORDS = 25
+_OPENING = "\"'([{<“‘«*_"
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
 _POLITE = re.compile(
     r"^(?:(?:please|kindly|can you|could you|would you|i want to|i need to|i would like to|i'd like to|"
@@ -29,9 +31,32 @@ _LITTLE = STOP_WORDS | frozenset(
         both but during each either every few just least less like many more most much near neither next now
         only onto other over per same several since some still such through too toward under until up upon via
         very want while within without yet
+        please kindly thank thanks
+        d ll m re ve t don doesn didn isn aren wasn weren won wouldn couldn shouldn hasn haven
         """,
     )
 )
+
+
+def generic(query: str, knows: Callable[[str], bool]) -> str:
+    """The query without what is of one request alone: literals, other values, and proper names.
+
+    A proper name is a capitalised word inside a sentence that the catalog does not know. `knows` is asked for
+    terms.
+    """
+    kept: list[str] = []
+    names: set[str] = set()
+    is_inside = False
+    for token in typed(query).split():
+        words = (word for word in split_words(token) if word.lower() not in _LITTLE)
+        strange = {term for word in words for term in terms(word) if not knows(term)}
+        is_value = bool(strange) and any(character.isdigit() for character in token)
+        if strange and (is_value or (is_inside and token.lstrip(_OPENING)[:1].isupper())):
+            names |= strange
+        else:
+            kept.append(token)
+        is_inside = not token.endswith((".", "!", "?"))
+    return " ".join(token for token in kept if names.isdisjoint(terms(token)))
 
 
 def missing_words(query: str, lacking: Collection[str]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Decides for any tool whether a request returns it, and if not why, by the rules of ToolSearch."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,15 +50,20 @@ class Verdict:
     @cached_property
     def results(self) -> tuple[int, ...]:
         """The positions of the results; if the answer is `nothing`, of what they would have been."""
-        if self.is_lookup:
-            return self.matches
-        places, tools = Places(self.rules, self.answer), self.rankers.index.tools
-        offered = (position for position in self.matches if not self.is_withheld(position))
-        return tuple(position for position in offered if places.take(tools[position].id))
+        return tuple(position for position, refused in self._placed.items() if refused is None)
 
-    def is_withheld(self, position: int) -> bool:
-        """Whether an unsure search leaves a match unloaded because it destroys."""
-        return self.rules.withholds(self.rankers.index.tools[position], self.request, self.answer)
+    @cached_property
+    def _placed(self) -> Mapping[int, Outcome | None]:
+        """Of each match why it is no result, or None if it is one."""
+        if self.is_lookup:
+            return dict.fromkeys(self.matches)
+        places, tools = Places(self.rules, self.standings.ranking), self.rankers.index.tools
+        return {
+            position: Outcome.WITHHELD
+            if self.rules.withholds(tools[position], self.request, self.answer)
+            else places.take(tools[position].id, position)
+            for position in self.matches
+        }
 
     def rivals(self, tool: Tool) -> Sequence[str]:
         """The matches that compete with a tool for a place, itself included, best first."""
@@ -72,10 +77,9 @@ class Verdict:
 
     def cut(self, position: int) -> Outcome | None:
         """Why a tool is not returned, or None if it is; in a lookup, an unnamed tool is below the floor."""
-        if position in self.results:
-            return Outcome.ABSTAINED if self.answer is Answer.NOTHING else None
-        if position in self.matches:
-            return Outcome.WITHHELD if self.is_withheld(position) else Outcome.OVER_LIMIT
+        if position in self._placed:
+            is_nothing = self._placed[position] is None and self.answer is Answer.NOTHING
+            return Outcome.ABSTAINED if is_nothing else self._placed[position]
         outside = self.rules.outside(self.rankers.index.tools[position], self.request)
         if outside is not None or self.is_lookup:
             return outside or Outcome.BELOW_FLOOR

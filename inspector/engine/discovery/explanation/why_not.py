@@ -14,7 +14,7 @@ from inspector.engine.discovery.explanation.verdict import Verdict
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.evidence import STATIC
 from inspector.engine.discovery.rankers.ranker import ranking_for
-from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.rules import NEAR, SearchRules
 
 MAX_ADVICE = 3
 LOOKED_UP = "lookup by name, server or tags: nothing was ranked"
@@ -150,12 +150,8 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
             else f"far over the limit of {verdict.rules.limit}"
         )
         yield f"It is number {number} of {count} matches: {change}."
-    elif cut is Outcome.UNLIKELY and verdict.standings.ranking.fit is not None:
-        fit = float(verdict.standings.ranking.fit[verdict.rankers.index.position[tool.id]])
-        yield (
-            f"Its confidence is {percent(fit)}, the best tool's {percent(probability or 0.0)}: "
-            "others fit the request much better."
-        )
+    elif cut is Outcome.UNLIKELY and verdict.standings.ranking.comparable is not None:
+        yield f"Its score is below {percent(NEAR)} of the best one: others fit the request much better."
     elif cut is Outcome.WITHHELD:
         yield "It may destroy data, the request does not clearly ask for that, and no tool clearly fits."
     elif cut is Outcome.ABSTAINED and probability is not None:

@@ -75,6 +75,10 @@ class Bm25Ranker:
         """The inverse document frequency of a term; highest for a term that no tool has."""
         return self._idf(self._postings.document_frequency(self._term_id(term)))
 
+    def knows(self, term: str) -> bool:
+        """Whether any tool has the term."""
+        return self._postings.document_frequency(self._term_id(term)) > 0
+
     def rank(self, query: str) -> Ranking:
         return self.ranking(self.asked([query])[0])
 

@@ -34,8 +34,8 @@ NAMED = 0.9
 class FitSignals:
     """The signals of each tool for one clause of `words` words. Coverage is 0 to 1, cosines -1 to 1.
 
-    Cosines are None while there are no such vectors. `small_talk` is how much closer the clause is to small talk than to requests (-2 to 2); `conflict` marks
-    the tools whose verb is another.
+    Cosines are None while there are no such vectors. `small_talk` is how much closer the clause is to small
+    talk than to requests (-2 to 2); `conflict` marks the tools whose verb is another.
     """
 
     coverage: Scores

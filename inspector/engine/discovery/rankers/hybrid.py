@@ -119,7 +119,7 @@ class HybridRanker:
         several = Explanation(
             lambda ps: [explain(*each) for each in zip(ps, base.explained(ps), strict=True)]
         )
-        return Ranking(values, kept, several, fit, base.note, likeliest)
+        return Ranking(values, kept, several, fit, base.note, likeliest, comparable=base.values)
 
     def _probabilities(self, evidence: QueryEvidence) -> tuple[Scores | None, float | None]:
         """How likely each tool fits any clause, and how likely it is that any tool does.

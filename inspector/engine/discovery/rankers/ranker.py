@@ -35,7 +35,8 @@ class Ranking:
     `fit` is how likely each tool fits, None if the ranker does not estimate it.
     `note` says what the ranker had to do without, for people. `likeliest` is how likely it is that any tool
     fits, if the ranker knows it otherwise than from its own order. `similarity` is each tool's cosine, None
-    if the ranker compares no meaning or estimates `fit`.
+    if the ranker compares no meaning or estimates `fit`. `comparable` are the scores without the steps that
+    only order tools, None if how far a score is below another tells nothing.
     """
 
     values: Scores
@@ -45,6 +46,7 @@ class Ranking:
     note: str = ""
     likeliest: float | None = None
     similarity: Scores | None = None
+    comparable: Scores | None = None
 
     @property
     def probability(self) -> float | None:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
+from inspector.app.draw.rank_gap import Gap, with_gaps
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.suggestion import suggestion_lines
 from inspector.domain.conversation import Item
 from inspector.domain.number import bar, count, milliseconds, signed
 from inspector.domain.ranking import Hit, Outcome
-from widgets import middle, plain
+from widgets import plain, shortened, visible
 
 RESULTS = 5
 WIDTH = 76
@@ -74,7 +75,21 @@ def _lines(item: Item, hits: Sequence[Hit], width: int) -> list[Content]:
     )
     name = max(min(longest, room), _SHORTEST_NAME)
     best = max(hit.score.value for hit in hits)
-    return [_line(item, hit, name, layout, best, is_first=number == 0) for number, hit in enumerate(hits)]
+    ids = {hit.tool_id: visible(hit.tool_id, newlines=False) for hit in hits}
+    names = shortened(ids.values(), name)
+    return [
+        Content.styled(f"{' ' * _RANK}… {one.ranks}: {one.reason}", MUTED).truncate(width, ellipsis=True)
+        if isinstance(one, Gap)
+        else _line(item, one, names[ids[one.tool_id]].ljust(name), layout, best, is_first=one is hits[0])
+        for one in _listed(item, hits)
+    ]
+
+
+def _listed(item: Item, hits: Sequence[Hit]) -> list[Hit | Gap]:
+    """The results by rank, and where others have a rank between them."""
+    known = item.report.hits if item.report is not None else ()
+    last = max(hit.rank for hit in hits)
+    return with_gaps([hit for hit in known if hit.rank <= last], hits.__contains__)
 
 
 def _taken(item: Item, hits: Sequence[Hit], layout: _Layout) -> int:
@@ -84,7 +99,7 @@ def _taken(item: Item, hits: Sequence[Hit], layout: _Layout) -> int:
     return _RANK + 1 + layout.bar + 2 + states + called
 
 
-def _line(item: Item, hit: Hit, name: int, layout: _Layout, best: float, *, is_first: bool) -> Content:
+def _line(item: Item, hit: Hit, name: str, layout: _Layout, best: float, *, is_first: bool) -> Content:
     share = hit.score.value / best if best > 0 else 0.0
     # An agent's transcript has no scores: nothing is drawn for them.
     unscored = item.report is not None and item.report.unscored
@@ -92,7 +107,7 @@ def _line(item: Item, hit: Hit, name: int, layout: _Layout, best: float, *, is_f
     called = hit.tool_id in item.called
     return Content.assemble(
         (f"{hit.rank:>{_RANK - 1}} ", MUTED),
-        middle(hit.tool_id, name).ljust(name),
+        name,
         " ",
         (drawn.ljust(layout.bar), "$primary"),
         "  ",

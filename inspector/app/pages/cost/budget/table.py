@@ -16,7 +16,7 @@ _WIDE = 112
 _WIDER = 150
 COLUMNS = (
     Column("icon", width=1),
-    Column("name", "server and tool", weight=4, shorten="middle", min_width=16),
+    Column("name", "server and tool", weight=4, shorten="name", min_width=16),
     Column("tokens", "tokens", align="right", weight=9),
     Column("share", "share", align="right", weight=5),
     Column("state", "state", width=11, hide_below=60),

@@ -15,7 +15,7 @@ from widgets import Column, Record, Tone, middle, plain, visible
 AROUND_COLUMNS = (
     Column("rank", "#", align="right", width=4, weight=6),
     Column("move", "moved", width=5, weight=5),
-    Column("tool", "tool", shorten="middle", min_width=12, weight=9),
+    Column("tool", "tool", shorten="name", min_width=12, weight=9),
     Column("score", "score", align="right", width=6, weight=4),
     Column("change", "change", align="right", width=7, weight=2, hide_below=46),
 )

@@ -16,7 +16,7 @@ COLUMNS = (
     Column("mark", "", width=1, weight=20),
     Column("ranker", "ranker", min_width=33, weight=8),
     Column("rank", "rank", align="right", width=4, weight=9),
-    Column("first", "finds first", shorten="middle", min_width=12, weight=6),
+    Column("first", "finds first", shorten="name", min_width=12, weight=6),
 )
 # How many of a ranker's best tools its detail lists.
 _LISTED = 15

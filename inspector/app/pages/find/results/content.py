@@ -1,11 +1,12 @@
-"""A search report as rows, with the reason for every tool that is no result."""
+"""A search report as rows by rank, with the reason for every tool that is no result."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from textual.content import Content
 
+from inspector.app.draw.rank_gap import Gap, with_gaps
 from inspector.app.pages.find.results.own import NO_TOOL, OWN, Own
 from inspector.app.pages.find.score_bar import BAR_WIDTH, bar, full_bars
 from inspector.app.pages.find.wording import outcome, score
@@ -17,19 +18,19 @@ from widgets import Column, Record
 
 COLUMNS = (
     Column("rank", "#", align="right", width=4, weight=5),
-    Column("tool", "tool", shorten="middle", min_width=14, weight=4),
+    Column("tool", "tool", shorten="name", min_width=12, weight=9),
     Column("bar", "signals", width=BAR_WIDTH, weight=2, hide_below=48),
     Column("score", "score", align="right", width=6, weight=6),
-    Column("outcome", "", min_width=12, weight=3),
+    Column("outcome", "state", min_width=14, weight=3),
 )
+_BEFORE = Column("before", "was", align="right", weight=5)
 # Keys of the rows between the tools; no tool id begins like them.
-LIMIT = "\0limit"
-UNLIKELY = "\0unlikely"
-FLOOR = "\0floor"
-MORE = "\0more"
+LINE = "\0line"
+GAP = "\0gap "
 PLUGIN = "\0plugin "
 NO_RANKS: Mapping[str, int] = {}
 _TAG = re.compile(r"#\S+")
+_EXCLUDED = (Outcome.OTHER_SERVER, Outcome.OTHER_TAG)
 _TOO_FAR = {
     "words": "no word in common",
     "meaning": "too far in meaning",
@@ -58,104 +59,96 @@ def rows(
     before: Mapping[str, int] = NO_RANKS,
     *,
     own: Own = NO_TOOL,
-    needed: float = 0.0,
     suggested: Collection[Suggestion] = (),
 ) -> tuple[Record, ...]:
-    """Return the results, then the other tools by reason; after abstaining, the closest tools first.
+    """Return the tools by rank, each with its state, with a line below the results where that is true.
 
-    `before` holds ranks of an earlier search: a tool whose rank has changed tells the earlier one. `own` is
-    marked, and follows the others if it is not among them. `needed` is the fit that a result needs.
-    `suggested` plugins follow all tools, apart from them.
+    Tools that the request excludes are left out: the list says which ranks they have. `before` holds the
+    ranks that were others in an earlier search, see `moved` and `columns`. `own` is marked and
+    never left out. `suggested` plugins are apart from all tools.
     """
-    full = full_bars(report.hits)
-    missed = [hit for hit in report.hits if not hit.outcome.is_result]
-    apart = () if report.abstained else (Outcome.UNLIKELY, Outcome.BELOW_FLOOR)
-    near = [hit for hit in missed if hit.outcome not in apart]
-    info = INFO.get(report.ranker)
-    groups = (
-        (LIMIT, *_limit(report, near), near),
-        (
-            UNLIKELY,
-            "unlikely to fit",
-            f"fit < {needed:.2f}",
-            [hit for hit in missed if hit.outcome in apart[:1]],
-        ),
-        (
-            FLOOR,
-            _TOO_FAR[info.matching] if info is not None else "no match",
-            "",
-            [hit for hit in missed if hit.outcome in apart[1:]],
-        ),
-    )
-    found = (
-        *(_row(hit, full, bound) for hit in report.results),
-        *(record for group in groups for record in _group(*group, full, bound)),
-    )
     ranks = {hit.tool_id: hit.rank for hit in report.hits}
-    moved = {key: was for key, was in before.items() if ranks.get(key, was) != was}
-    listed = (*(_with_rank_before(record, moved) for record in found), *_more(report))
-    if own.hit is not None and own.tool_id not in ranks:
-        listed = (*listed, _row(own.hit, full, bound))
-    marked = (_as_own(record) if record.key == own.tool_id else record for record in listed)
-    return (*marked, *_plugins(suggested)) if report.results else (*_plugins(suggested), *marked)
+    hits = report.hits if own.hit is None or own.tool_id in ranks else (*report.hits, own.hit)
+    listed = with_gaps(
+        hits, lambda hit: hit.outcome not in _EXCLUDED or hit.tool_id == own.tool_id, report.scored
+    )
+    full = full_bars(report.hits)
+    ranked = [
+        _gap_row(one) if isinstance(one, Gap) else _row(one, full, bound, is_own=one.tool_id == own.tool_id)
+        for one in listed
+    ]
+    end = _end_of_results(listed)
+    if end is not None:
+        ranked.insert(end, _line(report, [hit for hit in listed[end:] if isinstance(hit, Hit)]))
+    plugins = tuple(_plugins(suggested))
+    every = (*ranked, *plugins) if report.results else (*plugins, *ranked)
+    return _with_ranks_before(every, before)
+
+
+def columns(before: Mapping[str, int]) -> tuple[Column, ...]:
+    """Return the columns; with one for the ranks `before` where some have changed."""
+    return (COLUMNS[0], _BEFORE, *COLUMNS[1:]) if before else COLUMNS
+
+
+def moved(report: SearchReport, before: Mapping[str, int]) -> dict[str, int]:
+    """Return the earlier ranks that have changed."""
+    ranks = {hit.tool_id: hit.rank for hit in report.hits}
+    return {key: was for key, was in before.items() if ranks.get(key, was) != was}
+
+
+def _with_ranks_before(records: tuple[Record, ...], before: Mapping[str, int]) -> tuple[Record, ...]:
+    if not before:
+        return records
+
+    def was(key: str) -> Content:
+        return Content.styled(str(before.get(key, "")), "$accent")
+
+    return tuple(replace(one, cells=(one.cells[0], was(one.key), *one.cells[1:])) for one in records)
+
+
+def _end_of_results(listed: Sequence[Hit | Gap]) -> int | None:
+    """Where the results end, if all of them are above all other tools."""
+    are_results = [(at, hit.outcome.is_result) for at, hit in enumerate(listed) if isinstance(hit, Hit)]
+    kinds = [is_result for _, is_result in are_results]
+    if kinds != sorted(kinds, reverse=True) or len(set(kinds)) < 2:
+        return None
+    return max(at for at, is_result in are_results if is_result) + 1
+
+
+def _line(report: SearchReport, rest: Sequence[Hit]) -> Record:
+    outcomes = {hit.outcome for hit in rest}
+    info = INFO.get(report.ranker)
+    fit = ""
+    if Outcome.OVER_LIMIT in outcomes:
+        title = f"beyond the top {report.limit}"
+    elif outcomes == {Outcome.UNLIKELY}:
+        title, fit = "unlikely to fit", ""
+    elif outcomes == {Outcome.BELOW_FLOOR} and info is not None:
+        title = _TOO_FAR[info.matching]
+    else:
+        title = "not returned"
+    return Record(LINE, ("", f"── {title}", fit, "", ""), tone="muted")
+
+
+def _gap_row(gap: Gap) -> Record:
+    return Record(f"{GAP}{gap.first}", ("", f"… {gap.ranks}", "", "", gap.reason), tone="muted")
 
 
 def _plugins(suggested: Collection[Suggestion]) -> Iterator[Record]:
     """What the marketplace has instead: above the tools that do not fit, and below those that do."""
     if suggested:
-        title = ("", "── in the marketplace", "", "", "not installed: enter shows it")
+        title = ("", "── plugins", "", "", "enter opens")
         yield Record(PLUGIN, title, tone="muted")
     for one in suggested:
         cells = ("◇", one.plugin, "", percent(one.similarity), brief(one.description))
         yield Record(PLUGIN + one.plugin, cells, copy=one.plugin)
 
 
-def _as_own(record: Record) -> Record:
-    rank, *others, outcome = record.cells
-    return replace(
-        record, cells=(Content.assemble((OWN, "bold $accent"), rank), *others, outcome), tone="accent"
-    )
-
-
-def _with_rank_before(record: Record, before: Mapping[str, int]) -> Record:
-    if record.key not in before:
-        return record
-    *cells, outcome = record.cells
-    told = Content.assemble((f"was {before[record.key]}  ", "bold $accent"), outcome)
-    return replace(record, cells=(*cells, told))
-
-
-def _group(
-    key: str, title: str, limit: str, hits: Collection[Hit], full: dict[str, float], bound: Collection[str]
-) -> Iterator[Record]:
-    if hits and title:
-        yield Record(key, ("", f"── {title}", limit, "", f"{len(hits)} missed"), tone="muted")
-    yield from (_row(hit, full, bound) for hit in hits)
-
-
-def _limit(report: SearchReport, rest: Collection[Hit]) -> tuple[str, str]:
-    if report.abstained:
-        return "", ""
-    limited = any(hit.outcome is Outcome.OVER_LIMIT for hit in rest)
-    return ("past the limit", f"limit {report.limit}") if limited else ("left out", "")
-
-
-def _more(report: SearchReport) -> Iterator[Record]:
-    count = report.scored - len(report.hits)
-    if count > 0:
-        yield Record(MORE, ("", f"… and {count:,} more", "", "", ""), tone="muted")
-
-
-def _row(hit: Hit, full: dict[str, float], bound: Collection[str]) -> Record:
+def _row(hit: Hit, full: dict[str, float], bound: Collection[str], *, is_own: bool) -> Record:
+    rank = Content.assemble((OWN if is_own else "", "bold $accent"), str(hit.rank))
     return Record(
         hit.tool_id,
-        (
-            str(hit.rank),
-            hit.tool_id,
-            bar(hit, full),
-            score(hit.score.value),
-            outcome(hit, hit.tool_id in bound),
-        ),
-        tone="" if hit.outcome.is_result else "muted",
+        (rank, hit.tool_id, bar(hit, full), score(hit.score.value), outcome(hit, hit.tool_id in bound)),
+        tone="accent" if is_own else "" if hit.outcome.is_result else "muted",
         copy=hit.tool_id,
     )

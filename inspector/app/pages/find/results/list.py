@@ -47,6 +47,7 @@ class ResultList(InContext, Vertical):
         self._report: SearchReport | None = None
         self._before: Mapping[str, int] = NO_RANKS
         self._own = NO_TOOL
+        self._placed = ""
 
     def compose(self) -> ComposeResult:
         yield RecordList(content.COLUMNS, empty=_EMPTY, header=True, id="found")
@@ -82,6 +83,17 @@ class ResultList(InContext, Vertical):
         best = (self._report.results or self._report.hits)[0].tool_id
         shown = [record.key for record in self.found.records[: max(self.found.size.height - _EDGE, 0)]]
         self.found.move_to(self._own.tool_id if self._own.tool_id in shown else best)
+        self._placed = self._key
+
+    @property
+    def _key(self) -> str:
+        current = self.found.current
+        return current.key if current is not None else ""
+
+    @property
+    def _is_placed(self) -> bool:
+        """Whether the cursor is where a search put it, and not on a tool that the person chose."""
+        return bool(self._placed) and self._placed == self._key != self._own.tool_id
 
     def _find_own(self, tool_id: str) -> None:
         report = self._report
@@ -117,15 +129,22 @@ class ResultList(InContext, Vertical):
         self._draw()
 
     def _draw(self) -> None:
+        report, is_placed = self._report, self._is_placed
+        before = content.moved(report, self._before) if report is not None else NO_RANKS
+        columns = content.columns(before)
+        if columns != self.found.columns:
+            self.found.columns = columns
         self.found.records = (
             content.rows(
-                *(self._report, self._bound, self._before),
+                *(report, self._bound, before),
                 own=self._own,
                 suggested=self._suggested,
             )
-            if self._report is not None
+            if report is not None
             else ()
         )
+        if is_placed:
+            self.move_to_best()
         self._show_own()
 
     def _show_own(self) -> None:
@@ -154,6 +173,8 @@ class ResultList(InContext, Vertical):
 
     @on(RecordList.Highlighted, "#found")
     def _moved(self) -> None:
+        if self._key != self._placed:
+            self._placed = ""
         self.post_message(self.Moved())
 
     @on(RecordList.Selected, "#found")

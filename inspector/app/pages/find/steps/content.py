@@ -17,7 +17,7 @@ _TEXT = 40
 
 def columns(steps: int) -> tuple[Column, ...]:
     return (
-        Column("tool", "tool", shorten="middle", min_width=14, weight=9),
+        Column("tool", "tool", shorten="name", min_width=14, weight=9),
         Column("whole", "whole", align="right", width=5, weight=8),
         *(Column(f"step{n}", f"step {n}", align="right", width=6, weight=7) for n in range(1, steps + 1)),
         Column("found", "found by", min_width=8, weight=1),
@@ -25,13 +25,14 @@ def columns(steps: int) -> tuple[Column, ...]:
 
 
 def rows(found: Steps) -> tuple[Record, ...]:
-    """Return the tools that both find, then those only the steps find, then those only the whole finds."""
-    every = dict.fromkeys(tool_id for step in found.steps for tool_id in step.tool_ids)
-    both = [tool_id for tool_id in every if tool_id in found.whole.tool_ids]
+    """Return the tools that the whole request finds, by rank, then those that only the steps find."""
+    lost = found.only_whole
     return (
-        *(_row(found, tool_id, "both") for tool_id in both),
+        *(
+            _row(found, tool_id, *(("▼ whole", "warning") if tool_id in lost else ("both",)))
+            for tool_id in found.whole.tool_ids
+        ),
         *(_row(found, tool_id, "▲ steps", "success") for tool_id in found.only_steps),
-        *(_row(found, tool_id, "▼ whole", "warning") for tool_id in found.only_whole),
     )
 
 

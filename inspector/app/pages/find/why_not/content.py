@@ -203,8 +203,20 @@ def _proposal(one: Addition) -> Record:
     text = visible(one.text, limit=2_000, newlines=False)
     where = "" if one.place is Place.AT_END else f" {one.place}"
     reached = Content.styled(f"→ {ordinal(one.standing.rank)}", "" if one.cut else "bold $text-success")
+    if one.overtaken:
+        reached = Content.assemble(("⚠ ", "$text-warning"), reached)
     cells = (Content.assemble(("+ ", "$accent"), f"“{text}”", (where, MUTED)), reached, f"{one.tokens:+,}")
     return Record(one.description, cells, copy=one.text)
+
+
+def overtaken(one: Addition | None) -> Content:
+    """Return which right tool an addition would beat, for which request, and for how many more."""
+    if one is None or not one.overtaken:
+        return Content()
+    first, *others = one.overtaken
+    more = f", and so for {count(len(others), 'more request')}" if others else ""
+    text = f"⚠ but then it beats {middle(first.tool_id, 40)} for “{middle(first.query, 60)}”{more}"
+    return plain(text, newlines=False).stylize("$text-warning")
 
 
 def proposals_title(additions: Sequence[Addition], *, is_done: bool) -> str:

@@ -1,5 +1,6 @@
 """Why a search does not return a tool, or not first, and which additions to its description would help."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -15,13 +16,17 @@ from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.topic import Topic
 from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.missing_tool import missing_tool
+from inspector.domain.evaluation import EvalCase
+from inspector.domain.events import CallStarted, SearchPerformed, TurnEnded, UserSaid
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.addition import Addition, AdditionTrial
 from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
 from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.measure.logged import known_cases
 from widgets import RecordList
 
 _JOB = "why-not"
+_KINDS = tuple(event.kind for event in (SearchPerformed, CallStarted, UserSaid, TurnEnded))
 _NO_QUERY = "Search first: press i, type a query, press enter."
 _NO_TOOL = "Press w on a tool of the list, or p to name one."
 
@@ -49,6 +54,7 @@ class WhyNotPane(Pane):
         yield Static(id="verdict")
         yield Static(id="reasons")
         yield RecordList(content.PROPOSALS, empty="", filterable=False, id="proposals")
+        yield Static(id="overtaken")
         yield RecordList(content.LEDGER, header=True, empty="", id="ledger")
 
     @property
@@ -78,7 +84,8 @@ class WhyNotPane(Pane):
 
     def _clear(self) -> None:
         self._additions = ()
-        self.query_one("#reasons", Static).update("")
+        for name in ("#reasons", "#overtaken"):
+            self.query_one(name, Static).update("")
         for name in ("#proposals", "#ledger"):
             self.query_one(name, RecordList).records = ()
             self.query_one(name, RecordList).empty = ""
@@ -107,7 +114,12 @@ class WhyNotPane(Pane):
         """Explain the tool under the ranker in use, then try additions to its description."""
         rankers, ranker = self.retrieval.rankers, self.retrieval.ranker_name
         rules = replace(self.retrieval.rules, pinned=frozenset(self.session.state.pinned))
-        trial = AdditionTrial(rankers, ranker, request, tool_id, rules, self.session.accounting.meter.tool)
+        count, records = self.session.accounting.meter.tool, self.session.records(_KINDS)
+
+        def cases() -> Sequence[EvalCase]:
+            return known_cases(self.retrieval.evalset(rankers.index), records)
+
+        trial = AdditionTrial(rankers, ranker, request, tool_id, rules, count, cases)
 
         def explain(job: Job) -> None:
             found = why_not(rankers, ranker, request, tool_id, rules)
@@ -137,6 +149,13 @@ class WhyNotPane(Pane):
         if additions != self._additions:
             self._additions = additions
             listed.records = content.proposals(additions)
+            self._tell_overtaken()
+
+    @on(RecordList.Highlighted, "#proposals")
+    def _tell_overtaken(self) -> None:
+        current = self.query_one("#proposals", RecordList).current
+        chosen = (one for one in self._additions if current is not None and one.description == current.key)
+        self.query_one("#overtaken", Static).update(content.overtaken(next(chosen, None)))
 
     @on(RecordList.Selected, "#proposals")
     def _take(self, event: RecordList.Selected) -> None:

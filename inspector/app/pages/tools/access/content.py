@@ -25,7 +25,7 @@ USER_COLUMNS = (
 )
 TOOL_COLUMNS = (
     Column("side", "", width=1),
-    Column("tool", "tool", shorten="middle", weight=4, min_width=16),
+    Column("tool", "tool", shorten="name", weight=4, min_width=16),
     Column("why", "granted to", weight=6, min_width=20),
 )
 NO_POLICY = (

@@ -18,7 +18,7 @@ from inspector.domain.tool import Tool
 from widgets import Column, Record, plain
 
 COLUMNS = (
-    Column("name", "server, tool", weight=5, shorten="middle", min_width=14),
+    Column("name", "server, tool", weight=5, shorten="name", min_width=14),
     Column("state", "state", width=12, weight=4),
     Column("tools", "tools", align="right", weight=3),
     Column("tokens", "tokens", align="right", weight=9),

@@ -23,8 +23,8 @@ CLIENTS = (
     Column("search", "searches by", weight=2, min_width=8, hide_below=72),
 )
 TOOLS = (
-    Column("tool", "tool", weight=4, min_width=16, shorten="middle"),
-    Column("name", "as it is named there", weight=4, min_width=16, shorten="middle", hide_below=60),
+    Column("tool", "tool", weight=4, min_width=16, shorten="name"),
+    Column("name", "as it is named there", weight=4, min_width=16, shorten="name", hide_below=60),
     Column("tokens", "tokens", align="right", weight=9),
     Column("change", "what becomes of it", weight=3, min_width=12),
 )

@@ -19,8 +19,8 @@ COLUMNS = (
     Column("closeness", "alike", align="right", width=5, weight=6),
     Column("measure", "by", width=7, weight=2, hide_below=76),
     Column("reason", "reason", width=12, weight=3),
-    Column("first", "tool", shorten="middle", min_width=14, weight=9),
-    Column("second", "and tool", shorten="middle", min_width=14, weight=9),
+    Column("first", "tool", shorten="name", min_width=14, weight=9),
+    Column("second", "and tool", shorten="name", min_width=14, weight=9),
     Column("shared", "shared terms", min_width=12, weight=5, hide_below=110),
 )
 LOOKING = "Comparing every tool with every other …"

@@ -16,19 +16,19 @@ from inspector.engine.registry.synchronise import Synchronised
 from widgets import Column, Record, plain, visible
 
 TOOLS = (
-    Column("tool", "tool", weight=4, shorten="middle", min_width=14),
+    Column("tool", "tool", weight=4, shorten="name", min_width=14),
     Column("origin", "origin", weight=2, shorten="middle", min_width=8, hide_below=44),
     Column("version", "version", align="right", width=7),
     Column("since", "since", width=10, hide_below=60),
 )
 FOUND = (
-    Column("tool", "tool", weight=4, shorten="middle", min_width=14),
+    Column("tool", "tool", weight=4, shorten="name", min_width=14),
     Column("bar", "", width=10, hide_below=40),
     Column("cosine", "cosine", align="right", width=6),
     Column("origin", "origin", weight=2, shorten="middle", min_width=8, hide_below=52),
 )
 LOCATED = (
-    Column("tool", "tool", weight=4, shorten="middle", min_width=14),
+    Column("tool", "tool", weight=4, shorten="name", min_width=14),
     Column("bar", "", width=10, hide_below=60),
     Column("cosine", "cosine", align="right", width=6),
     Column("registry", "registry", weight=2, shorten="middle", min_width=8),

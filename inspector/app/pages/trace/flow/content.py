@@ -15,12 +15,12 @@ from widgets import Column, Record, plain, visible
 
 TOOLS = (
     Column("mark", "", width=1),
-    Column("tool", "tool", weight=4, shorten="middle", min_width=12),
+    Column("tool", "tool", weight=4, shorten="name", min_width=12),
     Column("calls", "calls", align="right", width=6),
     Column("last", "last", width=10, hide_below=52),
 )
 NEXT = (
-    Column("tool", "then", weight=4, shorten="middle", min_width=12),
+    Column("tool", "then", weight=4, shorten="name", min_width=12),
     Column("bar", "", width=8, hide_below=40),
     Column("share", "share", align="right", width=5),
     Column("low", "at least", align="right", width=8),

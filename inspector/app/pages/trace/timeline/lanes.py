@@ -49,7 +49,7 @@ class Lanes(Vertical):
         self._timeline, self._column = timeline, column
         lanes, frame = self.query_one(RecordList), self._frame
         self._first = frame.first
-        columns = (Column("tool", width=frame.names, shorten="middle"), Column("calls", width=frame.cells))
+        columns = (Column("tool", width=frame.names, shorten="name"), Column("calls", width=frame.cells))
         if columns != lanes.columns:
             lanes.columns = columns
         lanes.empty = _NONE_MOVED if only_moved else _NO_TOOLS
