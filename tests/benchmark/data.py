@@ -26,6 +26,21 @@ PUBLISHED = ("azure_mcp", "bfcl", "metatool", "toolalpaca")
 POOL = "pool_docker"
 CATALOGS = ("demo", POOL, "azure_mcp", "toolalpaca")
 OWN = ("demo_search", "demo", "pool_docker_search", "pool_docker")
+# Nothing is fitted on the first two; the servers of the others share no tool with them.
+REPORTED, FITTED = ("demo", "vendors_reported"), ("vendors_fitted", "azure_mcp")
+EVERYDAY = (*REPORTED, *FITTED)
+# Every third of the pool's vendors by name, of those that have requests.
+REPORTED_VENDORS = frozenset(
+    {
+        "buildkite",
+        "explorium",
+        "kubectl-mcp-server",
+        "neo4j",
+        "sentry-remote",
+        "sqlite-mcp-server",
+        "webflow-remote",
+    }
+)
 SAMPLE = 600
 _VECTORS = ROOT / ".benchmark" / "vectors.db"
 
@@ -104,6 +119,17 @@ def judged(catalog: str) -> EvalSet:
     names = (f"{catalog}_far", f"{catalog}_near") if catalog in CATALOGS else ()
     impossible = [case for name in (*names, "small_talk") for case in read_cases(folder / f"{name}.jsonl")]
     return EvalSet(catalog, catalog_tools(catalog), (*possible, *impossible))
+
+
+def everyday(name: str) -> EvalSet:
+    """Everyday requests over one of EVERYDAY: what people say, written without seeing a description."""
+    wanted = {"vendors_reported": True, "vendors_fitted": False}
+    if name in wanted:
+        tools = tuple(tool for tool in pool() if (tool.server in REPORTED_VENDORS) is wanted[name])
+    else:
+        tools = catalog_tools(name)
+    cases = read_cases(fixtures_path() / "evalsets" / f"everyday_{name}.jsonl")
+    return EvalSet(f"everyday_{name}", tools, cases)
 
 
 def prepared(evalset: EvalSet) -> Prepared:

@@ -1,30 +1,49 @@
-"""Fits the probability that a tool fits: `python -m tests.benchmark.fit_abstention`.
+"""Fits the probability that a tool fits: `python -m tests.benchmark.fit_confidence`.
 
 Logistic regression over the clauses of labelled requests: of each request the likeliest pair of a clause and
 one of its first tools counts, found again after each fit (multiple instance learning: Andrews et al. 2002,
 “MI-SVM”). Possible and impossible requests weigh the same, as do the catalogs of one kind; within the
-impossible ones far requests and small talk outweigh near misses. Every second request of a kind is fitted;
-`python -m tests.benchmark.abstention` asks the others. Printed: the coefficients, and what they answer in the
-other half.
+impossible ones far requests and small talk outweigh near misses. Every second request of a kind is fitted,
+and every everyday request of the fitted servers; none of the demo's or of the reported vendors'.
+`python -m tests.benchmark.abstention` and `everyday` ask the others. Printed: the coefficients, and what they
+answer in the other half.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.domain.evaluation import EvalCase
+from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.query.parsed import parse
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.fit import FitModel, FitSignals
 from inspector.engine.discovery.rankers.hybrid import HybridRanker
-from tests.benchmark.data import CATALOGS, PUBLISHED, judged, prepared
+from tests.benchmark.data import (
+    CATALOGS,
+    FITTED,
+    PUBLISHED,
+    REPORTED,
+    REPORTED_VENDORS,
+    everyday,
+    judged,
+    prepared,
+)
 from tests.benchmark.output import say
 
-NAMES = ("coverage", "best_cosine", "mean_cosine", "length", "small_talk", "statement", "conflict")
-WEIGHTS: Mapping[str, float] = {"possible": 1.0, "far": 1.0, "small-talk": 1.0, "near-miss": 0.1}
+NAMES = (
+    "coverage",
+    "best_cosine",
+    "mean_cosine",
+    "static_cosine",
+    "length",
+    "small_talk",
+    "statement",
+    "conflict",
+)
+WEIGHTS: Mapping[str, float] = {"possible": 1.0, "far": 1.0, "small-talk": 1.0, "near-miss": 0.35}
 ROUNDS, STEPS, SHRINKAGE = 8, 25, 1e-3
 KEPT = 0.94
 
@@ -42,14 +61,25 @@ class Request:
 def requests() -> list[Request]:
     """Every request of the catalogs, and the possible ones of the other published sets."""
     found = []
-    for catalog in dict.fromkeys((*CATALOGS, *PUBLISHED)):
-        evalset = judged(catalog)
+    sets = [judged(catalog) for catalog in dict.fromkeys((*CATALOGS, *PUBLISHED)) if catalog not in REPORTED]
+    for evalset in (*map(_unreported, sets), *map(everyday, FITTED)):
+        catalog = evalset.name
         hybrid = CatalogRankers(prepared(evalset).index, DiscoverySettings()).hybrid
         seen: dict[str, int] = {}
         for case in evalset.cases:
             number = seen[case.kind] = seen.get(case.kind, -1) + 1
-            found.append(Request(catalog, case, _rows(hybrid, case.query), number % 2 == 0))
+            is_fitted = number % 2 == 0 or catalog.startswith("everyday")
+            kind = "possible" if case.is_possible else case.kind
+            found.append(Request(catalog, replace(case, kind=kind), _rows(hybrid, case.query), is_fitted))
     return found
+
+
+def _unreported(evalset: EvalSet) -> EvalSet:
+    """The set without the tools of reported vendors, and without the requests that need one."""
+    tools = tuple(tool for tool in evalset.tools if tool.server not in REPORTED_VENDORS)
+    known = {tool.id for tool in tools}
+    cases = tuple(case for case in evalset.cases if all(group <= known for group in case.relevant))
+    return EvalSet(evalset.name, tools, cases)
 
 
 def _rows(hybrid: HybridRanker, query: str) -> NDArray[np.float64]:
@@ -64,10 +94,10 @@ def _rows(hybrid: HybridRanker, query: str) -> NDArray[np.float64]:
 def row(signals: FitSignals, position: int) -> list[float]:
     """The signals of one tool in the order of NAMES."""
     conflict = signals.conflict is not None and bool(signals.conflict[position])
+    cosines = (signals.best_cosine, signals.mean_cosine, signals.static_cosine)
     return [
         float(signals.coverage[position]),
-        float(signals.best_cosine[position]),
-        float(signals.mean_cosine[position]),
+        *(0.0 if cosine is None else float(cosine[position]) for cosine in cosines),
         signals.length,
         signals.small_talk,
         float(signals.is_statement),

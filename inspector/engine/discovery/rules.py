@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from inspector.domain.contradiction import destroys
+from inspector.domain.jsonvalue import compact
 from inspector.domain.ranking import Answer, Outcome, SearchRequest
 from inspector.domain.settings import DiscoverySettings, ResultForm
 from inspector.domain.tag import Tags
@@ -20,7 +21,10 @@ MISSES_KEPT = 15
 CLOSEST_AT_MOST = 3
 # A search that is sure returns so many, and of the others those with this share of the best score: few where
 # one stands out, more where many are alike. Chosen on recorded runs of agents (docs/recorded-runs.md).
-SURELY, NEAR = 3, 0.6
+SURELY, NEAR = 3, 0.5
+# After so many results only tools come with a definition of at most so many characters, some 200 tokens: a
+# late place is seldom of use, and costs as much as an early one.
+EARLY, SHORT_DEFINITION = 5, 800
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ class Places:
 
     A pinned tool takes no place of another one. One that a search loaded before keeps its own, so that the
     same search again loads nothing more. After the last place of the others there are no more results, nor
-    after the first whose score is far below the best.
+    after the first whose score is far below the best; late places are for short definitions.
     """
 
     def __init__(self, rules: SearchRules, ranking: "Ranking") -> None:
@@ -108,12 +112,13 @@ class Places:
         self._taken: list[float] = []
         self.end: Outcome | None = None if most else Outcome.OVER_LIMIT
 
-    def take(self, tool_id: str, position: int) -> Outcome | None:
+    def take(self, tool: Tool, position: int) -> Outcome | None:
         """Take a place for the next best match; why there is none for it, or None if it is a result."""
-        is_pinned = tool_id in self._pinned
+        is_pinned = tool.id in self._pinned
         if self.end is None and not is_pinned and self._is_far(position):
             self.end = Outcome.UNLIKELY
-        if self.end is not None or not self._free[is_pinned]:
+        is_late = not is_pinned and self._scores is not None and len(self._taken) >= EARLY
+        if self.end is not None or not self._free[is_pinned] or (is_late and _is_long(tool)):
             return self.end or Outcome.OVER_LIMIT
         self._free[is_pinned] -= 1
         if not is_pinned and self._scores is not None:
@@ -126,3 +131,7 @@ class Places:
         if self._scores is None or len(self._taken) < SURELY:
             return False
         return float(self._scores[position]) < NEAR * max(self._taken)
+
+
+def _is_long(tool: Tool) -> bool:
+    return len(tool.description) + len(compact(tool.input_schema)) > SHORT_DEFINITION

@@ -176,7 +176,7 @@ class ToolSearch:
                 actual = self._rules.missed(ranking, position)
             elif actual is None and self._rules.withholds(tool, request, answer):
                 actual = Outcome.WITHHELD
-            elif actual is None and (refused := places.take(tool.id, position)):
+            elif actual is None and (refused := places.take(tool, position)):
                 actual = refused
             elif actual is None:
                 is_bound = outcome.is_result and tool.id in self._rules.bound

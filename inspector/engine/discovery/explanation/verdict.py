@@ -61,7 +61,7 @@ class Verdict:
         return {
             position: Outcome.WITHHELD
             if self.rules.withholds(tools[position], self.request, self.answer)
-            else places.take(tools[position].id, position)
+            else places.take(tools[position], position)
             for position in self.matches
         }
 

@@ -6,8 +6,8 @@ passages, the mean cosine of its texts, that of its static vector, the length of
 (longer ones resemble every tool less), how much the clause resembles small talk, whether it asks for nothing,
 and whether the tool's verb is another than the one asked for. Together they form a logistic model:
 
-    p = 1 / (1 + exp(-(-9.44 + 0.7 coverage + 3.9 best cosine + 4.0 mean cosine + 5.4 static cosine
-                       + 2.0 ln words - 6.8 small talk - 0.4 statement - 1.9 conflict)))
+    p = 1 / (1 + exp(-(-16.4 + 0.6 coverage + 4.5 best cosine + 3.6 mean cosine + 5.6 static cosine
+                       + 4.9 ln words - 7.0 small talk - 0.5 statement - 2.0 conflict)))
 
 fitted to labelled requests, possible and impossible (`python -m tests.benchmark.fit_confidence`). Until the
 model's vectors are there, WORDS_ALONE judges by coverage and static vectors, which need no model. Each clause
@@ -26,7 +26,7 @@ from inspector.engine.discovery.rankers.ranker import Mask, Scores
 from inspector.engine.discovery.term import terms
 
 # The bounds of a clause's length in words.
-SHORT, LONG = 3, 12
+SHORT, LONG = 8, 12
 NAMED = 0.9
 
 
@@ -57,15 +57,15 @@ class FitSignals:
 class FitModel:
     """The logistic coefficients."""
 
-    intercept: float = -9.44
-    coverage: float = 0.7
-    best_cosine: float = 3.9
-    mean_cosine: float = 4.0
-    static_cosine: float = 5.4
-    length: float = 2.0
-    small_talk: float = -6.8
-    statement: float = -0.4
-    conflict: float = -1.9
+    intercept: float = -16.4
+    coverage: float = 0.6
+    best_cosine: float = 4.5
+    mean_cosine: float = 3.6
+    static_cosine: float = 5.6
+    length: float = 4.9
+    small_talk: float = -7.0
+    statement: float = -0.5
+    conflict: float = -2.0
 
     def probability(self, signals: FitSignals) -> Scores:
         """The probability that each tool fits (0 to 1)."""
@@ -94,15 +94,15 @@ class FitModel:
 
 # Not small talk, which is told by the model's vectors.
 WORDS_ALONE = FitModel(
-    intercept=-9.59,
-    coverage=8.0,
+    intercept=-17.85,
+    coverage=8.8,
     best_cosine=0.0,
     mean_cosine=0.0,
-    static_cosine=10.5,
-    length=1.9,
+    static_cosine=10.8,
+    length=5.3,
     small_talk=0.0,
     statement=0.0,
-    conflict=-0.9,
+    conflict=-1.1,
 )
 
 

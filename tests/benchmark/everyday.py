@@ -1,0 +1,128 @@
+"""What people get who ask in everyday words: a section of docs/retrieval.md.
+
+`python -m tests.benchmark.everyday` prints it. Nothing was fitted on the servers of the reported half: the
+demo's and every third vendor of the pool. Who wrote a request saw the names of tools, no description; who
+labelled it read the descriptions and allowed every tool that serves.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import mean
+
+from inspector.adapters.clock import SystemClock
+from inspector.domain.evaluation import EvalCase
+from inspector.domain.interval import wilson
+from inspector.domain.metric import recall_at
+from inspector.domain.ranking import Answer, SearchRequest
+from inspector.domain.settings import DiscoverySettings
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.search import ToolSearch
+from tests.benchmark.data import CATALOGS, FITTED, REPORTED, everyday, judged, prepared
+from tests.benchmark.output import say
+
+IMPOSSIBLE = ("far", "near-miss", "small-talk")
+
+
+@dataclass(frozen=True, slots=True)
+class Got:
+    """What one request got: its answer, how many tools, and the share of what it asks for among them."""
+
+    case: EvalCase
+    answer: Answer
+    returned: int
+    delivered: float
+    ranked: float
+
+
+@cache
+def got(name: str) -> tuple[Got, ...]:
+    """What each request of one of EVERYDAY gets with the default settings."""
+    evalset, settings = everyday(name), DiscoverySettings()
+    rankers = CatalogRankers(prepared(evalset).index, settings)
+    rules = SearchRules.of(settings)
+    search = ToolSearch(rankers.index, rankers.names, rankers.hybrid, rules, SystemClock())
+    return tuple(_ask(search, case) for case in evalset.cases)
+
+
+def _ask(search: ToolSearch, case: EvalCase) -> Got:
+    report = search.run(SearchRequest(case.query), load=False).report
+    results = [hit.tool_id for hit in report.results]
+    order = [hit.tool_id for hit in report.hits]
+    delivered = recall_at(len(results), results, case.relevant) if case.is_possible and results else 0.0
+    ranked = recall_at(5, order, case.relevant) if case.is_possible else 0.0
+    return Got(case, report.answer, len(results), delivered, ranked)
+
+
+def everyday_section() -> list[str]:
+    """Markdown: what is delivered, and which answers possible and impossible requests get."""
+    lines = [
+        "## Everyday requests",
+        "",
+        "What people say, not what benchmarks ask: elliptic, indirect, statements, misspelt, in other words, "
+        "polite and long, two steps, vague. Who wrote them saw the names of tools and no description. "
+        "`delivered`: the share of what is asked for that a right tool among those returned serves; `ranked`: "
+        "the same among the first five of the ranking, whatever is returned. Nothing is fitted on the reported "
+        "half, the demo's 9 servers and 7 vendors; the others are 15 vendors beside 6 more and Azure's "
+        "namespaces, which count as one. 95 % intervals (Wilson).",
+        "",
+        "| half | requests | n | delivered | ranked | found | closest | nothing | tools |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for half, names in (("reported", REPORTED), ("fitted", FITTED)):
+        for title, ones in _kinds([one for name in names for one in got(name)]):
+            lines.append(f"| {half} | {title} | {len(ones)} | {_row(ones)} |")
+    return [*lines, "", *_near_section()]
+
+
+def _kinds(ones: Sequence[Got]) -> list[tuple[str, list[Got]]]:
+    possible = [one for one in ones if one.case.is_possible]
+    impossible = [one for one in ones if not one.case.is_possible]
+    found = [
+        ("plain one-liners", [one for one in possible if one.case.kind == "plain"]),
+        ("the oblique rest", [one for one in possible if one.case.kind != "plain"]),
+    ]
+    kinds = dict.fromkeys(one.case.kind for one in possible if one.case.kind != "plain")
+    found += [(f"- {kind}", [one for one in possible if one.case.kind == kind]) for kind in kinds]
+    found.append(("all possible", possible))
+    found += [(kind, [one for one in impossible if one.case.kind == kind]) for kind in IMPOSSIBLE]
+    return [*found, ("all impossible", impossible)]
+
+
+def _row(ones: Sequence[Got]) -> str:
+    is_possible = ones[0].case.is_possible
+    delivered = _share(mean(one.delivered for one in ones), len(ones)) if is_possible else "–"
+    ranked = f"{mean(one.ranked for one in ones):.2f}" if is_possible else "–"
+    answers = [_share(mean(one.answer is answer for one in ones), len(ones)) for answer in Answer]
+    return " | ".join((delivered, ranked, *answers, f"{mean(one.returned for one in ones):.1f}"))
+
+
+def _share(value: float, count: int) -> str:
+    low, high = wilson(value, count)
+    return f"{value:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def _near_section() -> list[str]:
+    """Near misses of the other sets: of each every second one was fitted, of the demo's none."""
+    answers = []
+    for catalog in CATALOGS:
+        evalset, settings = judged(catalog), DiscoverySettings()
+        rankers = CatalogRankers(prepared(evalset).index, settings)
+        rules = SearchRules.of(settings)
+        search = ToolSearch(rankers.index, rankers.names, rankers.hybrid, rules, SystemClock())
+        cases = [case for case in evalset.cases if case.kind == "near-miss"]
+        answers += [_ask(search, case).answer for case in cases[1::2]]
+    shares = (
+        f"`{answer}` {_share(mean(one is answer for one in answers), len(answers))}" for answer in Answer
+    )
+    return [f"Near misses of `*_near.jsonl` that were not fitted ({len(answers)}): {', '.join(shares)}.", ""]
+
+
+def main() -> None:
+    for line in everyday_section():
+        say(line)
+
+
+if __name__ == "__main__":
+    main()
