@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inspector.domain.number import count, percent
+from inspector.domain.number import percent
 from inspector.domain.plugin import Plugin, price_text, rating_text
 from inspector.domain.ranking import Score, SearchReport
 from inspector.domain.summary_pool import first_sentence, one_line, shortened

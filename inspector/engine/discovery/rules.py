@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from inspector.domain.contradiction import destroys
+from inspector.domain.contradiction import destroying_word, destroys
 from inspector.domain.ranking import Answer, Outcome, SearchRequest
 from inspector.domain.settings import DiscoverySettings, ResultForm
 from inspector.domain.tag import Tags
@@ -20,6 +20,7 @@ MISSES_KEPT = 15
 CLOSEST_AT_MOST = 3
 # A result is at least this share as likely to fit as the likeliest tool: few where one stands out.
 SHARE_OF_BEST = 0.3
+_NO_TAGS = Tags()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class SearchRules:
     away: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, settings: DiscoverySettings, *, tags: Tags = Tags()) -> "SearchRules":
+    def of(cls, settings: DiscoverySettings, tags: Tags = _NO_TAGS) -> "SearchRules":
         """The rules of these settings."""
         return cls(
             settings.max_search_results,
@@ -67,7 +68,9 @@ class SearchRules:
 
     def withholds(self, tool: Tool, request: SearchRequest, answer: Answer) -> bool:
         """Whether an unsure search leaves this tool unloaded: it destroys, and nobody asked for that."""
-        return answer is Answer.CLOSEST and destroys(tool) and not asks_for(request.query, tool.name)
+        if answer is not Answer.CLOSEST or not destroys(tool):
+            return False
+        return not asks_for(request.query, tool.name, destroying_word(tool))
 
     def likely(self, ranking: "Ranking", request: SearchRequest) -> "Mask":
         """The tools that the ranker keeps and finds likely enough to fit, or as similar as is asked for."""

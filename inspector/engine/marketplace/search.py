@@ -7,9 +7,9 @@ category. A plugin is as similar as its best document, whose score explains it (
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from inspector.domain.ranking import Answer
 from inspector.domain.marketplace import MarketplaceReport, Suggestion, suggestion
 from inspector.domain.plugin import Plugin
+from inspector.domain.ranking import Answer
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from inspector.domain.answer_text import told_apart
 from inspector.domain.number import percent
 from inspector.domain.ranking import Outcome, Score, SearchRequest, Signal
 from inspector.domain.tool import Tool
@@ -153,16 +154,17 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
     elif cut is Outcome.UNLIKELY and verdict.standings.ranking.fit is not None:
         fit = float(verdict.standings.ranking.fit[verdict.rankers.index.position[tool.id]])
         yield (
-            f"Its confidence is {percent(fit)}, the best tool's {percent(probability or 0.0)}: others fit the "
-            "request much better."
+            f"Its confidence is {percent(fit)}, the best tool's {percent(probability or 0.0)}: others fit "
+            "much better."
         )
     elif cut is Outcome.WITHHELD:
         yield "It may destroy data, the request does not clearly ask for that, and no tool clearly fits."
     elif cut is Outcome.ABSTAINED and probability is not None:
         lower = math.floor(probability * 100) / 100
+        own, needed = told_apart(probability, verdict.rules.closest_threshold)
         yield (
-            f"The best confidence of any tool is {probability:.2f}, `closest` needs "
-            f"{verdict.rules.closest_threshold:.2f}: a threshold of {lower:.2f} would return it."
+            f"The best confidence of any tool is {own}, closest needs {needed}: "
+            f"a threshold of {lower:.2f} would return it."
         )
 
 
