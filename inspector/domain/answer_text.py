@@ -13,6 +13,12 @@ def answer_text(report: SearchReport) -> str:
     return f"{said} ({confidence})" if confidence else said
 
 
+def answered(report: SearchReport) -> str:
+    """The same in a word or two: “3 closest”."""
+    number = len(report.results)
+    return f"{number} {report.answer}" if number else report.answer.value
+
+
 def confidence_text(report: SearchReport) -> str:
     """“confidence 12 %, found needs 35 %”; "" of a search that estimates none."""
     return confidence_beside(report.probability, report.threshold)

@@ -59,7 +59,7 @@ def _found(mine: list[Part], rival: list[Part], cut: Outcome | None = Outcome.OV
         ("late",),
         ledger(own, other),
         ("Say late.",),
-        0.8,
+        probability=0.8,
     )
 
 
