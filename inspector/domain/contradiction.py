@@ -49,7 +49,12 @@ def destroys(tool: Tool) -> bool:
     claims = tool.annotations
     if claims.destructive and not claims.read_only:
         return True
-    return bool(_said(tool.name, _ENDS) or _chosen(fields(tool.input_schema), _DESTROYS))
+    return bool(destroying_word(tool))
+
+
+def destroying_word(tool: Tool) -> str:
+    """The word of a tool's name, or else of its choices, that says that it destroys or ends something."""
+    return _said(tool.name, _ENDS) or _chosen(fields(tool.input_schema), _DESTROYS)[1]
 
 
 def _against_reading(tool: Tool) -> str:
@@ -76,17 +81,18 @@ def _taken(parameters: tuple[SchemaField, ...]) -> str:
     names = {" ".join(_words(parameter.name)) for parameter in parameters}
     if names & _PATHS and names & _CONTENTS:
         return "it takes a file's path and content"
-    return _chosen(parameters, _CHANGES)
+    name, word = _chosen(parameters, _CHANGES)
+    return f"its parameter “{name}” can be “{word}”" if word else ""
 
 
-def _chosen(parameters: tuple[SchemaField, ...], wanted: frozenset[str]) -> str:
-    """How a parameter lets the caller choose one of the wanted actions."""
+def _chosen(parameters: tuple[SchemaField, ...], wanted: frozenset[str]) -> tuple[str, str]:
+    """The parameter that lets the caller choose one of the wanted actions, and its word; "" for none."""
     for parameter in parameters:
         name = " ".join(_words(parameter.name))
         done = (_said(choice, wanted) for choice in parameter.choices if isinstance(choice, str))
         if name in _ACTIONS and (word := next(filter(None, done), "")):
-            return f"its parameter “{name}” can be “{word}”"
-    return ""
+            return name, word
+    return "", ""
 
 
 def _words(name: str) -> tuple[str, ...]:

@@ -102,7 +102,7 @@ def expectation(entry: Mapping[str, Any]) -> Expectation:
         raise ConfigError("event is missing" if kind is None else "event must be text")
     if kind not in EVENT_TYPES:
         raise _unknown(f"there is no event '{kind}'", kind, EVENT_TYPES)
-    known = [field.name for field in fields(EVENT_TYPES[kind])]
+    known = [*(field.name for field in fields(EVENT_TYPES[kind])), *EVENT_TYPES[kind].derived]
     conditions: list[Condition] = []
     for name, value in entry.items():
         if name == "event":

@@ -10,16 +10,10 @@ class MarketplaceSettings:
     """When a search goes on in the marketplace, and where that is. Nothing is ever installed by itself."""
 
     enabled: bool = knob(
-        True, "go on in the marketplace if a search finds too little; without a catalog there is none"
+        True, "go on in the marketplace if a search finds nothing; without a catalog there is none"
     )
     catalogs: tuple[str, ...] = knob(
         (), "files of plugins: Toolsight's own format, a server.json, or an answer of an MCP registry"
     )
     imported: bool = knob(True, "search the catalogs that `toolsight marketplace import` keeps, too")
-    below: int = knob(
-        1,
-        "a search with fewer results goes on, and so does one that answers that no tool fits",
-        low=0,
-        high=100,
-    )
     results: int = knob(3, "the most plugins that are suggested", low=1, high=20)

@@ -75,8 +75,8 @@ def withheld_text(tools: Sequence[Tool]) -> str:
     if not tools:
         return ""
     return (
-        f"Not loaded, because it may destroy data and was not clearly asked for: {_ids(tools)}. "
-        "Load with tool_names only if the user asked for exactly that."
+        f"Not loaded, as nobody clearly asked to destroy anything: {_ids(tools)}. "
+        "Load one with tool_names only if the user asked for exactly that."
     )
 
 

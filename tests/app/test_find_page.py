@@ -181,8 +181,8 @@ async def test_a_tool_that_is_gone_is_not_loaded() -> None:
 
 async def test_a_search_that_fits_no_tool_says_so_and_shows_what_came_closest() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        found = await _searched(pilot, "zebra")
-        assert "⚠ no tool fits (fit 0.0" in seen(pilot)
+        found = await _searched(pilot, "zxqw", "vbnm")
+        assert "⚠ no tool fits; a model would get none" in seen(pilot)
         assert {row.tone for row in found.shown} == {"muted"}
         assert found.current == found.shown[0]
         assert "near usual weight" in seen(pilot)
@@ -222,7 +222,7 @@ async def test_each_key_shows_its_pane_and_esc_goes_to_the_list_and_nothing_is_l
 ) -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder(), size=size) as (pilot, rig):
         found = await _searched(pilot, "refund", "order")
-        await pilot.press("down")
+        found.move_to("shop:cancel_order")
         before = found.current
         for key, pane in PANES.items():
             await pilot.press(key)
@@ -407,7 +407,7 @@ async def test_a_search_is_made_again_when_tools_come_and_when_they_are_embedded
         await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
         await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
         await pilot.press(*"forecast", "enter")
-        await until(pilot, lambda: "fit " in said(pilot, "#facts"))
+        await until(pilot, lambda: "confidence " in said(pilot, "#facts"))
         assert "words only" not in said(pilot, "#facts")
         found = pilot.app.screen.query_one("#found", RecordList)
         assert found.shown[0].key == "weather:get_forecast"

@@ -13,7 +13,8 @@ from inspector.app.pages.find.results import content, facts
 from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line
 from inspector.app.pages.find.score.content import WIDTH, bill
 from inspector.app.pages.find.score_bar import BAR_WIDTH, SIGNALS, bar, full_bars, merged
-from inspector.app.pages.find.wording import outcome, probabilities
+from inspector.app.pages.find.wording import outcome
+from inspector.domain.answer_text import told_apart
 from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.domain.tool import Tool
@@ -190,7 +191,7 @@ def _hit(rank: int, outcome: Outcome, value: float = 1.0) -> Hit:
 def _rows(*outcomes: Outcome, bound: Collection[str] = (), scored: int = 0) -> tuple[Record, ...]:
     hits = tuple(_hit(rank, outcome) for rank, outcome in enumerate(outcomes, start=1))
     report = SearchReport(SearchRequest("order"), "bm25", hits, limit=2, scored=scored)
-    return content.rows(report, bound, needed=0.1)
+    return content.rows(report, bound)
 
 
 def _told(rows: Iterable[Record]) -> list[str]:
@@ -276,22 +277,33 @@ def test_a_rank_that_has_changed_is_beside_the_one_before() -> None:
     assert content.columns({}) == content.COLUMNS
 
 
-def _abstained() -> SearchReport:
+def _nothing() -> SearchReport:
     hits = (_hit(1, Outcome.ABSTAINED), _hit(2, Outcome.OVER_LIMIT))
     return SearchReport(
         SearchRequest("zebra"), "hybrid", hits, ("zebra",), probability=0.12, threshold=0.3, scored=2
     )
 
 
-def test_an_abstained_search_says_so_and_greys_what_came_closest() -> None:
-    rows = content.rows(_abstained(), bound=())
+def test_a_search_that_finds_nothing_says_so_and_greys_what_came_closest() -> None:
+    rows = content.rows(_nothing(), bound=())
     assert [row.key for row in rows] == ["s:t1", "s:t2"]
     assert {row.tone for row in rows} == {"muted"}
     assert str(rows[0].cells[-1]) == "no tool fits"
-    assert "no tool fits (fit 0.12, needs 0.30)" in facts.facts(_abstained()).plain
+    first, second = facts.facts(_nothing()).plain.splitlines()
+    assert "nothing   confidence 12 %, found needs 30 %" in first
+    assert second == "⚠ no tool fits; a model would get none   l loads any tool"
 
 
-def test_the_facts_tell_ranker_count_and_fit() -> None:
+def test_an_unsure_search_says_what_a_model_would_get_and_what_is_withheld() -> None:
+    hits = (_hit(1, Outcome.WITHHELD), _hit(2, Outcome.FOUND), _hit(3, Outcome.FOUND))
+    report = SearchReport(SearchRequest("order"), "hybrid", hits, probability=0.12, threshold=0.3)
+    first, second, third = facts.facts(report).plain.splitlines()
+    assert "closest   confidence 12 %, found needs 30 %" in first
+    assert second == "⚠ no tool clearly fits; a model would get s:t2, s:t3   l loads any tool"
+    assert third == "withheld, as nobody asked to destroy: s:t1"
+
+
+def test_the_facts_tell_ranker_count_and_confidence() -> None:
     report = SearchReport(
         SearchRequest("order"),
         "hybrid",
@@ -304,7 +316,7 @@ def test_the_facts_tell_ranker_count_and_fit() -> None:
         note="words only: 12 of 84 tools embedded",
     )
     first, second = facts.facts(report, IndexState(IndexPhase.EMBEDDING, "m", 48, 336)).plain.splitlines()
-    assert first == "as ours: hybrid   1 of 84 tools   fit 0.72, needs 0.30   6 ms   words order"
+    assert first == "as ours: hybrid   1 of 84 tools   found   confidence 72 %   6 ms   words order"
     assert second == "words only: 12 of 84 tools embedded   embedding: 48 of 336 texts"
     assert "embedding" not in facts.facts(report, IndexState(IndexPhase.READY, "m", 336, 336)).plain
 
@@ -319,12 +331,12 @@ def test_the_facts_fit_into_one_line(width: int, terms: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("value", "threshold", "shown"),
-    [(0.72, 0.3, ("0.72", "0.30")), (0.298, 0.3, ("0.298", "0.300")), (1.0, 0.3, ("1.00", "0.30"))],
+    [(0.72, 0.3, ("72 %", "30 %")), (0.298, 0.3, ("29.8 %", "30.0 %")), (1.0, 0.3, ("100 %", "30 %"))],
 )
-def test_a_probability_is_told_apart_from_its_threshold(
+def test_a_confidence_is_told_apart_from_its_threshold(
     value: float, threshold: float, shown: tuple[str, str]
 ) -> None:
-    assert probabilities(value, threshold) == shown
+    assert told_apart(value, threshold) == shown
 
 
 def test_a_found_tool_that_was_loaded_since_says_so() -> None:

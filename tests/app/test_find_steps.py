@@ -6,7 +6,7 @@ from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.navigation import StepsPage
 from inspector.app.pages.find.steps import content
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
-from inspector.domain.ranking import SearchRequest
+from inspector.domain.ranking import Answer, SearchRequest
 from inspector.engine.discovery.explanation.steps import Steps, StepSearch
 from tests.support.app import app_rig, arrives, seen, until
 from tests.support.hostile import with_hostile_text
@@ -45,9 +45,9 @@ def test_a_row_says_where_the_tool_stands_and_who_finds_it() -> None:
     ]
 
 
-def test_a_search_that_abstained_says_so() -> None:
-    found = Steps(StepSearch("zebra", (), 0.1, abstained=True), (), (), ())
-    assert "no tool fits (fit 0.10, needs 0.30)" in content.searches(found, "hybrid", 5, 0.3).plain
+def test_a_search_that_found_nothing_says_so() -> None:
+    found = Steps(StepSearch("zebra", (), 0.1, Answer.NOTHING), (), (), ())
+    assert "nothing   confidence 10 %, found needs 30 %" in content.searches(found, "hybrid", 5, 0.3).plain
 
 
 def test_one_step_is_nothing_to_take_apart() -> None:

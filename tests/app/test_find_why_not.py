@@ -61,7 +61,7 @@ def _found(mine: list[Part], rival: list[Part], cut: Outcome | None = Outcome.OV
         ("late",),
         ledger(own, other),
         ("Say late.",),
-        0.8,
+        probability=0.8,
     )
 
 
@@ -88,23 +88,27 @@ def test_a_ledger_that_does_not_add_up_says_so() -> None:
         (Outcome.UNLIKELY, "too unlikely"),
         (Outcome.OTHER_SERVER, "limited to one server"),
         (Outcome.OTHER_TAG, "asks for tags"),
+        (Outcome.WITHHELD, "nobody clearly asked for that"),
         (None, "✓ it is a result"),
     ],
 )
 def test_what_cut_a_tool_is_said_in_words(cut: Outcome | None, says: str) -> None:
-    assert says in content.verdict(_found([], [], cut), limit=5, threshold=0.3, tools=84).plain
+    assert says in content.verdict(_found([], [], cut), limit=5, closest=0.3, tools=84).plain
 
 
-def test_an_abstained_search_says_what_it_lacked() -> None:
+def test_a_search_that_found_nothing_says_what_it_lacked() -> None:
     found = replace(_found([], [], Outcome.ABSTAINED), probability=0.12)
-    assert "best fit 0.12, needs 0.30" in content.verdict(found, limit=5, threshold=0.3, tools=84).plain
+    assert (
+        "returns nothing (confidence 12 %, closest needs 30 %)"
+        in content.verdict(found, limit=5, closest=0.3, tools=84).plain
+    )
 
 
 def test_a_lookup_has_no_ledger_and_says_why() -> None:
     found = replace(_found([], [], Outcome.BELOW_FLOOR), rival=None, note=LOOKED_UP)
     assert content.ledger_rows(found) == ()
     assert "Nothing was ranked" in content.no_ledger(found)
-    assert "other tools by name" in content.verdict(found, limit=5, threshold=0.3, tools=84).plain
+    assert "other tools by name" in content.verdict(found, limit=5, closest=0.3, tools=84).plain
 
 
 def _addition(text: str, rank: int, cut: Outcome | None = None, place: Place = Place.AT_END) -> Addition:
@@ -189,7 +193,7 @@ def test_hostile_text_does_no_harm(text: str) -> None:
     proposal = _addition(text, 1)
     reason = missing_tool(text, Catalog((CALC,)), SESSION, None)
     for drawn in (
-        content.verdict(found, limit=5, threshold=0.3, tools=1),
+        content.verdict(found, limit=5, closest=0.3, tools=1),
         content.reasons(found),
         Content("").join(
             cell for cell in content.proposals([proposal])[0].cells if isinstance(cell, Content)

@@ -136,7 +136,7 @@ def served_section() -> list[str]:
         "## What a user gets",
         "",
         "Recall among the first five of the ranking, and of what a search with the default settings returns: "
-        "at most five tools, none where it abstains, none that is too unlikely.",
+        "at most five tools, three where it is unsure, none where nothing fits, none that is too unlikely.",
         "",
         "| data set | requests | ranking R@5 | returned R@5 | refused | tools returned |",
         "|---|--:|--:|--:|--:|--:|",

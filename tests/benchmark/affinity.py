@@ -13,13 +13,13 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from inspector.adapters.files.recording import read_definitions, read_runs
 from inspector.domain.metric import ndcg_at, recall_at
 from inspector.domain.number import percent, signed
-from inspector.domain.ranking import SearchRequest
+from inspector.domain.ranking import Answer, SearchRequest
 from inspector.domain.recorded_run import RecordedRun
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.past_use import PastUse, Use
@@ -139,11 +139,10 @@ def measured(
 
 def _values(rankers: CatalogRankers, need: Need, ranking: Ranking) -> tuple[float, ...]:
     """The measures over what a search with the default settings would return."""
-    settings = DiscoverySettings()
-    rules = SearchRules(CUT, settings.min_probability, settings.min_tool_probability)
+    rules = replace(SearchRules.of(DiscoverySettings()), limit=CUT)
     likely = rules.likely(ranking, SearchRequest(need.query))
-    order = [] if rules.abstains(ranking) else [at for at in ranking.order() if likely[at]]
-    ids = [rankers.index.tools[at].id for at in order[:CUT]]
+    order = [] if rules.answer(ranking) is Answer.NOTHING else [at for at in ranking.order() if likely[at]]
+    ids = [rankers.index.tools[at].id for at in order[: rules.most(rules.answer(ranking))]]
     return tuple(measure(CUT, ids, (frozenset({need.tool}),)) for measure in MEASURES.values())
 
 

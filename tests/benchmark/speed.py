@@ -113,7 +113,7 @@ def _words(source: random.Random) -> list[str]:
 def retrieval_over(tools: Sequence[Tool], model: RandomEmbedder) -> Retrieval:
     """A retrieval whose index has every vector."""
     found = Retrieval(
-        DiscoverySettings(min_probability=0.0, min_tool_probability=0.0),
+        DiscoverySettings(min_probability=0.0, min_closest=0.0),
         SystemClock(),
         embedder=model,
         static=make_static_embedder(),

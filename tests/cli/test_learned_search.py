@@ -28,7 +28,7 @@ def configured(tmp_path_factory: pytest.TempPathFactory, database: Path) -> tupl
         for seq, event in enumerate(events, start=1):
             store.append(Record("earlier", seq, float(seq), event))
     path = write_weather_configuration(tmp_path_factory.mktemp("learned"))
-    return ("--config", str(path), "--approve", "--set", "discovery.min_tool_probability=0")
+    return ("--config", str(path), "--approve", "--set", "discovery.min_closest=0")
 
 
 @pytest.fixture(autouse=True)

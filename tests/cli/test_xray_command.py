@@ -31,6 +31,13 @@ def test_a_search_can_use_another_ranker(toolsight: Toolsight, configured: tuple
     assert report["ranker"] == "prd-bm25"
 
 
+def test_a_search_says_its_answer_first(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
+    assert toolsight("search", QUERY, *configured).stdout.splitlines()[0] == "found"
+    assert answer(toolsight, "search", QUERY, *configured)["answer"] == "found"
+    assert toolsight("search", "zxqw", *configured).stdout.startswith("nothing: no tool fits")
+    assert answer(toolsight, "search", "zxqw", *configured)["answer"] == "nothing"
+
+
 def test_an_unknown_ranker_is_an_error_that_lists_the_known_ones(
     toolsight: Toolsight, configured: tuple[str, ...]
 ) -> None:

@@ -16,11 +16,13 @@ from inspector.domain.events import (
     LoopDetected,
     ModelRequested,
     Record,
+    SearchPerformed,
     ToolEvicted,
     ToolLoaded,
     UserSaid,
 )
 from inspector.domain.expectation import Finding, check, expectation
+from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 
 LOADED = ToolLoaded("a:b", 10, "search")
 LOOP = LoopDetected("a:b", 3, 120.0, "f00d", "try something else")
@@ -171,3 +173,11 @@ def test_a_part_of_a_stream_in_its_order_is_always_met(texts: list[str], data: s
     assert all(finding.met for finding in findings)
     places = [finding.seq for finding in findings]
     assert places == sorted(set(filter(None, places)))
+
+
+@pytest.mark.parametrize(("confidence", "answer"), [(0.8, "found"), (0.2, "closest")])
+def test_a_search_is_expected_by_what_it_says(confidence: float, answer: str) -> None:
+    hits = (Hit(1, Score("a:b", 1.0), Outcome.LOADED),)
+    report = SearchReport(SearchRequest("x"), "hybrid", hits, probability=confidence, threshold=0.35)
+    assert is_met(SearchPerformed(report, ""), answer=answer)
+    assert not is_met(SearchPerformed(report, ""), answer="nothing")

@@ -338,7 +338,7 @@ class Driver:
                     ("fallback.enabled", True),
                     ("inertia.enabled", True),
                     ("discovery.ranker", "hybrid"),
-                    ("marketplace.below", 10),
+                    ("marketplace.results", 10),
                     ("breaker.enabled", True),
                 )
             )

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.message import UserMessage
-from inspector.domain.ranking import Part, Score, SearchRequest, Signal
+from inspector.domain.ranking import Answer, Part, Score, SearchRequest, Signal
 from inspector.domain.settings import DiscoverySettings, GateSettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.ledger import ledger
@@ -112,17 +112,17 @@ def test_a_habit_never_turns_no_tool_fits_into_a_yes(ranker: str, uses: dict[str
     after, before = ranked(uses, query, weight=1.0, ranker=ranker), plain(query, ranker)
     rules, request = SearchRules(5, 0.35, 0.1), SearchRequest(query, min_similarity=0.2)
     assert after.probability == before.probability
-    assert rules.abstains(after) == rules.abstains(before)
+    assert rules.answer(after) is rules.answer(before)
     assert rules.likely(after, request).tolist() == rules.likely(before, request).tolist()
 
 
-def test_a_search_that_abstains_still_abstains() -> None:
-    asked, settings = SearchRequest("zebra zebra"), DiscoverySettings()
+def test_a_search_that_finds_nothing_still_finds_nothing() -> None:
+    asked = SearchRequest("zebra zebra")
     found = rankers({tool.id: 50 for tool in TOOLS}, 1.0)
-    rules = SearchRules(5, settings.min_probability, settings.min_tool_probability)
+    rules = SearchRules(5, 0.35, 0.1)
     search = ToolSearch(INDEX, found.names, found.get("hybrid"), rules, ManualClock())
     report = search.run(asked).report
-    assert report.abstained
+    assert report.answer is Answer.NOTHING
     assert report.results == ()
 
 

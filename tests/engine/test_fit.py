@@ -33,17 +33,17 @@ def test_a_query_is_as_likely_to_be_answered_as_the_likeliest_of_the_first_tools
 @pytest.mark.parametrize(
     ("coverage", "best_cosine", "mean_cosine", "words", "logit"),
     [
-        (0.0, 0.0, 0.0, 0, -12.45 + 2.7 * 1.098612),
-        (0.0, 0.0, 0.0, 3, -12.45 + 2.7 * 1.098612),
-        (1.0, 0.6, 0.45, 5, -12.45 + 3.0 + 4.86 + 3.645 + 2.7 * 1.609438),
-        (0.4, 0.5, 0.3, 12, -12.45 + 1.2 + 4.05 + 2.43 + 2.7 * 2.484907),
-        (0.0, -0.1, -0.2, 200, -12.45 - 0.81 - 1.62 + 2.7 * 2.484907),
+        (0.0, 0.0, 0.0, 0, -16.4 + 4.9 * 2.079442),
+        (0.0, 0.0, 0.0, 8, -16.4 + 4.9 * 2.079442),
+        (1.0, 0.6, 0.45, 10, -16.4 + 0.6 + 2.7 + 1.62 + 4.9 * 2.302585),
+        (0.4, 0.5, 0.3, 12, -16.4 + 0.24 + 2.25 + 1.08 + 4.9 * 2.484907),
+        (0.0, -0.1, -0.2, 200, -16.4 - 0.45 - 0.72 + 4.9 * 2.484907),
     ],
 )
 def test_the_probability_is_that_of_the_documented_logistic_model(
     coverage: float, best_cosine: float, mean_cosine: float, words: int, logit: float
 ) -> None:
-    signals = FitSignals(np.array([coverage]), np.array([best_cosine]), np.array([mean_cosine]), words)
+    signals = FitSignals(np.array([coverage]), words, np.array([best_cosine]), np.array([mean_cosine]))
     assert logit_of(signals) == pytest.approx(logit, abs=1e-4)
 
 
@@ -54,7 +54,7 @@ def logit_of(signals: FitSignals) -> float:
 
 def test_small_talk_a_statement_and_another_verb_make_every_tool_less_likely() -> None:
     one = np.array([0.5])
-    plain = FitSignals(one, one, one, 5)
+    plain = FitSignals(one, 5, one, one)
     changed = [
         replace(plain, small_talk=0.5),
         replace(plain, is_statement=True),

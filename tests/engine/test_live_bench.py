@@ -5,7 +5,7 @@ from dataclasses import replace
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.evaluation import EvalCase, EvalSet
-from inspector.domain.ranking import SearchRequest
+from inspector.domain.ranking import Answer, SearchRequest
 from inspector.domain.settings import DiscoverySettings, Settings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.retrieval import Retrieval
@@ -80,8 +80,8 @@ async def test_the_threshold_of_a_ranker_changes_what_it_finds() -> None:
     retrieval.use_settings(replace(settings, iso_threshold=1.1))
     assert threshold_of(Settings(discovery=retrieval.settings), "dense") == 1.1
     assert not retrieval.search(request, bound=()).report.results
-    retrieval.use_settings(replace(settings, ranker="hybrid", min_probability=1.0))
-    assert retrieval.search(SearchRequest("mow the lawn"), bound=()).report.abstained
+    retrieval.use_settings(replace(settings, ranker="hybrid", min_probability=1.0, min_closest=1.0))
+    assert retrieval.search(SearchRequest("mow the lawn"), bound=()).report.answer is Answer.NOTHING
 
 
 def test_a_ranker_without_a_threshold_has_none() -> None:

@@ -182,7 +182,7 @@ def test_a_lane_tells_what_came_of_each_call() -> None:
     found = [frame.racers[1] for frame in frames([], heard)]
     assert [racer.last for racer in found] == [
         "",
-        "0 found: “late orders”, 0 found: “mail”",
+        "nothing: “late orders”, nothing: “mail”",
         "calls shop:list_orders, ✕ rejected, deferred: shop__x",
         "answers: Seven orders",
         "",

@@ -69,7 +69,7 @@ def played(
     chosen = {path.replace("__", "."): value for path, value in values.items()}
     chosen.setdefault("discovery.auto", "always")
     chosen.setdefault("discovery.min_probability", 0.0)
-    chosen.setdefault("discovery.min_tool_probability", 0.0)
+    chosen.setdefault("discovery.min_closest", 0.0)
     setup = RunSetup(profile, profile, chosen)
     return asyncio.run(play(run, setup, tools, ports(), Kept(), model="priced"))
 
@@ -348,7 +348,7 @@ def test_reasons_are_told_apart_in_the_summary() -> None:
     values = {
         "discovery.auto": "always",
         "discovery.min_probability": 0.0,
-        "discovery.min_tool_probability": 0.0,
+        "discovery.min_closest": 0.0,
     }
     (summary,) = play_batch(
         known, LIBRARY, setups(["toolsight"], values, {}), ports(), model="priced"

@@ -33,7 +33,7 @@ from inspector.domain.events import (
 from inspector.domain.failure import FailureKind
 from inspector.domain.fold import fold
 from inspector.domain.origin import Origin
-from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+from inspector.domain.ranking import Answer, Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.engine.agents.miss import MissCause
 from inspector.engine.measure.bootstrap import share_estimate
 from inspector.engine.telemetry.gathering import KINDS, Telemetry, telemetry
@@ -100,12 +100,26 @@ def test_a_call_in_another_session_is_no_use() -> None:
 def test_searches_without_a_use_are_counted_by_what_became_of_them() -> None:
     found = counted(
         turn(search("teleport")),
-        turn(search("hm", probability=0.1, threshold=0.5)),
         turn(search("late", (ALL, 1.0)), search("overdue", (LATE, 2.0)), call(LATE)),
         turn(search("post", (POST, 1.0))),
         [*turn(search("stop", (POST, 1.0)))[:-1], TurnEnded("cancelled")],
     ).discovery
     assert found.causes == dict.fromkeys(MissCause, 1)
+
+
+def test_searches_are_counted_by_what_they_said() -> None:
+    found = counted(
+        turn(search("late", (LATE, 4.0), probability=0.8, threshold=0.35)),
+        turn(search("hm", (LATE, 4.0), probability=0.2, threshold=0.35)),
+        turn(search("zebra", probability=0.01, threshold=0.35)),
+        turn(search("by words", (LATE, 4.0))),
+    ).discovery
+    assert {answer: cases.held for answer, cases in found.answers.items()} == {
+        Answer.FOUND: 2,
+        Answer.CLOSEST: 1,
+        Answer.NOTHING: 1,
+    }
+    assert {cases.count for cases in found.answers.values()} == {4}
 
 
 def test_a_search_of_a_person_is_none_of_the_models() -> None:

@@ -35,7 +35,7 @@ TOOLS = (
     Tool("wiki", "mute", ""),
 )
 QUERY = "remind a customer about unpaid invoices"
-RULES = SearchRules(limit=3, threshold=0.3, tool_threshold=0.3)
+RULES = SearchRules(limit=3, threshold=0.3, closest_threshold=0.3)
 CATALOGS = {semantic: rankers_of(TOOLS, semantic=semantic) for semantic in (True, False)}
 words = st.sampled_from(
     ["remind", "customer", "unpaid", "the", "about", "invoices", "mail", "zebra", "\ud800", "\0", "İx", "can"]

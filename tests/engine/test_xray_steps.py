@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.error import ToolsightError
+from inspector.domain.ranking import Answer
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.steps import by_step
 from inspector.engine.discovery.query.parsed import MAX_STEPS
@@ -50,12 +51,11 @@ def test_a_request_of_one_step_is_searched_the_same_way_twice() -> None:
 
 def test_a_step_that_no_tool_fits_finds_nothing_above_the_threshold() -> None:
     text = "Refund an order, then sing zxqw"
-    found = by_step(rankers_of(TOOLS), "hybrid", "Refund an order; zxqw vbnm", SearchRules(2, 0.5))
-    assert [step.abstained for step in found.steps] == [False, True]
+    found = by_step(rankers_of(TOOLS), "hybrid", "Refund an order; zxqw vbnm", SearchRules(2, 0.5, 0.5))
+    assert [step.answer for step in found.steps] == [Answer.FOUND, Answer.NOTHING]
     assert found.steps[1].tool_ids == ()
-    assert not any(
-        step.abstained for step in by_step(rankers_of(TOOLS), "hybrid", text, SearchRules(2)).steps
-    )
+    without = by_step(rankers_of(TOOLS), "hybrid", text, SearchRules(2))
+    assert {step.answer for step in without.steps} == {Answer.FOUND}
 
 
 def test_an_unknown_ranker_is_named() -> None:

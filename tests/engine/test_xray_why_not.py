@@ -57,13 +57,13 @@ def ask(
     ranker: str = "hybrid",
     limit: int = 2,
     threshold: float = 0.0,
-    tool_threshold: float = 0.0,
+    closest: float = 0.0,
     rankers: CatalogRankers = CATALOGS[True, False],
     request: SearchRequest | None = None,
     pinned: Collection[str] = (),
 ) -> WhyNot:
     request = request or SearchRequest(query)
-    rules = SearchRules(limit, threshold, tool_threshold, TAGS, pinned=pinned)
+    rules = SearchRules(limit, threshold, closest, TAGS, pinned=pinned)
     return why_not(rankers, ranker, request, tool_id, rules)
 
 
@@ -107,11 +107,11 @@ def test_what_the_request_leaves_out_is_all_the_advice_there_is() -> None:
 
 
 def test_a_threshold_that_the_advice_names_returns_the_tool() -> None:
-    found = ask("money zxqw vbnm", limit=5, threshold=0.99)
+    found = ask("money zxqw vbnm", limit=5, threshold=0.99, closest=0.99)
     assert found.cut is Outcome.ABSTAINED
     lower = re.search(r"a threshold of (\d\.\d\d) would return it", found.advice[0])
     assert lower is not None
-    assert ask("money zxqw vbnm", limit=5, threshold=float(lower[1])).cut is None
+    assert ask("money zxqw vbnm", limit=5, threshold=0.99, closest=float(lower[1])).cut is None
 
 
 def test_a_loss_of_meaning_is_told_in_cosines() -> None:
@@ -151,7 +151,7 @@ def test_a_tool_is_cut_by_the_rules_of_the_search(
             ranker=ranker,
             limit=limit,
             threshold=threshold,
-            tool_threshold=floor,
+            closest=floor,
             rankers=rankers,
             pinned=pinned,
         )

@@ -7,6 +7,7 @@ from typing import Any
 from inspector.adapters.files.recording import Recordings
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.number import count, money, money_decimals, percent, signed_percent
+from inspector.domain.ranking import Answer
 from inspector.engine.measure.bootstrap import Estimate
 from inspector.engine.recorded.agent import Reason
 from inspector.engine.recorded.batch import Batch
@@ -41,6 +42,7 @@ _SEARCHING: _Columns = {
     "more": lambda one: f"{one.searches[Reason.FIRST]:,}",
     "again": lambda one: f"{one.searches[Reason.AGAIN]:,}",
     "by name": lambda one: f"{one.searches[Reason.NAMED]:,}",
+    "found, closest, nothing": lambda one: ", ".join(f"{one.answers[answer]:,}" for answer in Answer),
     "returned": lambda one: _share(one.returned),
     "reached": lambda one: _share(one.reached),
     "used": lambda one: _share(one.used),
@@ -75,6 +77,7 @@ _MONEY: _Columns = {
 _WIDE = (
     "setup",
     "of them",
+    "found,",
     "returned",
     "reached",
     "used",
@@ -87,9 +90,9 @@ _WIDE = (
 """Columns with intervals may wrap; numbers alone may not."""
 _LEGEND = (
     "own: the recorded agent's searches; more: for a tool that was never bound; again: for an evicted one; "
-    "by name: no search brought it. returned and recall: of the tools that were called, what the searches "
-    "before the first call returned, and ranked so high. used: of the tools that searches not by name "
-    "returned, what was called.",
+    "by name: no search brought it; found, closest, nothing: what all of them said. "
+    "returned and recall: of the tools that were called, what the searches before the first call returned, "
+    "and ranked so high. used: of the tools that searches not by name returned, what was called.",
     "evicted, by a guard: calls of a tool that had been evicted for room, or by the guard; loops: how often "
     "the guard stepped in, in a solved run a false alarm; nothing new: searches noted as redundant; bound "
     "ahead: before any search, as likely next (inertia.preload).",

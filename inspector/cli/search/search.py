@@ -15,6 +15,7 @@ from inspector.cli.options import as_json, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.cli.search.besides import say_besides
 from inspector.cli.search.past import say_past
+from inspector.domain.answer_text import answer_text, confidence_beside
 from inspector.domain.client import Client
 from inspector.domain.number import count, milliseconds, ordinal, signed
 from inspector.domain.ranked_text import metadata
@@ -116,7 +117,8 @@ def _search(bench: Workbench, asked: _Search) -> None:
     report = bench.search(asked.request)
     beyond = further_json(bench.state.marketplace)
     if asked.as_json:
-        say_json(asdict(report) | {"metadata": metadata(report, bench.catalog.by_id)} | beyond | asked.told)
+        told = {"answer": report.answer, **asdict(report)}
+        say_json(told | {"metadata": metadata(report, bench.catalog.by_id)} | beyond | asked.told)
         return
     _say_report(report)
     say_further(bench.state.marketplace)
@@ -125,15 +127,14 @@ def _search(bench: Workbench, asked: _Search) -> None:
 def _say_report(report: SearchReport) -> None:
     if report.error:
         say(report.error)
-    if report.abstained:
-        say(f"No tool fits: probability {report.probability:.2f}, needed {report.threshold:.2f}.")
+    else:
+        say(answer_text(report))
     shown = report.hits[: len(report.results) + _MISSES_SHOWN]
     rows = [_hit_row(hit) for hit in shown if hit.outcome.is_result or hit.score.value > 0]
     say_table(("#", "tool", "score", "outcome", "parts"), rows, right=frozenset({0, 2}))
     terms = ", ".join(report.terms) or "none"
-    fits = f"   fits {report.probability:.2f}" if report.probability is not None else ""
     say(
-        f"{report.ranker}   terms: {terms}   {len(report.results)} of {count(report.scored, 'tool')}{fits}"
+        f"{report.ranker}   terms: {terms}   {len(report.results)} of {count(report.scored, 'tool')}"
         f"   limit {report.limit}   {milliseconds(report.latency_ms)}"
     )
     for hit in shown:
@@ -170,6 +171,8 @@ def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:
 def _say_why(why: WhyNot) -> None:
     standing = f"rank {why.standing.rank}   score {why.score.value:.3f}"
     say(f"{why.tool_id}   {standing}   {why.cut or 'is a result'}   ({why.ranker})")
+    if confidence := confidence_beside(why.probability, why.threshold):
+        say(f"{why.answer}   {confidence}")
     if why.rival is not None:
         say(f"against {why.rival.tool_id}   rank {why.rival.standing.rank}")
         rows = [
@@ -239,8 +242,8 @@ def _steps(bench: Workbench, asked: _Search) -> None:
         say_json(asdict(found))
         return
     say_table(
-        ("search", "finds"),
-        [(one.text, ", ".join(one.tool_ids) or "no tool fits") for one in (found.whole, *found.steps)],
+        ("search", "answer", "finds"),
+        [(one.text, one.answer, ", ".join(one.tool_ids) or _NOTHING) for one in (found.whole, *found.steps)],
         right=frozenset(),
     )
     say(f"only the steps find: {', '.join(found.only_steps) or 'nothing more'}")

@@ -24,7 +24,7 @@ _MOST = 20
 def backlog(chosen: Chosen, most: int, as_json: bool) -> None:
     """List what was asked for and not served, over all sessions or each SESSION: the capabilities to build.
 
-    A search counts if it found nothing or abstained, if the model searched again, or if its turn ended,
+    A search counts if it found nothing, if the model searched again, or if its turn ended,
     before any tool that it found was called. Those that share their words are one request.
     """
     groups = BacklogGroups()

@@ -69,6 +69,7 @@ def _discovery(found: DiscoveryCount) -> dict[str, Any]:
         "turns_with_a_search": share_json(found.turns),
         "candidates": sample_json(found.candidates),
         "returned": sample_json(found.returned),
+        "answers": {str(answer): share_json(cases) for answer, cases in found.answers.items()},
         "used": share_json(found.used),
         "ranked_first": share_json(found.first),
         "ranked_in_three": share_json(found.third),

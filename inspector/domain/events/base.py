@@ -25,6 +25,8 @@ class Event(ABC):
     """Something that happened. `kind` names its type in the store and on the screen."""
 
     kind: ClassVar[str] = ""
+    derived: ClassVar[tuple[str, ...]] = ()
+    """Properties that an expectation may name as it names fields."""
     groups: ClassVar[frozenset[Group]] = frozenset()
     tone: ClassVar[Tone] = ""
 

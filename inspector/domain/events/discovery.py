@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from inspector.domain.events.base import Actor, Event, Group, Tone
 from inspector.domain.number import percent, signed
-from inspector.domain.ranking import SearchReport
+from inspector.domain.ranking import Answer, SearchReport
 
 __all__ = [
     "EvictionCause",
@@ -33,6 +33,7 @@ class SearchPerformed(Event):
     """A search with its scores. `text` is what the model reads."""
 
     kind: ClassVar[str] = "search"
+    derived: ClassVar[tuple[str, ...]] = ("answer",)
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
     report: SearchReport
     text: str
@@ -41,8 +42,16 @@ class SearchPerformed(Event):
     def summary(self) -> str:
         results = self.report.results
         score = "" if self.report.unscored or not results else f" {results[0].score.value:.2f}"
-        best = f", best {results[0].tool_id}{score}" if results else ""
-        return f"{self.report.request.label()} -> {len(results)}{best}"
+        label, answer = self.report.request.label(), self.answer
+        if not results:
+            return f"{label} -> {answer}"
+        unsure = "" if answer is Answer.FOUND else f"{answer} "
+        return f"{label} -> {unsure}{len(results)}, best {results[0].tool_id}{score}"
+
+    @property
+    def answer(self) -> Answer:
+        """What the search says."""
+        return self.report.answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ class MissCause(StrEnum):
     """What became of a search of which no tool was called. The last one is no miss."""
 
     NOTHING = "found nothing"
-    ABSTAINED = "abstained"
     AGAIN = "searched again"
     ENDED = "ended without a call"
 
@@ -56,7 +55,6 @@ class _Search:
     query: str
     found: tuple[str, ...]
     call: int
-    abstained: bool = False
     is_called: bool = False
     then: str = ""
     instead: list[str] = field(default_factory=list)
@@ -105,7 +103,7 @@ class SearchWatch:
             if earlier.call < self._call and not earlier.is_called and not earlier.then:
                 earlier.then = query
         found = tuple(hit.tool_id for hit in report.results)
-        self._turn.append(_Search(record, query, found, self._call, report.abstained))
+        self._turn.append(_Search(record, query, found, self._call))
 
     def _called(self, tool: str) -> None:
         for search in self._turn:
@@ -117,7 +115,7 @@ class SearchWatch:
 
 def _missed(one: _Search, *, finished: bool) -> Miss | None:
     if not one.found:
-        cause = MissCause.ABSTAINED if one.abstained else MissCause.NOTHING
+        cause = MissCause.NOTHING
     elif one.then:
         cause = MissCause.AGAIN
     elif finished:

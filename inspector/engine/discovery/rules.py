@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from inspector.domain.contradiction import destroys
+from inspector.domain.contradiction import destroying_word, destroys
 from inspector.domain.jsonvalue import compact
 from inspector.domain.ranking import Answer, Outcome, SearchRequest
 from inspector.domain.settings import DiscoverySettings, ResultForm
@@ -71,7 +71,9 @@ class SearchRules:
 
     def withholds(self, tool: Tool, request: SearchRequest, answer: Answer) -> bool:
         """Whether an unsure search leaves this tool unloaded: it destroys, and nobody asked for that."""
-        return answer is Answer.CLOSEST and destroys(tool) and not asks_for(request.query, tool.name)
+        if answer is not Answer.CLOSEST or not destroys(tool):
+            return False
+        return not asks_for(request.query, tool.name, destroying_word(tool))
 
     def likely(self, ranking: "Ranking", request: SearchRequest) -> "Mask":
         """The tools that the ranker keeps and that are as similar as is asked for."""

@@ -208,10 +208,11 @@ class ToolSearch:
             text = matches_text(report, fresh, already, form=self._rules.form) if has_matches else ""
         if missing and not report.results:
             report = replace(report, error=missing)
-        if report.answer is Answer.CLOSEST:
+        caution = CLOSEST_ONLY if report.answer is Answer.CLOSEST else ""
+        if caution:
             withheld = self._tools(report, Outcome.WITHHELD)[:CLOSEST_AT_MOST]
-            text = "\n\n".join(filter(None, [CLOSEST_ONLY, text, withheld_text(withheld)]))
-        full_text = "\n\n".join(filter(None, [text, missing]))
+            missing = "\n\n".join(filter(None, [withheld_text(withheld), missing]))
+        full_text = "\n\n".join(filter(None, [caution, text, missing]))
         to_load = tuple(fresh) if load else ()
         return SearchAnswer(
             report=report,
@@ -219,6 +220,7 @@ class ToolSearch:
             to_load=to_load,
             already=tuple(already),
             missing=missing,
+            caution=caution,
             form=self._rules.form,
         )
 

@@ -13,8 +13,9 @@ from inspector.domain.tool import Tool
 class SearchAnswer:
     """A report, the text the model reads, and the tools to load.
 
-    `already` holds the results that were already bound; `missing` is the part of the text about unknown
-    names, and about tools that are not connected.
+    `already` holds the results that were already bound. `caution` is the sentence that an unsure search
+    begins with; `missing` is the part of the text about unknown names, withheld tools, and tools that are not
+    connected. Both are read whatever there is room for.
     """
 
     report: SearchReport
@@ -22,6 +23,7 @@ class SearchAnswer:
     to_load: tuple[Tool, ...] = ()
     already: tuple[Tool, ...] = ()
     missing: str = ""
+    caution: str = ""
     form: ResultForm = "full"
 
     def placed(self, staying: Collection[str], earlier: Collection[str]) -> "SearchAnswer":
@@ -43,6 +45,6 @@ class SearchAnswer:
             for hit in self.report.hits
         )
         found = matches_text(self.report, loaded, already, no_room, form=self.form)
-        text = "\n\n".join(filter(None, (found, self.missing)))
+        text = "\n\n".join(filter(None, (self.caution, found, self.missing)))
         report = replace(self.report, hits=hits)
         return replace(self, report=report, text=text, to_load=loaded, already=already)

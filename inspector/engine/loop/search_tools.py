@@ -179,7 +179,8 @@ def _binds(loads: Sequence[Load]) -> bool:
 
 def _says_more(answer: "SearchAnswer", definitions: Sequence[JsonObject]) -> bool:
     """Whether an answer's text says more than its definitions: Claude wants no text beside them."""
-    return bool(answer.missing) or not definitions or len(definitions) < len(answer.report.results)
+    has_words = bool(answer.caution or answer.missing)
+    return has_words or not definitions or len(definitions) < len(answer.report.results)
 
 
 def _found(answer: "SearchAnswer") -> Found:

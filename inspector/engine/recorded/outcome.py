@@ -16,7 +16,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.inertia_state import InertiaState
 from inspector.domain.message import AssistantMessage
-from inspector.domain.ranking import Outcome, SearchReport
+from inspector.domain.ranking import Answer, Outcome, SearchReport
 from inspector.domain.recorded_run import RecordedRun
 from inspector.engine.recorded.agent import AgentLog, Lack, Reason
 from inspector.engine.tokens.count.accounting import Accounting
@@ -59,10 +59,11 @@ class Spent:
 class PlayedRun:
     """A run played in one setup. `evicted` are the calls of tools that had been evicted, by cause.
 
-    `searches` counts them by reason; `discovered` are the tools that searches not by name returned, `used`
-    those of them that the run called. `rejected` are calls that could not be made. `loops` counts the times
-    that the iteration guard stepped in, `redundant` the searches that were noted as bringing nothing new.
-    `ahead` counts the tools that were bound ahead, `ahead_used` those of them that no search had to find.
+    `searches` counts them by reason, `answers` by what they said; `discovered` are the tools that
+    searches not by name returned, `used` those of them that the run called. `rejected` are calls that could
+    not be made. `loops` counts the times that the iteration guard stepped in, `redundant` the searches that
+    were noted as bringing nothing new. `ahead` counts the tools that were bound ahead, `ahead_used` those of
+    them that no search had to find.
     """
 
     id: str
@@ -71,6 +72,7 @@ class PlayedRun:
     model_calls: int
     calls: int
     searches: dict[Reason, int]
+    answers: dict[Answer, int]
     needs: tuple[Need, ...]
     discovered: int
     used: int
@@ -107,6 +109,7 @@ def outcome(
         model_calls=sum(log.counted),
         calls=sum(isinstance(event, CallFinished) for event in events),
         searches={reason: log.searches.count(reason) for reason in Reason},
+        answers={answer: sum(report.answer is answer for report in reports) for answer in Answer},
         needs=tuple(_needs(log, reports)),
         discovered=len(discovered),
         used=len(discovered & log.needed.keys()),

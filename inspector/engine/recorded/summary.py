@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from inspector.domain.ranking import Answer
 from inspector.domain.recorded_run import RecordedRun
 from inspector.engine.measure.bootstrap import Estimate, ratio_estimate, share_estimate
 from inspector.engine.recorded.agent import Reason
@@ -38,6 +39,7 @@ class SetupSummary:
     model_calls: int
     calls: int
     searches: Mapping[Reason, int]
+    answers: Mapping[Answer, int]
     recall: Mapping[int, Estimate | None]
     returned: Estimate | None
     reached: Estimate | None
@@ -75,6 +77,7 @@ def summarize(setup: RunSetup, runs: Sequence[PlayedRun], first: Sequence[Played
         model_calls=sum(run.model_calls for run in runs),
         calls=sum(run.calls for run in runs),
         searches={reason: sum(run.searches[reason] for run in runs) for reason in Reason},
+        answers={answer: sum(run.answers[answer] for run in runs) for answer in Answer},
         recall={cut: _needs_share(needs, partial(_ranked, cut)) for cut in CUTS},
         returned=_needs_share(needs, lambda need: need.returned),
         reached=_needs_share(needs, lambda need: need.reached),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from inspector.domain.answer_text import answered
 from inspector.domain.events import (
     ApprovalDecided,
     BudgetMeasured,
@@ -131,7 +132,7 @@ def _news(event: Event) -> str:
         case ModelResponded(tool_calls=()):
             return f"{'thinks' if event.thought else 'answers'}: {_line(event.text)}"
         case SearchPerformed(by="model"):
-            return f"{len(event.report.results)} found: {_line(event.report.request.label())}"
+            return f"{answered(event.report)}: {_line(event.report.request.label())}"
         case CallFinished():
             return f"{'calls' if event.ok else f'✕ {event.outcome}:'} {_line(event.tool)}"
         case CallRejected():

@@ -140,7 +140,7 @@ def searched(event: SearchPerformed, *, content: bool) -> dict[str, Value]:
             "toolsight.search.by": event.by,
             "toolsight.search.candidates": report.scored,
             "toolsight.search.returned": len(found),
-            "toolsight.search.abstained": report.abstained or None,
+            "toolsight.search.answer": report.answer.value,
             "error.type": UNKNOWN_ERROR if report.error else None,
         }
     )

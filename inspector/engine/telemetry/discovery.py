@@ -14,6 +14,7 @@ from inspector.domain.events import (
     SessionStarted,
     UserSaid,
 )
+from inspector.domain.ranking import Answer
 from inspector.engine.agents.backlog import BacklogGroups
 from inspector.engine.agents.miss import KINDS as MISS_KINDS, Miss, MissCause, SearchWatch
 from inspector.engine.telemetry.sample import Cases, Sample
@@ -77,6 +78,7 @@ class DiscoveryCount:
         self.candidates, self.returned, self.latency = Sample(), Sample(), Sample()
         self.turns, self.used, self.unused, self.first, self.third = (Cases() for _ in range(5))
         self.redundant = Cases()
+        self.answers = {answer: Cases() for answer in Answer}
         self.causes: Counter[MissCause] = Counter()
         self.by_agent: dict[tuple[str, str], Frequency] = {}
         self.rankers: dict[str, RankerScores] = {}
@@ -156,6 +158,8 @@ class DiscoveryCount:
         self.redundant.add(record.session, 0, 1)
         self._may_be_redundant = True
         self.returned.add(len(results))
+        for answer, cases in self.answers.items():
+            cases.add(record.session, report.answer is answer)
         if not report.unscored:
             self.candidates.add(report.scored)
             self.latency.add(report.latency_ms)

@@ -58,12 +58,13 @@ def sections(gathered: Telemetry, most: int = MOST) -> tuple[Section, ...]:
 
 def _discovery(gathered: Telemetry) -> Iterator[Table]:
     found = gathered.discovery
-    unused = sum(found.causes.values())
+    unused, answers = sum(found.causes.values()), found.answers.items()
     rows: list[Row] = [
         number_row("searches of the model", found.searches),
         share_row("turns with a search", found.turns, "turn"),
         sample_row("tools that a search ranked, mean", found.candidates),
         sample_row("tools that it returned, mean", found.returned),
+        *(share_row(f"searches that answered “{a}”", cases, "search", "searches") for a, cases in answers),
         share_row("returned tools that were called later", found.used, "tool"),
         share_row("… which were ranked first", found.first, "call"),
         share_row("… or among the first three", found.third, "call"),

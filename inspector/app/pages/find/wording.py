@@ -1,4 +1,4 @@
-"""How the place Find writes what each of its parts tells: a score, a fit, a ranker, an outcome."""
+"""How the place Find writes what each of its parts tells: a score, a ranker, an outcome."""
 
 from textual.content import Content
 
@@ -23,12 +23,6 @@ def stands_for(ranker: str) -> str:
 def score(value: float) -> str:
     """Return a score as every pane writes it."""
     return f"{value:.3f}"
-
-
-def probabilities(value: float, threshold: float) -> tuple[str, str]:
-    """Format a fit and what it needs with enough digits to tell them apart: 0.72, 0.30."""
-    digits = next((d for d in (2, 3, 4) if round(value, d) != round(threshold, d)), 2)
-    return f"{value:.{digits}f}", f"{threshold:.{digits}f}"
 
 
 def outcome(hit: Hit, bound: bool) -> Content:

@@ -56,6 +56,6 @@ def by_step(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchR
 def _search(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchRules) -> StepSearch:
     ranking, request = rankers.get(ranker_name).rank(text), SearchRequest(text)
     verdict = Verdict(rankers, request, Standings(ranking, rules.likely(ranking, request)), rules)
-    positions = () if verdict.answer is Answer.NOTHING else verdict.results
+    positions = () if verdict.told is Answer.NOTHING else verdict.results
     tool_ids = tuple(rankers.index.tools[position].id for position in positions)
-    return StepSearch(text, tool_ids, ranking.probability, verdict.answer if tool_ids else Answer.NOTHING)
+    return StepSearch(text, tool_ids, ranking.probability, verdict.told)

@@ -27,6 +27,11 @@ class Verdict:
         return Answer.FOUND if self.is_lookup else self.rules.answer(self.standings.ranking)
 
     @property
+    def told(self) -> Answer:
+        """What the search says in the end: nothing, where no result is left."""
+        return self.answer if self.results else Answer.NOTHING
+
+    @property
     def is_lookup(self) -> bool:
         """Whether names, server or tags alone answer the request, without a ranking."""
         return bool(self.named) or not self.request.query.strip()

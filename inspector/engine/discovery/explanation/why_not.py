@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from inspector.domain.answer_text import told_apart
 from inspector.domain.number import percent
-from inspector.domain.ranking import Outcome, Score, SearchRequest, Signal
+from inspector.domain.ranking import Answer, Outcome, Score, SearchRequest, Signal
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.ledger import BEST_PASSAGE, LedgerLine, ledger
 from inspector.engine.discovery.explanation.standing import Standing, Standings, position_of
@@ -40,7 +41,9 @@ class WhyNot:
 
     `rival` is None for the first result and if there are no results. `having` and `lacking` hold the query
     terms that some field of the tool has and that none has, highest idf first. `advice` holds at most
-    MAX_ADVICE sentences for people. `note` says what the ranker or the search had to do without.
+    MAX_ADVICE sentences for people. `answer` is what the whole search says, with the best confidence of any
+    tool as its `probability`, of which `found` needs the `threshold`. `note` says what the
+    ranker or the search had to do without.
     """
 
     tool_id: str
@@ -54,7 +57,9 @@ class WhyNot:
     lacking: tuple[str, ...]
     ledger: tuple[LedgerLine, ...]
     advice: tuple[str, ...] = ()
+    answer: Answer = Answer.FOUND
     probability: float | None = None
+    threshold: float = 0.0
     note: str = ""
 
     @property
@@ -92,6 +97,8 @@ def why_not(
         having=having,
         lacking=lacking,
         ledger=ledger(score, rival.score) if rival is not None else (),
+        answer=verdict.told,
+        threshold=rules.threshold,
         probability=None if verdict.is_lookup else standings.ranking.probability,
         note=LOOKED_UP if verdict.is_lookup else standings.ranking.note,
     )
@@ -156,9 +163,10 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
         yield "It may destroy data, the request does not clearly ask for that, and no tool clearly fits."
     elif cut is Outcome.ABSTAINED and probability is not None:
         lower = math.floor(probability * 100) / 100
+        own, needed = told_apart(probability, verdict.rules.closest_threshold)
         yield (
-            f"The best confidence of any tool is {probability:.2f}, `closest` needs "
-            f"{verdict.rules.closest_threshold:.2f}: a threshold of {lower:.2f} would return it."
+            f"The best confidence of any tool is {own}, closest needs {needed}: "
+            f"a threshold of {lower:.2f} would return it."
         )
 
 

@@ -76,7 +76,15 @@ def asked_action(text: str) -> int:
     return next(filter(None, bits), 0)
 
 
-def asks_for(text: str, tool_name: str) -> bool:
-    """Whether a text names, or paraphrases, an action of the kind that a tool's name says it does."""
-    said = [verb for pattern, verb in _SAID if re.search(pattern, text, re.IGNORECASE)]
-    return bool(actions([*split_words(text), *said]) & offered(tool_name))
+def asks_for(text: str, tool_name: str, verb: str = "") -> bool:
+    """Whether a text names, or paraphrases, an action of the kind that a tool does.
+
+    `verb` says what it does, by default the first verb of its name. The name's other words are what it is
+    done to, and ask for nothing: whoever mentions an order does not ask to refund one.
+    """
+    words = split_words(tool_name)
+    verb = verb or next(filter(lambda word: actions([word]), words), "")
+    objects = {stem(word.lower()) for word in words} - {stem(verb.lower())}
+    asked = [word for word in split_words(text) if stem(word.lower()) not in objects]
+    said = [done for pattern, done in _SAID if re.search(pattern, text, re.IGNORECASE)]
+    return bool(actions([*asked, *said]) & actions([verb]))

@@ -8,9 +8,10 @@ from textual.content import Content
 from inspector.app.draw.rank_gap import Gap, with_gaps
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.suggestion import suggestion_lines
+from inspector.domain.answer_text import confidence_text
 from inspector.domain.conversation import Item
 from inspector.domain.number import bar, count, milliseconds, signed
-from inspector.domain.ranking import Hit, Outcome
+from inspector.domain.ranking import Answer, Hit, Outcome
 from widgets import plain, shortened, visible
 
 RESULTS = 5
@@ -42,6 +43,8 @@ def search_block(item: Item, width: int = WIDTH, results: int = RESULTS) -> Cont
     report = item.report
     assert report is not None
     fit = f"{len(report.results)} of {count(max(report.scored, len(report.hits)), 'tool')} fit"
+    if report.answer is Answer.CLOSEST:
+        fit = f"closest {fit.removesuffix(' fit')}, {confidence_text(report)}"
     took = f"   {milliseconds(item.milliseconds)}" if item.milliseconds else ""
     head = Content.assemble(
         ("⌕ ", "bold $accent"),

@@ -1,14 +1,15 @@
-"""A search in a line: the ranker, how much was found, how well it fits, and which words were looked for."""
+"""A search in a line: the ranker, how much was found, how sure that is, and which words were looked for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.find.wording import probabilities, stands_for
+from inspector.app.pages.find.wording import stands_for
+from inspector.domain.answer_text import confidence_text
 from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.number import count, milliseconds
-from inspector.domain.ranking import SearchReport
+from inspector.domain.ranking import Answer, Outcome, SearchReport
 from inspector.engine.discovery.explanation.phrase import as_written
 from widgets import middle, plain, visible
 
@@ -18,14 +19,19 @@ _GAP = "   "
 
 
 def facts(report: SearchReport, index: IndexState | None = None, width: int = 120) -> Content:
-    """Return ranker, counts and words of the search, its warnings, and whether it abstained.
+    """Return ranker, counts and words of the search, its answer, and what a model would get.
 
     The first line has at most `width` cells, unless that leaves too few for the terms.
     """
     error = plain(report.error).stylize("$text-error") if report.error else None
     if error is not None and not report.hits:
         return Content.assemble(("✕ ", "$text-error"), error)
-    lines = (_line(report, width), *_warnings(report, index), *_unconnected(report, width))
+    lines = (
+        _line(report, width),
+        *_unsure(report, width),
+        *_warnings(report, index),
+        *_unconnected(report, width),
+    )
     return Content("\n").join([*lines, *([error] if error else [])])
 
 
@@ -40,7 +46,7 @@ def _line(report: SearchReport, width: int) -> Content:
     known = [
         Content(stands_for(report.ranker)),
         Content(f"{len(report.results)} of {count(report.scored or len(report.hits), 'tool')}"),
-        *_fit(report),
+        *_answer(report),
     ]
     for pieces in ([*known, Content.styled(milliseconds(report.latency_ms), MUTED)], known):
         line = Content(_GAP).join(pieces)
@@ -50,10 +56,11 @@ def _line(report: SearchReport, width: int) -> Content:
     return line
 
 
-def _fit(report: SearchReport) -> Iterator[Content]:
+def _answer(report: SearchReport) -> Iterator[Content]:
     if report.probability is not None:
-        p, threshold = probabilities(report.probability, report.threshold)
-        yield Content.assemble(("fit ", MUTED), p, (f", needs {threshold}", MUTED))
+        style = "bold" if report.answer is Answer.FOUND else "bold $text-warning"
+        yield Content.styled(report.answer.value, style)
+        yield Content.styled(confidence_text(report), MUTED)
 
 
 def _terms(report: SearchReport, width: int) -> Content:
@@ -65,13 +72,27 @@ def _terms(report: SearchReport, width: int) -> Content:
     return Content.styled("by meaning" if meaning else "by name", MUTED)
 
 
+def _unsure(report: SearchReport, width: int) -> Iterator[Content]:
+    """What a model would get of a search that finds nothing clearly, one thing a line."""
+    if report.probability is None or report.probability >= report.threshold:
+        return
+    loaded = [hit.tool_id for hit in report.results]
+    held = [hit.tool_id for hit in report.hits if hit.outcome is Outcome.WITHHELD]
+    if loaded:
+        yield _named("⚠ no tool clearly fits; a model would get ", loaded, "   l loads any tool", width)
+    else:
+        yield _named("⚠ no tool fits; a model would get none", [], "   l loads any tool", width)
+    if held:
+        yield _named("withheld, as nobody asked to destroy: ", held, "", width)
+
+
+def _named(lead: str, tool_ids: Sequence[str], end: str, width: int) -> Content:
+    names = ", ".join(visible(tool_id, newlines=False) for tool_id in tool_ids)
+    listed = middle(names, max(width - len(lead) - len(end), _TERMS)) if names else ""
+    return Content.assemble((lead, "$text-warning"), plain(listed), (end, MUTED))
+
+
 def _warnings(report: SearchReport, index: IndexState | None) -> Iterator[Content]:
-    if report.abstained and report.probability is not None:
-        p, threshold = probabilities(report.probability, report.threshold)
-        yield Content.assemble(
-            (f"⚠ no tool fits (fit {p}, needs {threshold})", "bold $text-warning"),
-            ("   the closest tools are listed below", MUTED),
-        )
     progress = embedding(index) if index is not None else Content()
     note = plain(report.note, newlines=False, limit=300) if report.note else Content()
     if note or progress:

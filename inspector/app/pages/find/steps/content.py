@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.find.wording import probabilities, stands_for
+from inspector.app.pages.find.wording import stands_for
+from inspector.domain.answer_text import confidence_beside
 from inspector.domain.ranking import Answer
 from inspector.engine.discovery.explanation.steps import Steps, StepSearch
 from widgets import Column, Record, middle, plain
@@ -75,11 +76,11 @@ def _search(name: str, search: StepSearch, threshold: float) -> Content:
 def _fate(search: StepSearch, threshold: float) -> Iterator[Content]:
     if search.probability is None:
         return
-    p, needed = probabilities(search.probability, threshold)
+    said = f"{search.answer}   {confidence_beside(search.probability, threshold)}"
     if search.answer is Answer.FOUND:
-        yield Content.styled(f"   found, confidence {p}", MUTED)
+        yield Content.styled(f"   {said}", MUTED)
     else:
-        yield Content.styled(f"   ⚠ {search.answer} (confidence {p}, found needs {needed})", "$text-warning")
+        yield Content.styled(f"   ⚠ {said}", "$text-warning")
 
 
 def _summary(found: Steps) -> Content:

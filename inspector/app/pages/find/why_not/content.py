@@ -8,7 +8,8 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.score_bar import SHORT_TERMS, SIGNALS
 from inspector.app.pages.find.why_not.missing_tool import MissingTool
-from inspector.app.pages.find.wording import probabilities, score, stands_for
+from inspector.app.pages.find.wording import score, stands_for
+from inspector.domain.answer_text import told_apart
 from inspector.domain.number import count, ordinal, signed
 from inspector.domain.ranking import TOLERANCE, Outcome, Signal
 from inspector.engine.discovery.explanation.addition import Addition, Place
@@ -61,7 +62,7 @@ def missing(tool_id: str, query: str, reason: MissingTool) -> Content:
     )
 
 
-def verdict(found: WhyNot, *, limit: int, threshold: float, tools: int) -> Content:
+def verdict(found: WhyNot, *, limit: int, closest: float, tools: int) -> Content:
     """Return the tool, its rank, and what cut it, in words."""
     rank = f"{ordinal(found.standing.rank)} of {tools:,}"
     lines = [
@@ -70,24 +71,24 @@ def verdict(found: WhyNot, *, limit: int, threshold: float, tools: int) -> Conte
             rank,
             (f"   score {score(found.score.value)}   {stands_for(found.ranker)}", MUTED),
         ),
-        _cut(found, limit, threshold),
+        _cut(found, limit, closest),
     ]
     if found.note:
         lines.append(plain(found.note, limit=300, newlines=False).stylize("$text-warning"))
     return Content("\n").join(lines)
 
 
-def _cut(found: WhyNot, limit: int, threshold: float) -> Content:
+def _cut(found: WhyNot, limit: int, closest: float) -> Content:
     if found.cut is None:
         first = found.rival is None
         text = (
             "it is the first result" if first else "it is a result; to rise, it has to beat the one above it"
         )
         return Content.styled(f"✓ {text}", "$text-success")
-    return Content.styled(f"✕ {found.cut.value}: {_why(found, limit, threshold)}", "bold $text-warning")
+    return Content.styled(f"✕ {found.cut.value}: {_why(found, limit, closest)}", "bold $text-warning")
 
 
-def _why(found: WhyNot, limit: int, threshold: float) -> str:
+def _why(found: WhyNot, limit: int, closest: float) -> str:
     rival = visible(found.rival.tool_id, limit=80, newlines=False) if found.rival is not None else ""
     match found.cut:
         case Outcome.OVER_LIMIT:
@@ -100,8 +101,10 @@ def _why(found: WhyNot, limit: int, threshold: float) -> str:
         case Outcome.UNLIKELY:
             return "the ranker finds it too unlikely to do what the query asks"
         case Outcome.ABSTAINED:
-            p, needed = probabilities(found.probability or 0.0, threshold)
-            return f"the search found that no tool fits (best fit {p}, needs {needed})"
+            own, needed = told_apart(found.probability or 0.0, closest)
+            return f"the search returns nothing (confidence {own}, closest needs {needed})"
+        case Outcome.WITHHELD:
+            return "it may destroy data, nobody clearly asked for that, and no tool clearly fits"
         case Outcome.OTHER_SERVER:
             return "the request is limited to one server, and this tool is on another"
         case _:

@@ -135,7 +135,7 @@ class WhyNotPane(Pane):
         self._say(failure_line(error))
 
     def _found(self, found: WhyNot, rules: SearchRules, tools: int) -> None:
-        self._say(content.verdict(found, limit=rules.limit, threshold=rules.threshold, tools=tools))
+        self._say(content.verdict(found, limit=rules.limit, closest=rules.closest_threshold, tools=tools))
         self.query_one("#reasons", Static).update(content.reasons(found))
         ledger = self.query_one("#ledger", RecordList)
         ledger.border_title = content.ledger_title(found)

@@ -7,6 +7,7 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.lab.scenario.walkthrough import MODEL, REJECT, START, StepFrame, Walkthrough
 from inspector.domain.access import viewer
+from inspector.domain.answer_text import answered
 from inspector.domain.events import (
     BudgetMeasured,
     CallFinished,
@@ -91,7 +92,7 @@ def _line(frame: StepFrame) -> tuple[str, str]:
             case ModelRequested():
                 return ("think" if event.think else "model"), f"{_seen_by(frame)}{_model_line(events)}"
             case SearchPerformed():
-                found = "nothing new" if _overlap(frame) == 1 else f"{len(event.report.results)} found"
+                found = "nothing new" if _overlap(frame) == 1 else answered(event.report)
                 return "search", f"{found}: {event.report.request.label()}"
             case CallStarted():
                 failed = any(isinstance(other, CallFinished) and not other.ok for other in events)
