@@ -98,6 +98,8 @@ PROFILES: Mapping[str, Profile] = {
                 "discovery.defer_all": True,
                 "binding.policy": "gate",
                 "binding.delivery": "rewrite",
+                # The message alone forgets a conversation's tool at "And Rome?"; see docs/profiles.md.
+                "gate.query": "either",
                 **_PUBLISHED_SEARCH,
                 **_QUIET,
             },

@@ -29,7 +29,7 @@ ToolDelivery = Literal["rewrite", "append", "call_tool", "text", "native"]
 SentDelivery = Literal["rewrite", "append", "call_tool", "text", "tool_reference", "tool_search"]
 """A delivery as used in a request: `native` is the deferral of the model's provider, or append."""
 CacheTtl = Literal["off", "5m", "1h"]
-GateQuery = Literal["user", "rolling", "observation"]
+GateQuery = Literal["user", "rolling", "either", "observation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +171,7 @@ class GateSettings:
     query: GateQuery = knob(
         "user",
         "user: the user's last message; rolling: with a summary of what came before; "
+        "either: a tool's better score of these two; "
         "observation: with the last result, so that the gate follows the task",
     )
     summaries: bool = knob(True, "keep a one-line summary of every tool in the prompt")

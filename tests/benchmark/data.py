@@ -132,13 +132,21 @@ def everyday(name: str) -> EvalSet:
     return EvalSet(f"everyday_{name}", tools, cases)
 
 
-def prepared(evalset: EvalSet) -> Prepared:
-    """Its index, with every vector. What is asked of it is embedded once for all runs."""
+def prepared(evalset: EvalSet, *, lined: bool = False) -> Prepared:
+    """Its index, with every vector; a `lined` one has those of the tools' summary lines too.
+
+    What is asked of it is embedded once for all runs.
+    """
 
     def progress(done: int, total: int) -> None:
         if done == total or done % 320 == 0:
             say(f"{evalset.name}: {done} of {total} texts embedded")
 
     return prepare(
-        evalset, untimed_semantics(), clock=SystemClock(), progress=progress, cancelled=lambda: False
+        evalset,
+        untimed_semantics(),
+        clock=SystemClock(),
+        progress=progress,
+        cancelled=lambda: False,
+        lined=lined,
     )

@@ -147,6 +147,19 @@ def test_no_request_breaks_the_gate(text: str) -> None:
     assert len(apply(text, ranker="hybrid", threshold=-1, top_k=2).active) == 2
 
 
+@given(words, words)
+def test_either_gives_each_tool_its_better_score_of_the_message_and_the_conversation(
+    before: list[str], now: list[str]
+) -> None:
+    messages = [UserMessage(" ".join(before)), UserMessage(" ".join(now))]
+    settings = GateSettings(ranker="dense", threshold=-1, top_k=200, query="either")
+    applied = Gate(ManualClock()).apply(RANKERS, messages, settings, pinned=(), unmet={}, tokens=len)
+    alone, rolling = scores(messages[1].text), scores(gate_query(messages, "rolling"))
+    assert {one.tool: one.score for one in applied.candidates} == {
+        tool_id: max(alone[tool_id], rolling[tool_id]) for tool_id in IDS
+    }
+
+
 ASKED, ANSWERED = UserMessage("first request"), AssistantMessage("first answer")
 SAID, RESULT = AssistantMessage("let me see"), ToolMessage("c", "t", "the result")
 NOW = UserMessage("now this")
@@ -162,6 +175,7 @@ NOW = UserMessage("now this")
         ("rolling", (NOW,), "now this"),
         ("rolling", (ASKED, ANSWERED, NOW), "now this first request first answer"),
         ("rolling", (ASKED, ANSWERED, NOW, SAID, RESULT), "now this first request first answer"),
+        ("either", (ASKED, ANSWERED, NOW), "now this first request first answer"),
         ("rolling", (ASKED, RESULT, AssistantMessage(""), NOW), "now this first request"),
         ("observation", (ASKED, RESULT, ANSWERED, NOW), "now this"),
         ("observation", (NOW, SAID, RESULT), "now this the result"),
@@ -173,7 +187,7 @@ def test_a_turn_is_about_what_its_mode_says(mode: str, messages: tuple[Message, 
     assert gate_query(messages, mode) == query
 
 
-@given(st.sampled_from(["rolling", "observation"]), st.integers(0, 2000))
+@given(st.sampled_from(["rolling", "either", "observation"]), st.integers(0, 2000))
 def test_what_is_added_to_a_request_is_short_and_the_request_stays_whole(mode: str, length: int) -> None:
     before = [UserMessage("b" * length)] * 9
     query = gate_query((*before, NOW, ToolMessage("c", "t", "r" * length)), mode)

@@ -213,9 +213,15 @@ class TestAttention:
             await rig.bench.chat("Create a calendar event and invite people.")
             first, second = map(names, rig.model.requests)
             assert "shop__cancel_order" in first
-            assert "shop__cancel_order" not in second
+            assert "calendar__create_event" not in first
             assert "calendar__create_event" in second
             assert [len(event.active) for event in rig.events("gate")] == [len(first), len(second)]
+
+    async def test_a_follow_up_keeps_the_tool_of_the_turn_before(self) -> None:
+        async with running("attention", says("a"), says("b")) as rig:
+            await rig.bench.chat(self.ASKED)
+            await rig.bench.chat("And Rome?")
+            assert "shop__cancel_order" in names(rig.model.requests[1])
 
     async def test_a_call_of_what_is_not_active_is_rejected_as_json(self) -> None:
         async with running("attention", calls(("calendar__create_event", {"title": "x"})), says("a")) as rig:

@@ -22,9 +22,9 @@ CLOSEST_AT_MOST = 3
 # A search that is sure returns so many, and of the others those with this share of the best score: few where
 # one stands out, more where many are alike. Chosen on recorded runs of agents (docs/recorded-runs.md).
 SURELY, NEAR = 3, 0.5
-# After so many results only tools come with a definition of at most so many characters, some 200 tokens: a
+# After so many results only tools come with a definition of at most so many characters, some 150 tokens: a
 # late place is seldom of use, and costs as much as an early one.
-EARLY, SHORT_DEFINITION = 5, 800
+EARLY, SHORT_DEFINITION = 5, 600
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,15 @@ class Ranking:
             return self.explain.several(positions)
         return [self.explain(position) for position in positions]
 
+    def better(self, other: "Ranking") -> "Ranking":
+        """Each tool with the better of its scores in two rankings of one index."""
+
+        def explain(position: int) -> Score:
+            return max(self.explain(position), other.explain(position), key=lambda score: score.value)
+
+        values = np.maximum(self.values, other.values)
+        return Ranking(values, self.kept | other.kept, explain, note=self.note)
+
     def order(self, count: int | None = None) -> list[int]:
         """The first `count` positions, best score first, equal scores in index order."""
         return best_first(self.values, count)

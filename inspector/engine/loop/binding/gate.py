@@ -54,7 +54,10 @@ class Gate:
         started = self._clock.monotonic()
         query = gate_query(messages, settings.query)
         # What was used before is no reason to reach the threshold.
-        ranking = rankers.plain(settings.ranker).rank(query)
+        ranker = rankers.plain(settings.ranker)
+        ranking = ranker.rank(query)
+        if settings.query == "either":
+            ranking = ranking.better(ranker.rank(gate_query(messages, "user")))
         tools = rankers.index.tools
         fits = ranking.values >= settings.threshold
         always = [rankers.index.position[tool_id] for tool_id in pinned if tool_id in rankers.index.position]
@@ -92,12 +95,15 @@ def _query_hash(index: "ToolIndex", query: str) -> str:
 
 
 def gate_query(messages: Sequence[Message], mode: str) -> str:
-    """The gate's query: the last user message alone, with earlier messages, or with the last result since."""
+    """The gate's query: the last user message alone, with earlier messages, or with the last result since.
+
+    With `either`, tools are compared with what this returns and with the message alone.
+    """
     requests = [index for index, message in enumerate(messages) if isinstance(message, UserMessage)]
     if not requests:
         return ""
     request, before, since = messages[requests[-1]], messages[: requests[-1]], messages[requests[-1] + 1 :]
-    if mode == "rolling":
+    if mode in ("rolling", "either"):
         said = [m.text for m in before if isinstance(m, UserMessage | AssistantMessage) and m.text]
         return f"{request.text} {' '.join(said[-_ROLLING:])[-_SUMMARY:]}".strip()
     if mode == "observation":
