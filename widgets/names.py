@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from rich.cells import cell_len
-
 from widgets.terminal_text import ELLIPSIS
-from widgets.text import head, middle, tail
+from widgets.text import cells, head, middle, tail
 
 
 def shortened(names: Iterable[str], width: int) -> dict[str, str]:
@@ -25,7 +23,7 @@ def shortened(names: Iterable[str], width: int) -> dict[str, str]:
         What to show for each name.
     """
     whole = dict.fromkeys(names)
-    shown = {name: name for name in whole if cell_len(name) <= width}
+    shown = {name: name for name in whole if cells(name) <= width}
     taken = set(shown)
     pending = {name: _forms(name, width) for name in whole if name not in shown}
     alike: list[str] = []
@@ -47,7 +45,7 @@ def _forms(name: str, width: int) -> Iterator[str]:
     server, colon, tool = name.partition(":")
     if not colon:
         server, tool = "", name
-    room = width - cell_len(tool) - 1
+    room = width - cells(tool) - 1
     if server and room > 0:
         for short in (head(server, room), middle(server, room), tail(server, room)):
             yield f"{short}:{tool}"

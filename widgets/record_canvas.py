@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -14,6 +15,16 @@ from widgets.line import Painter, component
 from widgets.names import shortened
 from widgets.record import GAP, Column, Record, cell, cell_text, empty_columns, layout, natural_widths
 from widgets.text import middle, plain, restyled, shorten
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names of a column and what is shown of them in `width` cells."""
+
+    records: Sequence[Record]
+    width: int
+    texts: list[str]
+    shown: dict[str, str]
 
 
 class RecordCanvas(ScrollView):
@@ -62,7 +73,7 @@ class RecordCanvas(ScrollView):
         self._empty: frozenset[int] = frozenset()
         self._widths: dict[int, int] = {}
         self._measured: Sequence[Record] = ()
-        self._names: dict[int, dict[str, str]] = {}
+        self._names: dict[int, _Names] = {}
         self._flashing: str | None = None
         self._painter = Painter(self)
 
@@ -82,7 +93,6 @@ class RecordCanvas(ScrollView):
     def lay_out(self) -> None:
         """Fit the columns into the width of now."""
         self._widths = layout(self.columns, self._naturals, self._text_width, self._empty)
-        self._names = {}
 
     def flash(self, key: str, seconds: float = 0.8) -> None:
         """Highlight a row briefly; does nothing when animations are off."""
@@ -151,10 +161,18 @@ class RecordCanvas(ScrollView):
         where = self.columns[index].shorten
         if where != "name" or content.cell_length <= width:
             return shorten(content, width, where=where)
-        if index not in self._names:
-            texts = (cell_text(record.cells[index]) for record in self._measured if index < len(record.cells))
-            self._names[index] = shortened(texts, width)
-        return restyled(content, self._names[index].get(content.plain) or middle(content.plain, width))
+        text = content.plain
+        return restyled(content, self._shortened(index, width).get(text) or middle(text, width))
+
+    def _shortened(self, index: int, width: int) -> dict[str, str]:
+        """Return what to show of a column's names; they are shortened again only where they changed."""
+        made = self._names.get(index)
+        if made is None or made.records is not self._measured or made.width != width:
+            texts = [cell_text(one.cells[index]) for one in self._measured if index < len(one.cells)]
+            is_same = made is not None and made.width == width and made.texts == texts
+            shown = made.shown if made is not None and is_same else shortened(texts, width)
+            made = self._names[index] = _Names(self._measured, width, texts, shown)
+        return made.shown
 
     def _empty_line(self, y: int, width: int) -> Strip:
         style = self.get_visual_style("record-list--muted")

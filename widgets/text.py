@@ -46,6 +46,11 @@ def safe(content: Content | str, *, limit: int = 20_000, newlines: bool = True) 
     return Content("".join(shown) + visible(text[limit:], limit=0), spans)
 
 
+def cells(line: str) -> int:
+    """Return how many cells a visible line takes."""
+    return len(line) if line.isascii() else cell_len(line)
+
+
 def middle(text: str, width: int) -> str:
     """Cut the middle of `text` to fit `width` cells, so that a name keeps both ends."""
     if width <= 0:
@@ -53,28 +58,32 @@ def middle(text: str, width: int) -> str:
     reach = 6 * width + 64
     cut = len(text) > 2 * reach
     line = visible(text[:reach] + text[-reach:] if cut else text, newlines=False, limit=2 * reach)
-    if not cut and cell_len(line) <= width:
+    if not cut and cells(line) <= width:
         return line
     return _fitting(line, width // 2) + ELLIPSIS + _ending(line, (width - 1) // 2)
 
 
 def head(line: str, width: int) -> str:
     """Cut the end of a visible line to fit `width` cells."""
-    return line if cell_len(line) <= width else _fitting(line, width - 1) + ELLIPSIS * (width > 0)
+    return line if cells(line) <= width else _fitting(line, width - 1) + ELLIPSIS * (width > 0)
 
 
 def tail(line: str, width: int) -> str:
     """Cut the start of a visible line to fit `width` cells."""
-    return line if cell_len(line) <= width else ELLIPSIS * (width > 0) + _ending(line, width - 1)
+    return line if cells(line) <= width else ELLIPSIS * (width > 0) + _ending(line, width - 1)
 
 
 def _ending(line: str, width: int) -> str:
     """Return the longest suffix of `line` that fits into `width` cells."""
+    if line.isascii():
+        return line[-width:] if width > 0 else ""
     return _without_leading_marks(_fitting(line[::-1], width)[::-1])
 
 
 def _fitting(text: str, width: int) -> str:
     """Return the longest prefix of `text` that fits into `width` cells."""
+    if text.isascii():
+        return text[: max(width, 0)]
     used = 0
     for index, character in enumerate(text):
         used += cell_len(character)

@@ -434,7 +434,7 @@ async def test_a_cursor_that_nobody_moved_stays_on_its_row_when_the_list_is_rank
 
 
 async def test_a_cursor_that_was_moved_follows_its_tool_when_the_list_is_ranked_again() -> None:
-    before, after, order = await _reranked(("down",))
-    assert before == after == "shop:list_orders" == order[0]
+    before, after, order = await _reranked(("down", "down", "down"))
+    assert before == after == "weather:get_forecast" == order[3]
     before, after, order = await _reranked(("down", "up", "w"))
     assert before == after == "shop:refund_order" == order[1]

@@ -62,6 +62,13 @@ def test_every_result_has_its_rank_its_bar_and_what_came_of_it() -> None:
     assert third.split()[3:] == ["already", "loaded"]
 
 
+def test_ranks_between_the_results_are_told_with_the_reason() -> None:
+    others = (("mail:send", 0.6, Outcome.OTHER_SERVER), ("mail:read", 0.55, Outcome.UNLIKELY))
+    shown = lines(FOUND[0], *others, FOUND[2], ("mail:list", 0.1, Outcome.OTHER_SERVER))
+    assert [line.split()[0] for line in shown[1:]] == ["1", "…", "4"]
+    assert shown[2].strip() == "… ranks 2–3: other server, unlikely to fit"
+
+
 def test_more_results_than_fit_are_counted() -> None:
     many = [(f"s:t{number}", 1.0 - number / 10, Outcome.LOADED) for number in range(7)]
     assert lines(*many)[-1].strip() == "… 2 more"

@@ -14,7 +14,7 @@ from tests.widgets.hostile import HOSTILE, LONG, dangerous
 from tests.widgets.screen import lines, seen
 from widgets import Column, Record, RecordList
 
-COLUMNS = (Column("name", "Tool", shorten="middle", weight=2), Column("tokens", "Tokens", align="right"))
+COLUMNS = (Column("name", "Tool", shorten="name", weight=2), Column("tokens", "Tokens", align="right"))
 
 
 def numbered(*numbers: int) -> tuple[Record, ...]:
@@ -236,6 +236,19 @@ async def test_hostile_records_are_harmless_at_any_width(width: int) -> None:
         await pilot.press("escape", "end")
         assert dangerous("".join(lines(app))) == []
         assert all(strip == width for strip in map(len, seen(app.made.rows).splitlines()[:3]))
+
+
+async def test_two_rows_of_a_list_never_show_the_same_text() -> None:
+    app = ListApp()
+    ids = [f"home-automation:{name}" for name in ("get_lights", "set_lights", "lock_door", "unlock_door")]
+    async with app.run_test(size=(24, 8)) as pilot:
+        app.made.records = tuple(Record(name, (name, "9")) for name in ids)
+        await pilot.pause()
+        shown = {line.removeprefix("▌").split()[0] for line in lines(app)[1:5]}
+        assert shown == {"ho…:get_lights", "ho…:set_lights", "hom…:lock_door", "h…:unlock_door"}
+        await pilot.resize_terminal(34, 8)
+        await pilot.pause()
+        assert "home-automat…:get_lights" in "\n".join(lines(app))
 
 
 async def test_numbers_are_never_cut() -> None:

@@ -84,7 +84,7 @@ class FindScreen(ToolKeys):
     help_lines: ClassVar[tuple[str, ...]] = (
         "Type what a tool should do and press enter. This search loads nothing, and the model never sees it.",
         "`server` searches one server, or tools with a tag: #TAG. `names` looks up tools by name.",
-        "Tools below a line are no results. w on a tool, or p, makes it yours: its rank is always told.",
+        "Tools are listed by rank with their state; grey ones are no results. w or p makes a tool yours.",
         "s score: every part; it subtracts the score of an average tool (A), ✓ means that the parts add up.",
         "w why not: the words it lacks, additions that were tried, and what the tool to beat has more of.",
         "e edit: nothing is sent. enter on an addition drafts it, x saves the draft, ctrl+y copies its text.",

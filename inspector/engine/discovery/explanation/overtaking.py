@@ -29,7 +29,7 @@ class Overtaking:
     def by(self, edited: CatalogRankers) -> tuple[Overtaken, ...]:
         """The right tools that the tool stays behind now, but not once it is edited; one a request."""
         found: list[Overtaken] = []
-        for query, rights in self._ahead.items():
+        for query, rights in self._ahead:
             standings = Standings(edited.get(self.ranker_name).rank(query))
             own = standings[self._own].rank
             beaten = (right for right in rights if standings[right].rank > own)
@@ -43,15 +43,17 @@ class Overtaking:
         return self.rankers.index.position[self.tool_id]
 
     @cached_property
-    def _ahead(self) -> dict[str, list[int]]:
+    def _ahead(self) -> list[tuple[str, list[int]]]:
         """For each request the positions of the best right tools that rank before this one now."""
         position = self.rankers.index.position
-        ahead: dict[str, list[int]] = {}
+        found: list[tuple[str, list[int]]] = []
         for case in self.cases:
             if not case.is_possible or any(self.tool_id in group for group in case.relevant):
                 continue
             standings = Standings(self.rankers.get(self.ranker_name).rank(case.query))
             groups = ([position[one] for one in group if one in position] for group in case.relevant)
             best = [min(group, key=lambda one: standings[one].rank) for group in groups if group]
-            ahead[case.query] = [one for one in best if standings[one].rank < standings[self._own].rank]
-        return {query: rights for query, rights in ahead.items() if rights}
+            ahead = [one for one in best if standings[one].rank < standings[self._own].rank]
+            if ahead:
+                found.append((case.query, ahead))
+        return found
