@@ -63,8 +63,8 @@ def everyday_section() -> list[str]:
         "What people say, not what benchmarks ask. The writers saw the names of the tools and no "
         "description; the labels, made from the descriptions, allow every tool that serves. `delivered`: a "
         "right tool is among those returned (of two steps: the share served); `ranked`: it is among the "
-        "first five of the ranking. Nothing is fitted on the reported half: the demo's 9 servers (84 tools) and 7 "
-        "vendors (107 tools). The fitted half is 15 vendors (among 648 tools) and Azure's namespaces, which "
+        "first five of the ranking. Nothing is fitted on the reported half: the demo's 9 servers (84 tools) "
+        "and 7 vendors (107 tools). The fitted half is 15 vendors (among 648 tools) and Azure's namespaces, which "
         "count as one server. 95 % intervals (Wilson).",
         "",
         "| half | requests | n | delivered | ranked | found | closest | nothing | tools |",
