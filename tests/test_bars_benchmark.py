@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from inspector.domain.evaluation import EvalCase, EvalSet
+from inspector.domain.ranking import Answer
 from inspector.domain.tool import Tool
 from inspector.engine.measure.bootstrap import Estimate
 from tests.benchmark import bars, retrieval
@@ -13,6 +14,7 @@ from tests.benchmark.long_task import LONGEST, SHORTEST, joined
 from tests.benchmark.speed import SIZES, Speed
 from tests.benchmark.variant import added_text
 
+FOUND = Answer.FOUND
 GOOD = Speed(0, 1.0, 15.0, 1.5, 20.0, 39.0, 80.0, 100.0, 200.0)
 REPORT = """## Bars
 
@@ -67,11 +69,11 @@ def test_speed_measured_anew_replaces_its_bars_and_its_section(monkeypatch: pyte
 
 
 def test_small_talk_that_is_answered_breaks_its_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    ones = [Asked("demo", kind, "as it is", kind == "possible", False) for kind in KINDS]
+    ones = [Asked("demo", k, "as it is", FOUND if k == "possible" else Answer.NOTHING, False) for k in KINDS]
     monkeypatch.setattr("tests.benchmark.abstention.all_asked", lambda: ones)
     assert all(bar.holds for bar in bars.answer_bars())
-    ones.append(Asked("demo", "small-talk", "as it is", True, False))
-    assert [bar.what for bar in bars.answer_bars() if not bar.holds] == ["small talk answered: none"]
+    ones.append(Asked("demo", "small-talk", "as it is", FOUND, False))
+    assert [bar.what for bar in bars.answer_bars() if not bar.holds] == ["small talk `found`: none"]
 
 
 def test_each_request_is_in_one_long_task_at_most() -> None:

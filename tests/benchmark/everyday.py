@@ -64,8 +64,8 @@ def everyday_section() -> list[str]:
         "description; the labels, made from the descriptions, allow every tool that serves. `delivered`: a "
         "right tool is among those returned (of two steps: the share served); `ranked`: it is among the "
         "first five of the ranking. Nothing is fitted on the reported half: the demo's 9 servers (84 tools) "
-        "and 7 vendors (107 tools). The fitted half is 15 vendors (among 648 tools) and Azure's namespaces, which "
-        "count as one server. 95 % intervals (Wilson).",
+        "and 7 vendors (107 tools). The fitted half is 15 vendors (among 648 tools) and Azure's namespaces, "
+        "which count as one server. 95 % intervals (Wilson).",
         "",
         "| half | requests | n | delivered | ranked | found | closest | nothing | tools |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|",

@@ -25,8 +25,28 @@ from inspector.engine.measure.report import markdown
 from inspector.engine.measure.standing import standings
 from tests.benchmark import fit_fusion, peers, speed
 from tests.benchmark.abstention import abstention_section, served_section
-from tests.benchmark.bars import SPEED_PREFIXES, Bar, answer_bars, ndcg, quality_bars, speed_bars
-from tests.benchmark.data import DATA, OWN, POOL, PUBLISHED, ROOT, among_others, own, published, semantics
+from tests.benchmark.bars import (
+    SPEED_PREFIXES,
+    Bar,
+    answer_bars,
+    everyday_bars,
+    ndcg,
+    quality_bars,
+    speed_bars,
+)
+from tests.benchmark.data import (
+    DATA,
+    OWN,
+    POOL,
+    PUBLISHED,
+    REPORTED,
+    ROOT,
+    among_others,
+    own,
+    published,
+    semantics,
+)
+from tests.benchmark.everyday import everyday_section, got
 from tests.benchmark.levers import levers_section
 from tests.benchmark.output import say
 
@@ -198,10 +218,12 @@ def left_out_table() -> str:
 
 
 def answer_sections(bars: list[Bar]) -> list[str]:
-    """What is answered and refused, and what a user gets."""
-    sections = ["\n".join(section()).rstrip() for section in (abstention_section, served_section)]
+    """What people get, what is found and what is not, and what a user gets."""
+    sections = (everyday_section, abstention_section, served_section)
+    texts = ["\n".join(section()).rstrip() for section in sections]
+    bars += everyday_bars([one for name in REPORTED for one in got(name)])
     bars += answer_bars()
-    return sections
+    return texts
 
 
 def speed_section(bars: list[Bar]) -> str:
