@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from inspector.domain.budget import ToolCost
     from inspector.domain.catalog import Catalog
     from inspector.domain.configuration import Configuration
-    from inspector.domain.evaluation import EvalSet
+    from inspector.domain.evaluation import EvalCase, EvalSet
     from inspector.domain.events import Record
     from inspector.domain.installation import Installation, Removal
     from inspector.domain.marketplace import MarketplaceReport
@@ -68,6 +68,10 @@ class DiscoveryView(Protocol):
         unmet: Mapping[str, Sequence[str]] = ...,
     ) -> SearchAnswer:
         """Search without loading or recording anything."""
+        ...
+
+    def given(self, index: ToolIndex | None = None) -> tuple[EvalCase, ...]:
+        """The labelled requests that were given for the tools in the index."""
         ...
 
     def evalset(self, index: ToolIndex | None = None) -> EvalSet:

@@ -28,6 +28,7 @@ from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.why_not import why_not
+from inspector.engine.discovery.index import ToolIndex
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.office import office
 from tests.support.workbench import Rig
@@ -431,6 +432,22 @@ async def _reranked(moves: tuple[str, ...]) -> tuple[str, str, list[str]]:
 async def test_a_cursor_that_nobody_moved_stays_on_its_row_when_the_list_is_ranked_again() -> None:
     before, after, order = await _reranked(())
     assert (before, after) == ("shop:refund_order", order[0])
+
+
+async def test_a_cursor_that_nobody_moved_stays_on_its_row_when_the_vectors_arrive() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
+        complete = rig.bench.retrieval.index
+        rig.bench.retrieval.use_index(ToolIndex(complete.tools))
+        found = await _searched(pilot, "items", "of", "a", "week")
+        assert found.current == found.shown[0]
+        by_words = found.shown[0].key
+        rig.bench.retrieval.use_index(complete)
+        screen = pilot.app.screen
+        assert isinstance(screen, FindScreen)
+        screen.show_view(screen.view)
+        await until(pilot, lambda: found.shown[0].key != by_words)
+        assert found.current == found.shown[0]
+        assert found.rows.scroll_offset.y == 0
 
 
 async def test_a_cursor_that_was_moved_follows_its_tool_when_the_list_is_ranked_again() -> None:

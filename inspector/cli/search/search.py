@@ -25,7 +25,6 @@ from inspector.engine.discovery.explanation.ranker_comparison import RankerCompa
 from inspector.engine.discovery.explanation.steps import by_step
 from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
-from inspector.engine.measure.logged import known_cases
 from inspector.engine.workbench import Workbench
 
 _NOTHING = "nothing"
@@ -158,7 +157,7 @@ def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:
     found = why_not(retrieval.rankers, retrieval.ranker_name, *asks)
     trial = AdditionTrial(
         *(retrieval.rankers, retrieval.ranker_name, *asks, bench.accounting.meter.tool),
-        cases=lambda: known_cases(retrieval.evalset(), ()),
+        cases=retrieval.given,
     )
     additions = trial.all()
     if asked.as_json:

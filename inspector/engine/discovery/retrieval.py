@@ -255,16 +255,20 @@ class Retrieval:
         """Answer as `search` does, for a person: nothing is to be loaded, and more of what missed is told."""
         return self.search(request, bound=bound, pinned=pinned, load=False, misses=MISSES_SHOWN, unmet=unmet)
 
+    def given(self, index: "ToolIndex | None" = None) -> tuple[EvalCase, ...]:
+        """The labelled requests that were given and still apply to the tools of the index."""
+        known = (index or self.index).position.keys()
+        return tuple(case for case in self._cases() if all(group & known for group in case.relevant))
+
     def evalset(self, index: "ToolIndex | None" = None) -> EvalSet:
         """Labelled requests over the tools as they are: those given that still apply, or generated ones.
 
         With `index`, for its tools instead: a measurement needs an index that does not change.
         """
         index = index or self.index
-        known = index.position.keys()
-        given = [case for case in self._cases() if all(group & known for group in case.relevant)]
+        given = self.given(index)
         if any(case.is_possible for case in given):
-            return EvalSet("given", index.tools, tuple(given))
+            return EvalSet("given", index.tools, given)
         from inspector.engine.measure.generate import generate
 
         return EvalSet("generated", index.tools, generate(index.tools))

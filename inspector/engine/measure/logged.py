@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from inspector.domain.evaluation import LOGGED, EvalCase, EvalSet
+from inspector.domain.evaluation import LOGGED, EvalCase
 from inspector.domain.events import CallStarted, Record, SearchPerformed, TurnEnded, UserSaid
 from inspector.engine.measure.generate import numbered, query_key
 
@@ -44,12 +44,6 @@ def logged_cases(records: Iterable[Record]) -> tuple[EvalCase, ...]:
         for query, tools in called.values()
     )
     return numbered(cases)
-
-
-def known_cases(evalset: EvalSet, records: Iterable[Record]) -> tuple[EvalCase, ...]:
-    """Requests whose right tools are known: those given, not generated, and those that led to a call."""
-    given = evalset.cases if evalset.name == "given" else ()
-    return (*given, *added_cases(records, given))
 
 
 def added_cases(records: Iterable[Record], known: Sequence[EvalCase] = ()) -> tuple[EvalCase, ...]:

@@ -22,7 +22,7 @@ from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.addition import Addition, AdditionTrial
 from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
 from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.measure.logged import known_cases
+from inspector.engine.measure.logged import added_cases
 from widgets import RecordList
 
 _JOB = "why-not"
@@ -117,7 +117,8 @@ class WhyNotPane(Pane):
         count, records = self.session.accounting.meter.tool, self.session.records(_KINDS)
 
         def cases() -> Sequence[EvalCase]:
-            return known_cases(self.retrieval.evalset(rankers.index), records)
+            given = self.retrieval.given(rankers.index)
+            return (*given, *added_cases(records, given))
 
         trial = AdditionTrial(rankers, ranker, request, tool_id, rules, count, cases)
 
