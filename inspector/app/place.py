@@ -85,7 +85,7 @@ PLACES: tuple[Place, ...] = (
         "Lab",
         (
             PageInfo("bench", "rankers", "Measure how well every ranker finds the right tools."),
-            PageInfo("threshold", "threshold", "Fit the threshold below which a search abstains."),
+            PageInfo("threshold", "threshold", "Find the thresholds from which on a search answers."),
             PageInfo("scenarios", "scenarios", "Run scenarios; see what the guards count."),
             PageInfo("profiles", "profiles", "One scenario under several profiles, side by side."),
             PageInfo("published", "published results", "Measure published results again."),

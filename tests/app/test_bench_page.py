@@ -284,11 +284,11 @@ async def calibrated(pilot: Pilot[None], *keys: str) -> None:
 async def test_t_draws_the_curve_with_the_cursor_on_the_best_threshold() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await calibrated(pilot)
-        assert len(_list(pilot).records) == 41
+        assert _list(pilot).records[0].key == "0.01"
         current = _list(pilot).current
         assert current is not None
         assert "★" in str(current.cells[0])
-        assert "hybrid: threshold of its probability" in said(pilot, "#calibration-facts")
+        assert "hybrid: threshold of its confidence" in said(pilot, "#calibration-facts")
         assert "F1, solid" in said(pilot, "#curve")
 
 
@@ -308,7 +308,10 @@ async def test_a_uses_the_threshold_for_this_session_and_y_copies_its_line(ranke
         assert "●" in str(current.cells[0])
         await pilot.press("y")
         setting = "min_probability" if ranker == "hybrid" else "iso_threshold"
-        assert pilot.app.clipboard == f'"settings": {{"discovery": {{"{setting}": 0.52}}}}'
+        copied = json.loads(f"{{{pilot.app.clipboard}}}")["settings"]["discovery"]
+        assert copied[setting] == 0.52
+        assert copied == {name: getattr(rig.bench.settings.discovery, name) for name in copied}
+        assert ranker == "hybrid" or "min_closest" not in copied
 
 
 async def test_a_ranking_with_another_threshold_marks_what_was_measured_before() -> None:

@@ -1,6 +1,7 @@
 """The threshold that suits a catalog: one ranking a request, then a sweep over what was found."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
@@ -13,7 +14,16 @@ from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.measure.calibrate import MAX_REFUSED, START, STEP, STOP, Calibration, Point, calibrate
+from inspector.engine.measure.calibrate import (
+    MAX_NOTHING,
+    MAX_REFUSED,
+    STEP,
+    STOP,
+    Calibration,
+    Point,
+    calibrate,
+    sweep,
+)
 from inspector.engine.measure.generate import generate
 from inspector.engine.measure.prepare import prepare
 from inspector.engine.measure.run import run_bench
@@ -36,31 +46,30 @@ def curve(
     name: str,
     cases: Sequence[EvalCase] = CASES,
     *,
-    start: float = START,
+    start: float | None = None,
     stop: float = STOP,
     step: float = STEP,
 ) -> Calibration:
     evalset = EvalSet("tiny", TOOLS, tuple(cases))
-    found = calibrate(
-        rankers_of(TOOLS, lined=True), evalset, ranker_name=name, start=start, stop=stop, step=step
-    )
+    thresholds = () if start is None else sweep(start, stop, step)
+    found = calibrate(rankers_of(TOOLS, lined=True), evalset, ranker_name=name, thresholds=thresholds)
     assert found is not None
     return found
 
 
 def test_the_thresholds_are_those_that_were_asked_for() -> None:
     thresholds = [point.threshold for point in curve("hybrid").points]
-    assert thresholds[:3] == [0.1, 0.12, 0.14]
+    assert thresholds[:2] == [0.01, 0.02]
+    assert thresholds[8:11] == [0.09, 0.1, 0.12]
     assert thresholds[-1] == 0.9
-    assert len(thresholds) == 41
+    assert len(curve("dense").points) == 41
     assert [point.threshold for point in curve("dense", start=0.5, stop=0.5).points] == [0.5]
 
 
-@pytest.mark.parametrize("sweep", [(0.5, 0.4, 0.1), (0.1, 0.9, 0.0), (0.1, 0.9, float("nan"))])
-def test_a_sweep_without_a_threshold_is_refused(sweep: tuple[float, float, float]) -> None:
-    start, stop, step = sweep
+@pytest.mark.parametrize("limits", [(0.5, 0.4, 0.1), (0.1, 0.9, 0.0), (0.1, 0.9, float("nan"))])
+def test_a_sweep_without_a_threshold_is_refused(limits: tuple[float, float, float]) -> None:
     with pytest.raises(ValueError, match="no thresholds"):
-        curve("hybrid", start=start, stop=stop, step=step)
+        sweep(*limits)
 
 
 def test_a_point_of_hybrid_is_what_a_bench_with_that_threshold_measures() -> None:
@@ -127,7 +136,8 @@ def test_of_equal_f1_the_lowest_threshold_is_the_best() -> None:
     points = (_point(0.1, 0.5, 0), _point(0.2, 0.8, 5), _point(0.3, 0.8, 10), _point(0.4, 0.7, 11))
     found = Calibration("hybrid", "x", 100, 0, points)
     assert found.best.threshold == 0.2
-    assert found.cautious == points[2]
+    assert found.cautious == points[1]
+    assert replace(found, ranker="dense").cautious == points[2]
     assert not found.is_at_edge
     assert Calibration("hybrid", "x", 100, 0, points[1:2]).is_at_edge
 
@@ -137,9 +147,16 @@ def test_where_every_threshold_refuses_too_much_none_is_cautious() -> None:
 
 
 def test_the_line_names_the_setting_of_the_ranker() -> None:
-    assert curve("hybrid").line(0.34) == '"settings": {"discovery": {"min_probability": 0.34}}'
     assert curve("dense").line(0.3) == '"settings": {"discovery": {"iso_threshold": 0.3}}'
     assert curve("iso").line(0.3) == '"settings": {"gate": {"threshold": 0.3}}'
+
+
+def test_hybrid_has_a_line_for_found_and_closest() -> None:
+    points = (_point(0.02, 0.5, 6), _point(0.3, 0.8, 7), _point(0.4, 0.7, 11))
+    found = Calibration("hybrid", "x", 100, 0, points)
+    both = '"settings": {"discovery": {"min_probability": 0.3, "min_closest": 0.02}}'
+    assert found.line(found.best.threshold) == both
+    assert found.values(0.01)["discovery.min_closest"] == 0.01
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 100)), min_size=1, max_size=20))
@@ -147,7 +164,7 @@ def test_the_best_is_never_beaten_and_the_cautious_never_refuses_more(drawn: lis
     points = tuple(_point(place / 100, f1, refused) for place, (f1, refused) in enumerate(drawn))
     found = Calibration("hybrid", "x", 100, 0, points)
     assert all(point.f1 <= found.best.f1 for point in points)
-    assert found.cautious is None or found.cautious.refused_possible.value <= MAX_REFUSED
+    assert found.cautious is None or found.cautious.refused_possible.value <= MAX_NOTHING < MAX_REFUSED
 
 
 @examples(share=0.5)

@@ -21,7 +21,7 @@ from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker_list import ISO
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.measure.calibrate import (
-    MAX_REFUSED,
+    HYBRID,
     SETTINGS,
     Calibration,
     Point,
@@ -33,7 +33,6 @@ from inspector.engine.measure.ranker_bench import DataSet
 from inspector.engine.measure.report import NOTHING
 from inspector.engine.measure.summary import Share
 
-_MARKS = {(True, True): "best, cautious", (True, False): "best", (False, True): "cautious"}
 _NAME = 20
 _ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
 
@@ -54,9 +53,10 @@ _ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
 @as_json
 @shared
 def command(ranker: str, data: Path | None, embedding_model: str, as_json: bool, **values: Any) -> None:
-    """Find the threshold below which a search should answer that no tool fits.
+    """Find the thresholds from which on a search should answer.
 
-    For hybrid it is a probability, and requests are counted: those with a right tool among the first five.
+    For hybrid they are confidences, and requests are counted: those with a right tool among the first five.
+    From one on it answers “found”, from a lower one “closest”, below that “nothing”.
     For dense it is a cosine, and single tools are counted: those among the first ten. For iso, too: it is the
     threshold of the per-turn gate. What dense finds also holds for the ranker three-tier.
     """
@@ -107,7 +107,9 @@ def _calibrated(dataset: DataSet, ranker: str, model: str, chosen: Options) -> C
 
 def text_calibration(calibration: Calibration, now: float) -> list[str]:
     """The curve as a table with a bar for F1, its best points, and the setting to write."""
-    kind = "probability" if calibration.ranker == "hybrid" else "cosine"
+    is_hybrid = calibration.ranker == HYBRID
+    kind = "confidence" if is_hybrid else "cosine"
+    best, cautious = ("found: best F1", "closest") if is_hybrid else ("best F1", "cautious")
     lines = [
         f"{calibration.ranker} over {calibration.dataset}: {calibration.possible} possible and "
         f"{calibration.impossible} impossible requests",
@@ -116,10 +118,13 @@ def text_calibration(calibration: Calibration, now: float) -> list[str]:
         _ROW.format(kind, "F1", "precision", "recall", "impossible", "possible", "").rstrip(),
         *(_row(point, calibration) for point in calibration.points),
         "",
-        _summary("best F1", calibration.best),
+        _summary(best, calibration.best),
     ]
-    if calibration.cautious is not None:
-        lines.append(_summary(f"refuses at most {percent(MAX_REFUSED)}", calibration.cautious))
+    most = f"refuses at most {percent(calibration.max_refused)} of the possible ones"
+    if calibration.cautious is None:
+        lines.append(f"{cautious:<{_NAME}}  no threshold {most}")
+    else:
+        lines += [_summary(cautious, calibration.cautious), f"{'':<{_NAME}}  the highest that {most}"]
     if calibration.is_at_edge:
         lines.append("The best threshold is at an end of the sweep: these requests cannot locate it.")
     return [*lines, f"{'now':<{_NAME}}  {now:.2f}", "", calibration.line(calibration.best.threshold)]
@@ -131,6 +136,7 @@ def json_calibration(calibration: Calibration, now: float) -> dict[str, Any]:
     return {
         **{key: value for key, value in asdict(calibration).items() if key != "points"},
         "setting": calibration.setting,
+        "values": calibration.values(calibration.best.threshold),
         "now": now,
         "best": _plain(calibration.best),
         "cautious": None if cautious is None else _plain(cautious),
@@ -146,7 +152,9 @@ def _row(point: Point, calibration: Calibration) -> str:
     precision = NOTHING if point.precision is None else f"{point.precision:.3f}"
     graph = f"{bar(point.f1, BAR_CELLS):<{BAR_CELLS}} {point.f1:.3f}"
     shares = (_share(point.answered_impossible), _share(point.refused_possible))
-    marks = _MARKS.get((point is calibration.best, point is calibration.cautious), "")
+    names = ("found", "closest") if calibration.ranker == HYBRID else ("best", "cautious")
+    here = (point is calibration.best, point is calibration.cautious)
+    marks = ", ".join(name for name, is_here in zip(names, here, strict=True) if is_here)
     return _ROW.format(
         f"{point.threshold:.2f}", graph, precision, f"{point.recall:.3f}", *shares, marks
     ).rstrip()

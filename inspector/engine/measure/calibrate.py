@@ -1,9 +1,11 @@
-"""Calibrates a threshold for a catalog: sweeps it over labelled requests and picks the best F1.
+"""Calibrates the thresholds of a ranker for a catalog: sweeps them over labelled requests.
 
-After Tool Attention, section 5.2. The paper sweeps 0.10 to 0.50 for one encoder; the sweep here goes further,
-because probabilities and the cosines of other encoders are higher.
+After Tool Attention, section 5.2: the best F1. The paper sweeps 0.10 to 0.50 for one encoder; the sweep here
+goes further, because confidences and the cosines of other encoders are higher. hybrid has two thresholds: the
+best F1 is that of `found`; `closest` refuses fewer requests, far lower.
 """
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,10 +23,16 @@ from inspector.engine.discovery.rankers.ranker_list import DENSE, ISO
 from inspector.engine.measure.summary import Share
 
 START, STOP, STEP = 0.10, 0.90, 0.02
+# Below START, where the threshold of `closest` is.
+FINE = 0.01
 # The share of possible requests that a cautious threshold may refuse.
 MAX_REFUSED = 0.10
-SETTINGS = {"hybrid": "discovery.min_probability", DENSE: "discovery.iso_threshold", ISO: "gate.threshold"}
-"""The setting that holds a ranker's threshold: a probability for hybrid, a cosine for the others."""
+# The share of possible requests that may get nothing from hybrid, not even what comes closest.
+MAX_NOTHING = 0.06
+CLOSEST = "discovery.min_closest"
+HYBRID = "hybrid"
+SETTINGS = {HYBRID: "discovery.min_probability", DENSE: "discovery.iso_threshold", ISO: "gate.threshold"}
+"""The setting that holds a ranker's threshold: a confidence for hybrid, a cosine for the others."""
 _HYBRID_DEPTH, _DENSE_DEPTH = 5, 10
 _DIGITS = 6
 
@@ -72,9 +80,14 @@ class Calibration:
         return self.best in (self.points[0], self.points[-1])
 
     @property
+    def max_refused(self) -> float:
+        """The share of possible requests that the cautious threshold may refuse."""
+        return MAX_NOTHING if self.ranker == HYBRID else MAX_REFUSED
+
+    @property
     def cautious(self) -> Point | None:
-        """The highest threshold that refuses at most MAX_REFUSED of the possible requests, or None."""
-        kept = [point for point in self.points if point.refused_possible.value <= MAX_REFUSED]
+        """The highest threshold that refuses so few, or None; for hybrid that of `closest`."""
+        kept = [point for point in self.points if point.refused_possible.value <= self.max_refused]
         return kept[-1] if kept else None
 
     @property
@@ -82,10 +95,17 @@ class Calibration:
         """The path of the setting that holds the threshold."""
         return SETTINGS[self.ranker]
 
+    def values(self, threshold: float) -> dict[str, float]:
+        """The settings for a threshold by their paths: for hybrid also that of `closest`, never above it."""
+        closest = self.cautious if self.ranker == HYBRID else None
+        lower = {CLOSEST: min(closest.threshold, threshold)} if closest is not None else {}
+        return {self.setting: threshold, **lower}
+
     def line(self, threshold: float) -> str:
         """The configuration line for a threshold; it overrides what a profile says."""
-        section, _, name = self.setting.partition(".")
-        return f'"settings": {{"{section}": {{"{name}": {threshold:g}}}}}'
+        section = self.setting.partition(".")[0]
+        values = {path.partition(".")[2]: value for path, value in self.values(threshold).items()}
+        return f'"settings": {json.dumps({section: values})}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +127,13 @@ def calibrate(
     evalset: EvalSet,
     *,
     ranker_name: str,
-    start: float = START,
-    stop: float = STOP,
-    step: float = STEP,
+    thresholds: Sequence[float] = (),
     progress: Callable[[int, int], None] = lambda _done, _total: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Calibration | None:
     """Measure the curve of `hybrid`, `dense` or `iso` over the tools of `evalset` in order; None if canceled.
 
-    For `hybrid` the threshold is the probability below which a search abstains. It is measured on requests:
+    For `hybrid` the threshold is the least confidence of an answer. It is measured on requests:
     precision over those answered, recall over the possible ones; an answer is right if a relevant tool is
     among its first five. For the others the threshold is a cosine. It is measured on pairs of a request and
     one of its first ten tools, summed over all requests: precision over those returned, recall over the
@@ -123,11 +141,11 @@ def calibrate(
 
     Every request is ranked once. `cancelled` is checked before each request and `progress(done, total)` is
     called after it. Raises ToolsightError if the ranker has no threshold or no vectors, or if no request is
-    possible; ModelError; ValueError for a sweep without thresholds.
+    possible; ModelError.
     """
-    thresholds = _thresholds(start, stop, step)
+    thresholds = thresholds or swept(ranker_name)
     _require(rankers, evalset, ranker_name)
-    read = _read_hybrid if ranker_name == "hybrid" else _read_dense
+    read = _read_hybrid if ranker_name == HYBRID else _read_dense
     ranker = rankers.get(ranker_name)
     tool_ids = [tool.id for tool in evalset.tools]
     outcomes: list[_Outcome] = []
@@ -141,7 +159,14 @@ def calibrate(
     return Calibration(ranker_name, evalset.name, possible, len(outcomes) - possible, points)
 
 
-def _thresholds(start: float, stop: float, step: float) -> list[float]:
+def swept(ranker: str) -> list[float]:
+    """The thresholds that are tried for a ranker, ascending."""
+    low = sweep(FINE, START - FINE, FINE) if ranker == HYBRID else []
+    return [*low, *sweep(START, STOP, STEP)]
+
+
+def sweep(start: float, stop: float, step: float) -> list[float]:
+    """Thresholds at equal distances. Raises ValueError if there are none."""
     if not (all(map(math.isfinite, (start, stop, step))) and step > 0 and start <= stop):
         raise ValueError(f"no thresholds from {start} to {stop} by {step}")
     count = math.floor((stop - start) / step + 1e-9) + 1

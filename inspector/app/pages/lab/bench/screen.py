@@ -51,7 +51,7 @@ class BenchScreen(BaseScreen):
         "false yes: impossible requests that got an answer. false no: possible ones that got none.",
         "p50 and p95: the time within which half, and 95 %, of the searches finished.",
         "enter on a ranker lists its worst requests, or its differences from the first measured ranker.",
-        "t fits the threshold below which a search abstains, that is, answers that no tool fits.",
+        "t finds the thresholds from which on a search answers found, or closest.",
         "x exports the table as Markdown, JSON or CSV. `toolsight bench` measures without the app.",
     )
 

@@ -7,13 +7,13 @@ from textual.content import Content
 from inspector.app.draw.plot import Axis, Curve, plot
 from inspector.app.draw.style import MUTED
 from inspector.domain.number import bar, count, percent
-from inspector.engine.measure.calibrate import MAX_REFUSED, Calibration, Point
+from inspector.engine.measure.calibrate import HYBRID, Calibration, Point
 from inspector.engine.measure.report import NOTHING
 from inspector.engine.measure.summary import Share
 from widgets import Column, Record
 
 BEST, NOW, CAUTIOUS = ("★", "$success"), ("●", "$primary"), ("◆", "$secondary")
-KINDS: Mapping[str, str] = {"hybrid": "probability", "dense": "cosine", "iso": "cosine"}
+KINDS: Mapping[str, str] = {"hybrid": "confidence", "dense": "cosine", "iso": "cosine"}
 COLUMNS = (
     Column("mark", "", width=2, weight=9),
     Column("threshold", "threshold", align="right", weight=10),
@@ -51,17 +51,21 @@ def facts(found: Calibration, now: float | None) -> Content:
         (f"   {found.possible} possible, {found.impossible} impossible requests", MUTED),
     )
     marks = [
-        Content.assemble(BEST, f" best F1 {found.best.threshold:.2f}"),
+        Content.assemble(
+            BEST, f" {'found, ' if found.ranker == HYBRID else ''}best F1 {found.best.threshold:.2f}"
+        ),
         *([] if now is None else [Content.assemble(NOW, f" now {now:.2f}")]),
-        _cautious(found.cautious),
+        _cautious(found),
     ]
     return Content("\n").join([title, Content("   ").join(marks), _advice(found)])
 
 
-def _cautious(point: Point | None) -> Content:
-    if point is None:
-        return Content.styled(f"no threshold abstains on at most {percent(MAX_REFUSED)}", MUTED)
-    return Content.assemble(CAUTIOUS, f" {point.threshold:.2f} abstains on at most {percent(MAX_REFUSED)}")
+def _cautious(found: Calibration) -> Content:
+    most = f"refuses at most {percent(found.max_refused)}"
+    if found.cautious is None:
+        return Content.styled(f"no threshold {most}", MUTED)
+    name = "closest " if found.ranker == HYBRID else ""
+    return Content.assemble(CAUTIOUS, f" {name}{found.cautious.threshold:.2f}, {most}")
 
 
 def _advice(found: Calibration) -> Content:

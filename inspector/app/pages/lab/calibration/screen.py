@@ -1,4 +1,4 @@
-"""The calibration page: the threshold below which a search abstains."""
+"""The calibration page: the thresholds from which on a search answers."""
 
 from typing import ClassVar
 
@@ -36,13 +36,13 @@ class CalibrationScreen(BaseScreen):
         Binding("r", "again", "measure", id="calibration.again"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Each request is ranked once; then every threshold from 0.10 to 0.90 is tried on the results.",
-        "hybrid: the probability below which a search abstains; the counts are of requests.",
+        "Each request is ranked once; then every threshold up to 0.90 is tried on the results.",
+        "hybrid: the least confidence of found (★) and of closest (◆); the counts are of requests.",
         "dense: the cosine that a tool needs; the counts are of tools in the top ten.",
         "precision: the share of the answers that is right. recall: the share of the needed that is found.",
-        "★ has the best F1, ● is in use, ◆ is the highest that abstains on at most 10 % of possible ones.",
+        "★ has the best F1, ● is in use, ◆ is the highest that refuses only few possible requests.",
         "false yes: impossible requests that get an answer. false no: possible ones that get none.",
-        "a applies the threshold under the cursor to this session, y copies its line of configuration.",
+        "a applies the threshold under the cursor, for hybrid with ◆ for closest; y copies both as a line.",
         "n shows the other ranker, r measures, esc stops.",
     )
 
@@ -172,7 +172,8 @@ class CalibrationScreen(BaseScreen):
         if point is None or self._found is None:
             return
         try:
-            self.commands.change_setting(SETTINGS[self._ranker], point.threshold)
+            for path, value in self._found.values(point.threshold).items():
+                self.commands.change_setting(path, value)
         except ToolsightError as error:
             self.fail(error)
             return
