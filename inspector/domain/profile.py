@@ -26,7 +26,7 @@ _QUIET: Mapping[str, Any] = {"guard.enabled": False, "redundancy.enabled": False
 _PUBLISHED_SEARCH: Mapping[str, Any] = {
     "discovery.min_probability": 0.0,
     "discovery.min_closest": 0.0,
-    "discovery.max_search_results": 5,
+    "discovery.more_results": 0,
 }
 
 PROFILES: Mapping[str, Profile] = {

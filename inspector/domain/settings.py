@@ -53,7 +53,14 @@ class DiscoverySettings:
         0.03, "with auto window: a catalog below this share of the window is bound in full", low=0, high=1
     )
     search_tool: bool = knob(True, "the model gets search_tools; without it only the gate binds tools")
-    max_search_results: int = knob(8, "the most tools a search returns", low=1, high=100)
+    max_search_results: int = knob(5, "the most tools a search usually returns", low=1, high=100)
+    more_results: int = knob(
+        3,
+        "how many more a search returns that is sure, if they fit nearly as well and have short definitions; "
+        "none where max_search_results is below 5",
+        low=0,
+        high=20,
+    )
     max_limit: int = knob(10, "the most tools a search returns if the model asks for more", low=1, high=100)
     offer_limit: bool = knob(False, "let the model say how many tools a search returns, up to max_limit")
     offer_domains: bool = knob(False, "let the model narrow a search to tools with certain tags")

@@ -27,25 +27,28 @@ KINDS = ("possible", "far", "near-miss", "small-talk")
 MOST_POSSIBLE = 160
 
 TRIED = (
-    "Tried on these requests and left, with the share of pairs of a possible request and a near miss that it "
-    "orders rightly (AUC; demo .73, pool_docker .69, azure_mcp .96, toolalpaca .85 as shipped):",
+    "Tried on these requests and left, with the share of pairs of a possible request and a near miss "
+    "that it orders rightly (AUC; demo .73, pool_docker .69, azure_mcp .96, toolalpaca .85 as shipped):",
     "",
-    "- A linear or boosted model over the products of MiniLM's vectors, learned from the published sets: .62 "
-    "to .69 on demo and .62 to .73 on pool_docker, which it had not seen.",
+    "- A linear or boosted model over the products of MiniLM's vectors, learned from the published "
+    "sets: .62 to .69 on demo and .62 to .73 on pool_docker, which it had not seen.",
     "- The tokens of request and tool aligned one by one: .75, .72, .97, .87, for five more runs of the "
     "model a search.",
-    "- Fisher's discriminant instead of the two means of small talk and requests, with twice the examples; "
-    "verbs read only where they are imperatives: no difference.",
-    "- For everyday requests, with the share of pairs of a possible request and a far one, of 15 vendors, that "
-    "a confidence fitted on the other sets orders rightly (.768 without): how far the best passage stands out "
-    "(z-score) .770, the fused score .767, its lead over the second .765 or over the sixth .780, the server's "
-    "lead .773, how far the first ten stand out .773, the size of the catalog .770. Kept: static vectors .798, "
-    "and with clauses of fewer than 8 words counted as 8 words .822.",
-    "- For the ranking of everyday requests (nDCG@10 .398 among 648 tools): cosines less each tool's mean over "
-    "64 other texts .393 to .395, a server's share of .2 to .5 instead of .1 .386 to .397; cosines of servers "
-    "add .000 to .002 and cost as much on the published sets. Kept: misspelt words corrected .419.",
-    "- Why near misses of `*_near.jsonl` are found more often than those people say: they were written beside "
-    "the descriptions and change one word of what a tool does, the everyday ones were written without them.",
+    "- Fisher's discriminant instead of the two means of small talk and requests, with twice the "
+    "examples; verbs read only where they are imperatives: no difference.",
+    "- For everyday requests, with the share of pairs of a possible request and a far one, of 15 "
+    "vendors, that a confidence fitted on the other sets orders rightly (.768 without): how far the "
+    "best passage stands out (z-score) .770, the fused score .767, its lead over the second .765 or "
+    "over the sixth .780, the server's lead .773, how far the first ten stand out .773, the size of the "
+    "catalog .770. Kept: static vectors .798, and with clauses of fewer than 8 words counted as 8 words "
+    ".822.",
+    "- For the ranking of everyday requests (nDCG@10 .398 among 648 tools): cosines less each tool's "
+    "mean over 64 other texts .393 to .395, a server's share of .2 to .5 instead of .1 .386 to .397; "
+    "cosines of servers add .000 to .002 and cost as much on the published sets. Kept: misspelt words "
+    "corrected .419.",
+    "- Why near misses of `*_near.jsonl` are found more often than those people say: they were written "
+    "beside the descriptions and change one word of what a tool does, the everyday ones were written "
+    "without them.",
 )
 
 
@@ -107,9 +110,10 @@ def abstention_section() -> list[str]:
     lines = [
         "## Found, closest or nothing",
         "",
-        f"Share of requests for which `hybrid` answers `found` (confidence {settings.min_probability} or more) "
-        f"and `closest` ({settings.min_closest} or more), over the catalogs {', '.join(CATALOGS)}, with 95 % "
-        "intervals (Wilson). `far` is about nothing that a tool of the catalog is for, `near-miss` names "
+        f"Share of requests for which `hybrid` answers `found` (confidence {settings.min_probability} or "
+        f"more) and `closest` ({settings.min_closest} or more), over the catalogs {', '.join(CATALOGS)}, with "
+        "95 % intervals (Wilson). `far` is about nothing that a tool of the catalog is for, "
+        "`near-miss` names "
         "something that a server is for and no tool does, `small-talk` asks for nothing. `in small talk` "
         "hides the request among some 95 other words. Half of the requests of a kind were fitted, of the "
         "demo none; “not fitted” has the other half of all, and the catalogs have what is `found`.",

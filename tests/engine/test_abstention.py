@@ -9,6 +9,7 @@ from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.query.parsed import MAX_STEPS
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rankers.fit import NAMED
 from inspector.engine.discovery.rankers.hybrid import MAX_CLAUSES
 from inspector.engine.discovery.semantics import Semantics
 from tests.support.office import office
@@ -72,8 +73,8 @@ def test_a_name_counts_only_where_all_its_words_are_asked_for_together() -> None
     name = next(tool.name for tool in TOOLS if "_" in tool.name)
     words = name.replace("_", " ")
     together, apart = f"the {words} thing", ". ".join(f"the {word} thing" for word in words.split())
-    assert probability(together) >= 0.9
-    assert probability(apart) < 0.9
+    assert probability(together) >= NAMED
+    assert probability(apart) < probability(together)
 
 
 def test_of_very_many_clauses_those_that_share_words_with_tools_are_judged() -> None:

@@ -124,7 +124,7 @@ async def test_a_tool_that_just_came_is_found_before_it_is_embedded() -> None:
     await retrieval.settled()
     retrieval.update([*CATALOG, Tool("music", "tune_xylophone", "Tunes a xylophone.")], {})
     report = retrieval.search(SearchRequest("tune the xylophone please"), bound=()).report
-    assert [hit.tool_id for hit in report.results] == ["music:tune_xylophone"]
+    assert report.results[0].tool_id == "music:tune_xylophone"
     await retrieval.settled()
 
 

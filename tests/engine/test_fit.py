@@ -62,7 +62,7 @@ def test_small_talk_a_statement_and_another_verb_make_every_tool_less_likely() -
         replace(plain, small_talk=-0.5, conflict=np.array([False])),
     ]
     differences = [logit_of(signals) - logit_of(plain) for signals in changed]
-    assert differences == pytest.approx([-2.8, -1.6, -3.1, 2.8])
+    assert differences == pytest.approx([-3.5, -0.5, -2.0, 3.5])
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_after_the_first_few_a_tool_far_below_the_best_is_no_result(fits: list[f
 
 def test_late_places_are_for_short_definitions() -> None:
     tools = [Tool("shop", f"list_{number}", "Lists." * (1 if number % 2 else 200)) for number in range(8)]
-    found = loaded(ask("orders", *tools, fit=SURE, rules=replace(RULES, limit=8)))
+    found = loaded(ask("orders", *tools, fit=SURE, rules=replace(RULES, more=3)))
     assert found == [f"list_{number}" for number in (0, 1, 2, 3, 4, 5, 7)]
 
 

@@ -161,18 +161,6 @@ class ToolIndex:
         found = self.query_vectors([query])
         return None if found is None else found[0]
 
-    def spelt(self, query: str) -> str:
-        """A query with words corrected that neither a tool nor the model knows; as it is without a model."""
-        if not self.is_semantic or self.semantics is None:
-            return query
-        return self.semantics.spelling.corrected(query, lambda: self._words)
-
-    @cached_property
-    def _words(self) -> frozenset[str]:
-        """The words of the tools as written; the vocabulary may hold those of former tools too."""
-        used = set(chain.from_iterable(document.words.ids.tolist() for document in self.documents))
-        return frozenset(word for word, n in self.vocabulary.items() if n in used and word.isalpha())
-
     def small_talk(self, text: str) -> float:
         """How much closer a text is to small talk than to requests, see Semantics; 0 without a model."""
         vector = self.query_vector(text)

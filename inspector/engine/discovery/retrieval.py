@@ -216,6 +216,7 @@ class Retrieval:
             bound=frozenset(bound),
             pinned=frozenset(pinned),
             limit=self._limit(request.limit),
+            more=0 if request.limit else self.settings.more_results,
             form="full" if full else self.rules.form,
             away=away,
         )

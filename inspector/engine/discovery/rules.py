@@ -22,14 +22,14 @@ CLOSEST_AT_MOST = 3
 # A search that is sure returns so many, and of the others those with this share of the best score: few where
 # one stands out, more where many are alike. Chosen on recorded runs of agents (docs/recorded-runs.md).
 SURELY, NEAR = 3, 0.5
-# After so many results only tools come with a definition of at most so many characters, some 150 tokens: a
-# late place is seldom of use, and costs as much as an early one.
-EARLY, SHORT_DEFINITION = 5, 600
+# After the usual results only tools come with a definition of at most so many characters, some 150 tokens: a
+# late place is seldom of use, and costs as much as an early one. Who wants fewer than USUAL gets no more.
+USUAL, SHORT_DEFINITION = 5, 600
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRules:
-    """At most `limit` results that are not `pinned`. `form` is that of the answer's text.
+    """At most `limit` results that are not `pinned`, and `more` of a sure search. `form` is that of its text.
 
     `unmet` holds the unmet preconditions by tool. `bound` tools, which include the pinned ones, are loaded
     already. `away` tells why what has a name (a server, a tool) is away now.
@@ -47,6 +47,7 @@ class SearchRules:
     pinned: Collection[str] = frozenset()
     form: ResultForm = "full"
     away: Mapping[str, str] = field(default_factory=dict)
+    more: int = 0
 
     @classmethod
     def of(cls, settings: DiscoverySettings) -> "SearchRules":
@@ -56,6 +57,7 @@ class SearchRules:
             settings.min_probability,
             settings.min_closest,
             form=settings.results,
+            more=settings.more_results,
         )
 
     def answer(self, ranking: "Ranking") -> Answer:
@@ -109,8 +111,11 @@ class Places:
         answer = rules.answer(ranking)
         self._pinned = rules.pinned
         most = max(rules.most(answer), 0)
-        self._free = {False: most, True: most}
         self._scores = ranking.comparable if rules.threshold and answer is Answer.FOUND else None
+        self._usual = most
+        if self._scores is not None and most >= USUAL:
+            most += rules.more
+        self._free = {False: most, True: most}
         self._taken: list[float] = []
         self.end: Outcome | None = None if most else Outcome.OVER_LIMIT
 
@@ -119,7 +124,7 @@ class Places:
         is_pinned = tool.id in self._pinned
         if self.end is None and not is_pinned and self._is_far(position):
             self.end = Outcome.UNLIKELY
-        is_late = not is_pinned and self._scores is not None and len(self._taken) >= EARLY
+        is_late = not is_pinned and self._scores is not None and len(self._taken) >= self._usual
         if self.end is not None or not self._free[is_pinned] or (is_late and _is_long(tool)):
             return self.end or Outcome.OVER_LIMIT
         self._free[is_pinned] -= 1

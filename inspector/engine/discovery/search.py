@@ -148,10 +148,12 @@ class ToolSearch:
         if not (request.server_name or request.tags or self._rules.unmet):
             position = self._index.position
             pinned = [position[tool_id] for tool_id in self._rules.pinned if tool_id in position]
-            first = ranking.order(self._rules.limit + misses + len(pinned))
+            first = ranking.order(self._rules.limit + self._rules.more + misses + len(pinned))
             likely = self._rules.likely(ranking, request).copy()
             likely[pinned] = False
-            if int(np.count_nonzero(likely[first])) >= min(self._rules.limit, int(np.count_nonzero(likely))):
+            if int(np.count_nonzero(likely[first])) >= min(
+                self._rules.limit + self._rules.more, int(np.count_nonzero(likely))
+            ):
                 return first
         return ranking.order()
 
