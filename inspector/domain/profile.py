@@ -23,10 +23,9 @@ class Profile:
 
 
 _QUIET: Mapping[str, Any] = {"guard.enabled": False, "redundancy.enabled": False}
-_PUBLISHED_SEARCH: Mapping[str, Any] = {
+_ALWAYS_ANSWERS: Mapping[str, Any] = {
     "discovery.min_probability": 0.0,
     "discovery.min_closest": 0.0,
-    "discovery.more_results": 0,
 }
 
 PROFILES: Mapping[str, Profile] = {
@@ -60,7 +59,7 @@ PROFILES: Mapping[str, Profile] = {
                 "discovery.results": "full",
                 "manifest.max_tokens": 0,
                 "binding.policy": "keep",
-                **_PUBLISHED_SEARCH,
+                **_ALWAYS_ANSWERS,
                 **_QUIET,
             },
         ),
@@ -84,7 +83,7 @@ PROFILES: Mapping[str, Profile] = {
                 "guard.all_calls": False,
                 "guard.window_calls": 10,
                 "redundancy.hopeless": False,
-                **_PUBLISHED_SEARCH,
+                **_ALWAYS_ANSWERS,
             },
         ),
         Profile(
@@ -100,7 +99,7 @@ PROFILES: Mapping[str, Profile] = {
                 "binding.delivery": "rewrite",
                 # The message alone forgets a conversation's tool at "And Rome?"; see docs/profiles.md.
                 "gate.query": "either",
-                **_PUBLISHED_SEARCH,
+                **_ALWAYS_ANSWERS,
                 **_QUIET,
             },
         ),
@@ -114,7 +113,7 @@ PROFILES: Mapping[str, Profile] = {
                 "discovery.results": "ranked",
                 "binding.policy": "all",
                 "discovery.offer_limit": True,
-                **_PUBLISHED_SEARCH,
+                **_ALWAYS_ANSWERS,
                 **_QUIET,
             },
         ),
@@ -138,7 +137,7 @@ PROFILES: Mapping[str, Profile] = {
                 "breaker.enabled": True,
                 "retry.enabled": True,
                 "fallback.enabled": True,
-                **_PUBLISHED_SEARCH,
+                **_ALWAYS_ANSWERS,
             },
         ),
     )

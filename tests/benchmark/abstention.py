@@ -111,8 +111,8 @@ def abstention_section() -> list[str]:
         "## Found, closest or nothing",
         "",
         f"Share of requests for which `hybrid` answers `found` (confidence {settings.min_probability} or "
-        f"more) and `closest` ({settings.min_closest} or more), over the catalogs {', '.join(CATALOGS)}, with "
-        "95 % intervals (Wilson). `far` is about nothing that a tool of the catalog is for, "
+        f"more) and `closest` ({settings.min_closest} or more), over {', '.join(CATALOGS)}, with 95 "
+        "% intervals (Wilson). `far` is about nothing that a tool of the catalog is for, "
         "`near-miss` names "
         "something that a server is for and no tool does, `small-talk` asks for nothing. `in small talk` "
         "hides the request among some 95 other words. Half of the requests of a kind were fitted, of the "
