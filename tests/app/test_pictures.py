@@ -258,7 +258,7 @@ PAGES: Mapping[str, Picture] = {
     "find": Picture(
         FindScreen,
         _office,
-        _acts(Goes("search"), *keys(QUERY), "enter", Shows("words", "#facts")),
+        _acts(Goes("search"), *keys(QUERY), "enter", Shows("confidence", "#facts")),
     ),
     "find-why-not": Picture(
         FindScreen,
@@ -266,7 +266,6 @@ PAGES: Mapping[str, Picture] = {
         _acts(
             Opens(FindScreen, WhyNotPage("shop:cancel_order", LATE)),
             Shows("Tried additions"),
-            Shows("To beat"),
         ),
     ),
     "find-edit": Picture(
@@ -414,9 +413,7 @@ PAGES: Mapping[str, Picture] = {
     ),
     "bench": Picture(BenchScreen, _office, _acts(*MEASURED)),
     "bench-request": Picture(BenchRequestScreen, _office, _acts(*MEASURED, "down", "enter", Shows("needs"))),
-    "calibration": Picture(
-        CalibrationScreen, _office, _acts(*MEASURED[:2], "t", Shows("of its probability"))
-    ),
+    "calibration": Picture(CalibrationScreen, _office, _acts(*MEASURED[:2], "t", Shows("of its confidence"))),
     "reproduce": Picture(
         ReproduceScreen, Shown, _acts(Opens(_measured), Shows("exactly 420", "#section-text"))
     ),
