@@ -58,6 +58,13 @@ def test_every_text_is_in_one_batch_of_little_padding(lengths: list[int]) -> Non
     )
 
 
+def test_the_models_words_are_whole_and_the_commonest_come_first(embedder: FastembedEmbedder) -> None:
+    words = embedder.words()
+    assert {"lights", "order", "weather"} <= set(words)
+    assert all(word.isalpha() for word in words)
+    assert words.index("the") < words.index("weather") < words.index("umbrella")
+
+
 def test_what_means_the_same_is_closer_than_what_does_not(embedder: FastembedEmbedder) -> None:
     ask, mail, weather = embedder.embed(
         ["write to a colleague", "Send an e-mail message to a person", "Get the weather forecast of a city"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.fit import NAMED, FitModel, FitSignals, is_named
+from inspector.engine.discovery.rankers.fit import NAMED, WORDS_ALONE, FitModel, FitSignals, is_named
 from inspector.engine.discovery.rankers.ranker import LOOKED_AT, Ranking
 from inspector.engine.discovery.term import terms
 from tests.support.retrieval import rankers_of
@@ -33,11 +33,11 @@ def test_a_query_is_as_likely_to_be_answered_as_the_likeliest_of_the_first_tools
 @pytest.mark.parametrize(
     ("coverage", "best_cosine", "mean_cosine", "words", "logit"),
     [
-        (0.0, 0.0, 0.0, 0, -16.4 + 4.9 * 2.079442),
-        (0.0, 0.0, 0.0, 8, -16.4 + 4.9 * 2.079442),
-        (1.0, 0.6, 0.45, 10, -16.4 + 0.6 + 2.7 + 1.62 + 4.9 * 2.302585),
-        (0.4, 0.5, 0.3, 12, -16.4 + 0.24 + 2.25 + 1.08 + 4.9 * 2.484907),
-        (0.0, -0.1, -0.2, 200, -16.4 - 0.45 - 0.72 + 4.9 * 2.484907),
+        (0.0, 0.0, 0.0, 0, -16.3 + 4.9 * 2.079442),
+        (0.0, 0.0, 0.0, 8, -16.3 + 4.9 * 2.079442),
+        (1.0, 0.6, 0.45, 10, -16.3 + 0.7 + 2.7 + 1.665 + 4.9 * 2.302585),
+        (0.4, 0.5, 0.3, 12, -16.3 + 0.28 + 2.25 + 1.11 + 4.9 * 2.484907),
+        (0.0, -0.1, -0.2, 200, -16.3 - 0.45 - 0.74 + 4.9 * 2.484907),
     ],
 )
 def test_the_probability_is_that_of_the_documented_logistic_model(
@@ -52,6 +52,12 @@ def logit_of(signals: FitSignals) -> float:
     return float(np.log(probability / (1 - probability)))
 
 
+def test_without_the_models_vectors_words_and_static_vectors_judge() -> None:
+    near, far = np.array([0.9]), np.array([0.1])
+    right, wrong = (FitSignals(one, 4, static_cosine=one) for one in (near, far))
+    assert WORDS_ALONE.probability(right)[0] > 0.5 > WORDS_ALONE.probability(wrong)[0]
+
+
 def test_small_talk_a_statement_and_another_verb_make_every_tool_less_likely() -> None:
     one = np.array([0.5])
     plain = FitSignals(one, 5, one, one)
@@ -62,7 +68,7 @@ def test_small_talk_a_statement_and_another_verb_make_every_tool_less_likely() -
         replace(plain, small_talk=-0.5, conflict=np.array([False])),
     ]
     differences = [logit_of(signals) - logit_of(plain) for signals in changed]
-    assert differences == pytest.approx([-3.5, -0.5, -2.0, 3.5])
+    assert differences == pytest.approx([-3.45, -0.5, -2.0, 3.45])
 
 
 @pytest.mark.parametrize(

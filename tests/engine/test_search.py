@@ -271,6 +271,13 @@ def test_a_limit_is_read_leniently(given: object, limit: int) -> None:
     assert parse_request({"query": "x", "limit": given}).limit == limit
 
 
+def test_a_request_in_mcp_zeros_form_is_read_as_its_two_parts() -> None:
+    block = "<tool_assistant>\nserver: a shop's orders\ntool: list those that are late\n</tool_assistant>"
+    request = parse_request({"query": block})
+    assert (request.query, request.server_query) == ("list those that are late", "a shop's orders")
+    assert parse_request({"query": f"{block} and more"}).query == f"{block} and more"
+
+
 @pytest.mark.parametrize(
     ("ranker", "measure"), [("hybrid", "fit"), ("dense", "similarity"), ("two-stage", "similarity")]
 )

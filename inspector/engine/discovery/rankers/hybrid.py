@@ -89,7 +89,7 @@ class HybridRanker:
         return self._lexical.terms(query)
 
     def rank(self, query: str) -> Ranking:
-        evidence = self._whole.evidence(self._parsed(query))
+        evidence = self._whole.evidence(self.parsed(query))
         base = self._whole.ranking(evidence)
         if self._asked is not None:
             base = self._asked.added(base, query)
@@ -142,7 +142,7 @@ class HybridRanker:
         tools[named] = np.maximum(tools[named], NAMED)
         return tools, max(each.likeliest for each in found)
 
-    def _parsed(self, query: str) -> ParsedQuery:
+    def parsed(self, query: str) -> ParsedQuery:
         """The query with at most MAX_CLAUSES clauses, whatever their order is: each has to be embedded."""
         parsed = parse(self._spelt(query[:MAX_QUERY_LENGTH]))
         if len(parsed.clauses) <= MAX_CLAUSES:
