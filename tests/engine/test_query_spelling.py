@@ -5,8 +5,21 @@ from hypothesis import given, strategies as st
 
 from inspector.engine.discovery.query.spelling import Spelling
 
-COMMON = ("turn", "lights", "light", "cancel", "order", "home", "page", "weather", "tomorrow", "the", "off")
-CATALOG = frozenset({"thermostat", "refund", "zscaler"})
+COMMON = (
+    "turn",
+    "lights",
+    "light",
+    "cancel",
+    "order",
+    "home",
+    "page",
+    "weather",
+    "tomorrow",
+    "the",
+    "off",
+    "homage",
+)
+CATALOG = frozenset({"thermostat", "refund", "ordex"})
 SPELLING = Spelling(COMMON)
 
 
@@ -33,6 +46,7 @@ def test_a_typing_error_is_read_as_the_nearest_known_word(written: str, meant: s
     [
         "mail Ligts about it",
         "open the homepage",
+        "ask ordex",
         "turned lighted ordering",
         "see ordr@shop.com, /var/ordr and ordr.md",
         "plumber",
