@@ -35,8 +35,8 @@ PROFILES: Mapping[str, Profile] = {
             "toolsight",
             "Toolsight",
             "Found tools stay bound up to a limit and are appended to keep the prompt cache's prefix; "
-            "a search can abstain; the guard breaks loops and notes redundant searches. A catalog for which "
-            "discovery never pays is bound in full.",
+            "a search says if no tool fits; the guard breaks loops and notes redundant searches. "
+            "A catalog for which discovery never pays is bound in full.",
         ),
         Profile(
             "static",

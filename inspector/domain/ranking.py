@@ -73,7 +73,7 @@ class Outcome(StrEnum):
     FOUND = "found"
     BELOW_FLOOR = "below floor"
     UNLIKELY = "unlikely to fit"
-    ABSTAINED = "no tool fits"
+    NOTHING_FITS = "no tool fits"
     OVER_LIMIT = "over limit"
     WITHHELD = "withheld: it destroys"
     OTHER_SERVER = "other server"
@@ -186,7 +186,7 @@ class SearchReport:
         return Answer.CLOSEST if is_unsure else Answer.FOUND
 
     @property
-    def abstained(self) -> bool:
+    def nothing_fits(self) -> bool:
         """Whether nothing was returned because it is too improbable that any tool fits."""
         is_unsure = self.probability is not None and self.probability < self.threshold
         return is_unsure and self.answer is Answer.NOTHING

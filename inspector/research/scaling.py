@@ -2,7 +2,7 @@
 
 The catalogs are nested: a larger one has all the tools of a smaller one. The gate ranks by its summaries as
 always, and here so does simple retrieval. Discovery searches by words alone, because embedding every passage
-of 1,000 tools would take minutes; words never abstain, so it loads more than with vectors.
+of 1,000 tools would take minutes; words alone tell less well what fits than vectors.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -95,7 +95,7 @@ def test_a_call_of_a_tool_that_no_search_found_counts_for_the_message(recorded: 
 
 
 def test_a_tool_that_a_search_only_came_close_to_was_not_found(recorded: Recorded) -> None:
-    missed = searched(LATE, "shop:list", outcome=Outcome.ABSTAINED)
+    missed = searched(LATE, "shop:list", outcome=Outcome.NOTHING_FITS)
     recorded.session(UserSaid(MESSAGE), missed, *called("shop:list"))
     assert recorded.requests == [("shop:list", MESSAGE)]
 

@@ -120,7 +120,7 @@ async def test_r_measures_the_chosen_rankers_and_records_no_search() -> None:
         assert _row(pilot, "regex") == "regex" or _row(pilot, "regex").strip() == "regex"
         assert rig.store.read("s", kinds=("search",)) == []
         await until(pilot, lambda: "hit@1" in said(pilot, "#bench-detail"))
-        assert "impossible answered" in said(pilot, "#bench-detail")
+        assert "60 impossible: found" in said(pilot, "#bench-detail")
 
 
 async def test_the_default_ranker_is_not_the_worst() -> None:

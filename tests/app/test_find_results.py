@@ -278,7 +278,7 @@ def test_a_rank_that_has_changed_is_beside_the_one_before() -> None:
 
 
 def _nothing() -> SearchReport:
-    hits = (_hit(1, Outcome.ABSTAINED), _hit(2, Outcome.OVER_LIMIT))
+    hits = (_hit(1, Outcome.NOTHING_FITS), _hit(2, Outcome.OVER_LIMIT))
     return SearchReport(
         SearchRequest("zebra"), "hybrid", hits, ("zebra",), probability=0.12, threshold=0.3, scored=2
     )

@@ -97,7 +97,7 @@ def test_what_cut_a_tool_is_said_in_words(cut: Outcome | None, says: str) -> Non
 
 
 def test_a_search_that_found_nothing_says_what_it_lacked() -> None:
-    found = replace(_found([], [], Outcome.ABSTAINED), probability=0.12)
+    found = replace(_found([], [], Outcome.NOTHING_FITS), probability=0.12)
     assert (
         "returns nothing (confidence 12 %, closest needs 30 %)"
         in content.verdict(found, limit=5, closest=0.3, tools=84).plain

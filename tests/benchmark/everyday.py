@@ -11,14 +11,14 @@ from functools import cache
 from statistics import mean
 
 from inspector.adapters.clock import SystemClock
-from inspector.domain.evaluation import EvalCase
+from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.interval import wilson
 from inspector.domain.metric import recall_at
-from inspector.domain.ranking import Answer, SearchRequest
+from inspector.domain.ranking import Answer
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.discovery.search import ToolSearch
+from inspector.engine.measure.run import CaseRun, run_bench
 from tests.benchmark.data import CATALOGS, FITTED, REPORTED, everyday, judged, prepared
 from tests.benchmark.output import say
 
@@ -27,32 +27,45 @@ IMPOSSIBLE = ("far", "near-miss", "small-talk")
 
 @dataclass(frozen=True, slots=True)
 class Got:
-    """What one request got: its answer, how many tools, and the share of what it asks for among them."""
+    """What one request got."""
 
     case: EvalCase
-    answer: Answer
-    returned: int
-    delivered: float
-    ranked: float
+    run: CaseRun
+
+    @property
+    def answer(self) -> Answer:
+        return self.run.answer
+
+    @property
+    def delivered(self) -> float:
+        """The share of what it asks for among the tools returned."""
+        return recall_at(len(self.run.returned), self.run.returned, self.case.relevant)
+
+    @property
+    def ranked(self) -> float:
+        """The share of what it asks for among the first five of the ranking."""
+        return recall_at(5, self.run.ranked, self.case.relevant)
 
 
 @cache
 def got(name: str) -> tuple[Got, ...]:
     """What each request of one of EVERYDAY gets with the default settings."""
-    evalset, settings = everyday(name), DiscoverySettings()
-    rankers = CatalogRankers(prepared(evalset).index, settings)
-    rules = SearchRules.of(settings)
-    search = ToolSearch(rankers.index, rankers.names, rankers.hybrid, rules, SystemClock())
-    return tuple(_ask(search, case) for case in evalset.cases)
+    return _asked(everyday(name))
 
 
-def _ask(search: ToolSearch, case: EvalCase) -> Got:
-    report = search.run(SearchRequest(case.query), load=False).report
-    results = [hit.tool_id for hit in report.results]
-    order = [hit.tool_id for hit in report.hits]
-    delivered = recall_at(len(results), results, case.relevant) if case.is_possible and results else 0.0
-    ranked = recall_at(5, order, case.relevant) if case.is_possible else 0.0
-    return Got(case, report.answer, len(results), delivered, ranked)
+def _asked(evalset: EvalSet) -> tuple[Got, ...]:
+    settings = DiscoverySettings()
+    index = prepared(evalset).index
+    run = run_bench(
+        CatalogRankers(index, settings).hybrid,
+        evalset,
+        index,
+        rules=SearchRules.of(settings),
+        clock=SystemClock(),
+        progress=lambda _done, _total: None,
+        cancelled=lambda: False,
+    )
+    return tuple(Got(case, done) for case, done in zip(evalset.cases, run.cases, strict=True))
 
 
 def everyday_section() -> list[str]:
@@ -95,7 +108,7 @@ def _row(ones: Sequence[Got]) -> str:
     delivered = _share(mean(one.delivered for one in ones), len(ones)) if is_possible else "–"
     ranked = f"{mean(one.ranked for one in ones):.2f}" if is_possible else "–"
     answers = [_share(mean(one.answer is answer for one in ones), len(ones)) for answer in Answer]
-    return " | ".join((delivered, ranked, *answers, f"{mean(one.returned for one in ones):.1f}"))
+    return " | ".join((delivered, ranked, *answers, f"{mean(len(one.run.returned) for one in ones):.1f}"))
 
 
 def _share(value: float, count: int) -> str:
@@ -107,12 +120,8 @@ def _near_section() -> list[str]:
     """Near misses of the other sets: of each every second one was fitted, of the demo's none."""
     answers = []
     for catalog in CATALOGS:
-        evalset, settings = judged(catalog), DiscoverySettings()
-        rankers = CatalogRankers(prepared(evalset).index, settings)
-        rules = SearchRules.of(settings)
-        search = ToolSearch(rankers.index, rankers.names, rankers.hybrid, rules, SystemClock())
-        cases = [case for case in evalset.cases if case.kind == "near-miss"]
-        answers += [_ask(search, case).answer for case in cases[1::2]]
+        near = [one.answer for one in _asked(judged(catalog)) if one.case.kind == "near-miss"]
+        answers += near[1::2]
     shares = (
         f"`{answer}` {_share(mean(one is answer for one in answers), len(answers))}" for answer in Answer
     )

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 from inspector.adapters.clock import SystemClock
 from inspector.cli.bench.report import p_text
 from inspector.domain.evaluation import EvalSet
+from inspector.domain.ranking import Answer
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.measure.bootstrap import Estimate
@@ -244,7 +245,8 @@ def run(peer: Peer, row: str, evalset: EvalSet, limit: int | None) -> Measured:
     for case in evalset.cases:
         started = time.perf_counter()
         ranked = tuple(peer.rank(case.query, limit)[:DEPTH])
-        done.append(CaseRun(case.id, ranked, time.perf_counter() - started, answered=bool(ranked)))
+        seconds = time.perf_counter() - started
+        done.append(CaseRun(case.id, ranked, seconds, Answer.FOUND if ranked else Answer.NOTHING, ranked))
     outcome = Run(row, evalset.name, tuple(done), len(done))
     return Measured(Row(evalset.name, row, summarise(outcome, evalset), len(evalset.tools)), outcome, evalset)
 

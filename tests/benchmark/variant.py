@@ -9,6 +9,7 @@ from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.fusion import FusionRanker, FusionWeights
 from inspector.engine.discovery.rankers.hybrid import HybridRanker
 from inspector.engine.discovery.rankers.query_fusion import QueryFusion, QueryWeights
+from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.measure.bootstrap import Estimate
 from inspector.engine.measure.run import Run, run_bench
 
@@ -42,6 +43,8 @@ def run(variant: Variant, rankers: CatalogRankers, evalset: EvalSet) -> Run:
     return run_bench(
         variant.over(rankers),
         evalset,
+        rankers.index,
+        rules=SearchRules(),
         clock=SystemClock(),
         progress=lambda _done, _total: None,
         cancelled=lambda: False,

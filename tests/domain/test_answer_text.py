@@ -14,7 +14,7 @@ def report(confidence: float | None, *outcomes: Outcome) -> SearchReport:
 
 FOUND = report(0.8, Outcome.LOADED)
 CLOSEST = report(0.12, Outcome.LOADED, Outcome.LOADED, Outcome.WITHHELD)
-NOTHING = report(0.01, Outcome.ABSTAINED)
+NOTHING = report(0.01, Outcome.NOTHING_FITS)
 
 
 @pytest.mark.parametrize(

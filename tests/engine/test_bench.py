@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +12,11 @@ from hypothesis import given, strategies as st
 
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.domain.evaluation import EvalCase, EvalSet
-from inspector.domain.ranking import Score
+from inspector.domain.ranking import Answer, Score
 from inspector.domain.tool import Tool
+from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.ranker import Ranking
+from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.measure.baseline import Drop, Mark, drops, marks, stored_marks
 from inspector.engine.measure.bootstrap import Estimate, estimate
 from inspector.engine.measure.difference import Difference, difference
@@ -25,6 +27,7 @@ from inspector.engine.measure.summary import Share, Summary, summarise
 LETTERS = "abcdefghijkl"
 TOOLS = tuple(Tool("s", letter) for letter in LETTERS)
 CLOCK = ManualClock()
+RULES = SearchRules(threshold=0.5, closest_threshold=0.2)
 
 
 class TableRanker:
@@ -60,16 +63,29 @@ def case(query: str, *needed: str) -> EvalCase:
     return EvalCase(f"id-{query}", query, tuple(frozenset({f"s:{letter}"}) for letter in needed))
 
 
-def measured(ranker: TableRanker, *cases: EvalCase, threshold: float = 0.5, depth: int = 10) -> Run:
+def bench(
+    ranker: TableRanker,
+    *cases: EvalCase,
+    tools: Sequence[Tool] = TOOLS,
+    rules: SearchRules = RULES,
+    depth: int = 10,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Run:
     return run_bench(
         ranker,
-        EvalSet("letters", TOOLS, cases),
+        EvalSet("letters", tuple(tools), cases),
+        ToolIndex(tools),
+        rules=rules,
         clock=CLOCK,
-        progress=lambda _done, _total: None,
-        cancelled=lambda: False,
+        progress=progress,
+        cancelled=cancelled,
         depth=depth,
-        threshold=threshold,
     )
+
+
+def measured(ranker: TableRanker, *cases: EvalCase, depth: int = 10) -> Run:
+    return bench(ranker, *cases, depth=depth)
 
 
 def summary_of(ranker: TableRanker, *cases: EvalCase) -> Summary:
@@ -105,44 +121,63 @@ def test_the_list_is_the_whole_order_without_what_is_not_kept(table: dict[str, f
     assert list(measured(ranker, case("q"), depth=depth).cases[0].ranked) == expected
 
 
-@pytest.mark.parametrize(("probability", "answered"), [(None, True), (0.49, False), (0.5, True), (1.0, True)])
-def test_a_ranker_answers_unless_it_holds_a_fit_for_improbable(
-    probability: float | None, answered: bool
+@pytest.mark.parametrize(
+    ("probability", "answer", "returned"),
+    [(None, "found", 5), (0.19, "nothing", 0), (0.2, "closest", 3), (0.49, "closest", 3), (0.5, "found", 5)],
+)
+def test_a_bench_returns_what_a_search_returns_whatever_the_ranking(
+    probability: float | None, answer: str, returned: int
 ) -> None:
-    (done,) = measured(TableRanker({"q": {"a": 1}}, probability=probability), case("q", "a")).cases
-    assert (done.answered, done.probability) == (answered, probability)
-    assert done.ranked == ("s:a",)
+    table = {letter: 20.0 - number for number, letter in enumerate(LETTERS)}
+    (done,) = measured(TableRanker({"q": table}, probability=probability), case("q", "a")).cases
+    assert (done.answer, done.probability) == (answer, probability)
+    assert done.returned == tuple(tool.id for tool in TOOLS[:returned])
+    assert done.ranked == tuple(tool.id for tool in TOOLS[:10])
 
 
-def test_a_ranker_that_keeps_nothing_does_not_answer() -> None:
+def test_a_ranker_that_keeps_nothing_returns_nothing() -> None:
     (done,) = measured(TableRanker({}, probability=0.9), case("q", "a")).cases
-    assert not done.answered
+    assert (done.answer, done.returned) == (Answer.NOTHING, ())
 
 
-def test_the_threshold_can_be_moved() -> None:
-    ranker = TableRanker({"q": {"a": 1}}, probability=0.6)
-    assert not measured(ranker, case("q", "a"), threshold=0.7).cases[0].answered
+def test_a_tool_is_delivered_where_it_is_returned_and_not_where_it_only_ranks() -> None:
+    table = {letter: 20.0 - number for number, letter in enumerate(LETTERS)}
+    ranker = TableRanker({"q": table, "r": table, "t": table})
+    cases = (case("q", "a"), case("r", "h"), case("t", "e", "h"))
+    summary = summarise(
+        bench(ranker, *cases, rules=replace(RULES, limit=8)), EvalSet("letters", TOOLS, cases)
+    )
+    assert (mean(summary.delivered_5), mean(summary.delivered), mean(summary.returned)) == (0.5, 1, 8)
+    summary = summary_of(ranker, *cases)
+    assert (mean(summary.delivered), mean(summary.recall_10), mean(summary.returned)) == (0.5, 1, 5)
+
+
+@given(
+    st.dictionaries(st.sampled_from(LETTERS), st.floats(0.1, 9)),
+    st.none() | st.floats(0, 1),
+    st.sampled_from(LETTERS),
+)
+def test_no_more_is_delivered_among_the_first_five_than_in_all_nor_than_is_ranked(
+    table: dict[str, float], probability: float | None, needed: str
+) -> None:
+    ranker = TableRanker({"q": table}, probability=probability)
+    summary = summary_of(ranker, case("q", needed))
+    assert mean(summary.delivered_5) <= mean(summary.delivered) <= mean(summary.recall_10)
+    assert sum(share.count for share in summary.answers["possible"].values()) == summary.possible
 
 
 def test_progress_counts_every_case() -> None:
     told: list[tuple[int, int]] = []
-    run_bench(
-        TableRanker({}),
-        EvalSet("letters", TOOLS, (case("q"), case("r"))),
-        clock=CLOCK,
-        progress=lambda done, total: told.append((done, total)),
-        cancelled=lambda: False,
-    )
+    bench(TableRanker({}), case("q"), case("r"), progress=lambda done, total: told.append((done, total)))
     assert told == [(1, 2), (2, 2)]
 
 
 def test_a_cancelled_run_keeps_what_it_has_and_says_that_it_is_not_complete() -> None:
     evalset = EvalSet("letters", TOOLS, (case("q", "a"), case("r", "b"), case("t", "c")))
     told: list[int] = []
-    run = run_bench(
+    run = bench(
         TableRanker({"q": {"a": 1}}),
-        evalset,
-        clock=CLOCK,
+        *evalset.cases,
         progress=lambda done, _: told.append(done),
         cancelled=lambda: len(told) == 1,
     )
@@ -153,13 +188,7 @@ def test_a_cancelled_run_keeps_what_it_has_and_says_that_it_is_not_complete() ->
 
 def test_a_ranker_over_other_tools_is_refused() -> None:
     with pytest.raises(ValueError, match="ranks 12 tools, the data set has 11"):
-        run_bench(
-            TableRanker({}),
-            EvalSet("letters", TOOLS[:-1], (case("q"),)),
-            clock=CLOCK,
-            progress=lambda _done, _total: None,
-            cancelled=lambda: False,
-        )
+        bench(TableRanker({}), case("q"), tools=TOOLS[:-1])
 
 
 def test_means_are_over_the_requests_that_some_tool_fits() -> None:
@@ -176,19 +205,29 @@ def test_a_ranker_with_a_floor_can_miss() -> None:
     assert mean(summary_of(TableRanker({"q": {"b": 1}}), case("q", "a")).recall_10) == 0
 
 
-def test_wrong_answers_and_refusals_are_counted_apart() -> None:
+def test_the_answers_to_possible_and_impossible_requests_are_counted_apart() -> None:
     ranker = TableRanker({"q": {"a": 1}, "x": {"b": 1}})
     summary = summary_of(ranker, case("q", "a"), case("r", "a"), case("x"), case("y"), case("z"))
-    assert summary.answered_impossible == Share(1, 3)
-    assert summary.refused_possible == Share(1, 2)
-    assert summary.refused_possible.value == 0.5
+    assert summary.answers["impossible"] == {
+        Answer.FOUND: Share(1, 3),
+        Answer.CLOSEST: Share(0, 3),
+        Answer.NOTHING: Share(2, 3),
+    }
+    refused = summary.share("possible", Answer.NOTHING)
+    assert refused == Share(1, 2)
+    assert refused.value == 0.5
 
 
 def test_what_a_set_has_no_cases_for_is_not_defined() -> None:
     ranker = TableRanker({})
-    assert summary_of(ranker, case("q", "a")).answered_impossible is None
+    assert list(summary_of(ranker, case("q", "a")).answers) == ["possible"]
     impossible = summary_of(ranker, case("q"))
-    assert (impossible.ndcg_10, impossible.refused_possible) == (None, None)
+    assert (impossible.ndcg_10, impossible.delivered, list(impossible.answers)) == (
+        None,
+        None,
+        ["impossible"],
+    )
+    assert impossible.share("possible", Answer.NOTHING) is None
     assert summary_of(ranker).p50_ms is None
 
 
@@ -330,18 +369,38 @@ def test_the_table_shows_every_number_of_a_row() -> None:
     assert lines[2] == (
         "| letters | table | 12 | 2 | 1.000 [0.207, 1.000] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] "
         "| 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] "
-        "| 0.0 % (0/1) [0.0 %, 79.3 %] | 0.0 % (0/1) [0.0 %, 79.3 %] | 0.0 | 0.0 | 0.25 | 1.5 |"
+        "| 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] "
+        "| 100.0 % (1/1) [20.7 %, 100.0 %] | 0.0 % (0/1) [0.0 %, 79.3 %] | 0.0 % (0/1) [0.0 %, 79.3 %] "
+        "| 0.0 % (0/1) [0.0 %, 79.3 %] | 0.0 % (0/1) [0.0 %, 79.3 %] | 100.0 % (1/1) [20.7 %, 100.0 %] "
+        "| 0.0 | 0.0 | 0.25 | 1.5 |"
     )
+
+
+def test_a_row_of_json_tells_what_is_delivered_and_which_answers_requests_get() -> None:
+    (written,) = json_rows([row()])
+    assert {"mean", "low", "high"} <= written["delivered_5"].keys()
+    assert written["answers"] == {
+        "possible": {"found": 1, "closest": 0, "nothing": 0},
+        "impossible": {"found": 0, "closest": 0, "nothing": 1},
+    }
+    share = Share(1, 1)
+    assert written["answer_shares"]["impossible"]["nothing"] == {
+        "mean": 1.0,
+        "low": share.low,
+        "high": share.high,
+    }
+    assert json_rows([row("d", "r", case("none"))])[0]["answers"]["possible"] is None
 
 
 def test_what_is_not_defined_is_a_dash_null_or_an_empty_cell() -> None:
     undefined = replace(row("d", "r", case("none")), index_seconds=None, index_bytes=None)
-    assert markdown([undefined]).count("–") == 9
+    assert markdown([undefined]).count("–") == 14
     assert json_rows([undefined])[0]["mrr"] is None
     (cells,) = csv.DictReader(io.StringIO(csv_text([undefined])))
     assert (cells["mrr"], cells["mrr_low"], cells["index_bytes"]) == ("", "", "")
-    assert (cells["answered_impossible"], cells["answered_impossible_of"]) == ("0", "1")
-    assert float(cells["answered_impossible_high"]) == Share(0, 1).high
+    assert (cells["impossible_found"], cells["impossible_found_of"]) == ("0", "1")
+    assert (cells["possible_found"], cells["delivered_5"]) == ("", "")
+    assert float(cells["impossible_found_high"]) == Share(0, 1).high
 
 
 anything = st.text(st.characters(exclude_categories=()))
@@ -352,7 +411,7 @@ def test_no_name_breaks_a_table(dataset: str, ranker: str) -> None:
     rows = [replace(row(), dataset=dataset, ranker=ranker)] * 2
     lines = markdown(rows).splitlines()
     assert len(lines) == 4
-    assert all(line.replace("\\\\", "").replace("\\|", "").count("|") == 17 for line in lines)
+    assert all(line.replace("\\\\", "").replace("\\|", "").count("|") == 24 for line in lines)
     json.dumps(json_rows(rows))
     read = list(csv.reader(io.StringIO(csv_text(rows), newline="")))
     assert [cells[:2] for cells in read[1:]] == [[dataset, ranker]] * 2

@@ -10,9 +10,11 @@ from inspector.adapters.memory.fakes import ManualClock
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.error import ToolsightError
 from inspector.domain.evaluation import EvalCase, EvalSet
+from inspector.domain.ranking import Answer
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.measure.calibrate import (
     MAX_NOTHING,
@@ -75,17 +77,19 @@ def test_a_sweep_without_a_threshold_is_refused(limits: tuple[float, float, floa
 def test_a_point_of_hybrid_is_what_a_bench_with_that_threshold_measures() -> None:
     evalset = EvalSet("tiny", TOOLS, CASES)
     for point in curve("hybrid", start=0.0, stop=1.0, step=0.1).points:
+        rankers = rankers_of(TOOLS)
         run = run_bench(
-            rankers_of(TOOLS).get("hybrid"),
+            rankers.get("hybrid"),
             evalset,
+            rankers.index,
+            rules=SearchRules(threshold=point.threshold, closest_threshold=point.threshold),
             clock=ManualClock(),
             progress=lambda _done, _total: None,
             cancelled=lambda: False,
-            threshold=point.threshold,
         )
         summary = summarise(run, evalset)
-        assert point.answered_impossible == summary.answered_impossible
-        assert point.refused_possible == summary.refused_possible
+        assert point.answered_impossible == summary.share("impossible", Answer.FOUND)
+        assert point.refused_possible == summary.share("possible", Answer.NOTHING)
 
 
 def test_hybrid_is_right_where_a_relevant_tool_is_among_the_first_five() -> None:

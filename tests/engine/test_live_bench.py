@@ -99,11 +99,11 @@ def test_refusals_and_wrong_answers_come_before_a_right_tool_at_a_low_rank() -> 
     wanted = (frozenset({"s:a"}),)
     cases = tuple(EvalCase(str(place), "q", wanted if place != 3 else ()) for place in range(5))
     runs = (
-        CaseRun("0", ("s:a",), 0.0, answered=True),
-        CaseRun("1", ("s:b", "s:a"), 0.0, answered=True),
-        CaseRun("2", ("s:a",), 0.0, answered=False),
-        CaseRun("3", ("s:b",), 0.0, answered=True),
-        CaseRun("4", ("s:b",), 0.0, answered=True),
+        CaseRun("0", ("s:a",), 0.0, Answer.FOUND),
+        CaseRun("1", ("s:b", "s:a"), 0.0, Answer.FOUND),
+        CaseRun("2", ("s:a",), 0.0, Answer.NOTHING),
+        CaseRun("3", ("s:b",), 0.0, Answer.FOUND),
+        CaseRun("4", ("s:b",), 0.0, Answer.CLOSEST),
     )
     found = weakest(Run("x", "y", runs, 5), EvalSet("y", (), cases))
     assert [(weak.case.id, weak.is_refused) for weak in found] == [

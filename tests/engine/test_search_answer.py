@@ -183,6 +183,6 @@ def test_without_thresholds_every_search_that_has_results_is_sure() -> None:
 
 
 def test_a_search_recorded_before_there_was_closest_replays_as_nothing() -> None:
-    hits = (Hit(1, Score("shop:list_orders", 1.0), Outcome.ABSTAINED),)
+    hits = (Hit(1, Score("shop:list_orders", 1.0), Outcome.NOTHING_FITS),)
     old = SearchReport(SearchRequest("zebra"), "hybrid", hits, probability=0.12, threshold=0.35)
     assert old.answer is Answer.NOTHING

@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.interval import wilson
+from inspector.domain.ranking import Answer
 from inspector.engine.measure.bootstrap import effective_size, estimate, share_estimate
 from inspector.engine.measure.cluster import clusters
 from inspector.engine.measure.difference import difference
@@ -26,10 +27,14 @@ def case(number: int, *tools: str) -> EvalCase:
     return EvalCase(f"{number}", f"q{number}", tuple(frozenset({tool}) for tool in tools))
 
 
+def _done(case_id: str, tools: tuple[str, ...]) -> CaseRun:
+    return CaseRun(case_id, tools, 0.0, Answer.FOUND if tools else Answer.NOTHING, tools)
+
+
 def run_of(name: str, cases: list[EvalCase], hits: list[bool]) -> Run:
     """A run whose first tool is right where `hits` says so, and that finds nothing elsewhere."""
     ranked = [(min(one.relevant[0]),) if hit else () for one, hit in zip(cases, hits, strict=True)]
-    done = tuple(CaseRun(one.id, tools, 0.0, bool(tools)) for one, tools in zip(cases, ranked, strict=True))
+    done = tuple(_done(one.id, tools) for one, tools in zip(cases, ranked, strict=True))
     return Run(name, "set", done, len(cases))
 
 
@@ -115,10 +120,10 @@ def test_a_summary_clusters_its_means_and_shares_by_tool() -> None:
     )
     assert found.hit_1 is not None
     assert found.ndcg_10 is not None
-    assert found.refused_possible is not None
     assert (found.hit_1.clusters, found.ndcg_10.clusters) == (4, 4)
-    alone = Share(found.refused_possible.count, found.refused_possible.total)
-    assert found.refused_possible.high - found.refused_possible.low > 2 * (alone.high - alone.low)
+    nothing = found.answers["possible"][Answer.NOTHING]
+    alone = Share(nothing.count, nothing.total)
+    assert nothing.high - nothing.low > 2 * (alone.high - alone.low)
 
 
 # Paired tests

@@ -108,7 +108,7 @@ def test_what_the_request_leaves_out_is_all_the_advice_there_is() -> None:
 
 def test_a_threshold_that_the_advice_names_returns_the_tool() -> None:
     found = ask("money zxqw vbnm", limit=5, threshold=0.99, closest=0.99)
-    assert found.cut is Outcome.ABSTAINED
+    assert found.cut is Outcome.NOTHING_FITS
     lower = re.search(r"a threshold of (\d\.\d\d) would return it", found.advice[0])
     assert lower is not None
     assert ask("money zxqw vbnm", limit=5, threshold=0.99, closest=float(lower[1])).cut is None

@@ -5,37 +5,54 @@ from functools import partial
 from itertools import groupby
 
 from inspector.domain.number import bar, count, percent, signed
+from inspector.domain.ranking import Answer
 from inspector.engine.measure.bootstrap import Estimate
 from inspector.engine.measure.difference import Difference
 from inspector.engine.measure.report import NOTHING, Row
 from inspector.engine.measure.standing import Standing
-from inspector.engine.measure.summary import Share
+from inspector.engine.measure.summary import KINDS, Kind
 
 BAR_CELLS = 10
 _LEAST_P = 0.001
 _GAP = "  "
 _QUERY_CHARACTERS = 70
 
+
+def _share(kind: Kind, answer: Answer, row: Row) -> str:
+    """The share of such requests that get this answer, in percent."""
+    share = row.summary.share(kind, answer)
+    return (
+        NOTHING
+        if share is None
+        else f"{percent(share.value)} [{share.low * 100:.0f}, {share.high * 100:.0f}]"
+    )
+
+
 # Two lines of heading, and the cell below them.
 _Column = tuple[str, str, Callable[[Row], str]]
-_COLUMNS: tuple[_Column, ...] = (
+_RANKING: tuple[_Column, ...] = (
     ("", "nDCG@10", lambda row: _graph(row.summary.ndcg_10)),
     ("", "hit@1", lambda row: _mean(row.summary.hit_1)),
     ("", "recall@5", lambda row: _mean(row.summary.recall_5)),
     ("", "MRR", lambda row: _mean(row.summary.mrr)),
-    ("answered", "impossible", lambda row: _share(row.summary.answered_impossible)),
-    ("refused", "possible", lambda row: _share(row.summary.refused_possible)),
     ("p50", "ms", lambda row: _number(row.summary.p50_ms, 1)),
     ("p95", "ms", lambda row: _number(row.summary.p95_ms, 1)),
     ("index", "s", lambda row: _number(row.index_seconds, 2)),
     ("index", "MB", lambda row: _number(None if row.index_bytes is None else row.index_bytes / 1e6, 1)),
+)
+_ANSWERS: tuple[_Column, ...] = (
+    ("", "delivered@5", lambda row: _mean(row.summary.delivered_5)),
+    ("", "delivered", lambda row: _mean(row.summary.delivered)),
+    ("tools", "returned", lambda row: _mean(row.summary.returned, 1)),
+    *((kind, answer, partial(_share, kind, answer)) for kind in KINDS for answer in Answer),
 )
 
 
 def text_report(rows: Sequence[Row], width: int) -> str:
     """One block per data set, with tables at most `width` columns wide if possible.
 
-    Columns that do not fit side by side go in further tables below.
+    One table is about the ranking, the next about what a search returns of it. Columns that do not fit side
+    by side go in further tables below.
     """
     return "\n".join(_block(list(same), width) for _, same in groupby(rows, lambda row: row.dataset))
 
@@ -79,14 +96,20 @@ def _block(rows: Sequence[Row], width: int) -> str:
         f"{summary.impossible} impossible requests"
     )
     names = _drawn(("", "ranker", partial(_ranker, summary.cases)), rows, str.ljust)
+    tables = [table for columns in (_RANKING, _ANSWERS) for table in _tables(names, columns, rows, width)]
+    lines = [title, *(line.rstrip() for table in tables for line in ("", *table))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _tables(names: list[str], columns: Sequence[_Column], rows: Sequence[Row], width: int) -> list[list[str]]:
+    """The columns beside the rankers' `names`, in as many tables as it takes."""
     tables = [names]
-    for column in _COLUMNS:
+    for column in columns:
         drawn = _drawn(column, rows, str.rjust)
         if len(tables[-1][0]) + len(_GAP) + len(drawn[0]) > width and tables[-1] is not names:
             tables.append(names)
         tables[-1] = [left + _GAP + right for left, right in zip(tables[-1], drawn, strict=True)]
-    lines = [title, *(line.rstrip() for table in tables for line in ("", *table))]
-    return "".join(f"{line}\n" for line in lines)
+    return tables
 
 
 def _drawn(column: _Column, rows: Sequence[Row], justify: Callable[[str, int], str]) -> list[str]:
@@ -108,14 +131,8 @@ def _graph(value: Estimate | None) -> str:
     return f"{bar(value.mean, BAR_CELLS):<{BAR_CELLS}} {value.mean:.3f} [{value.low:.3f}, {value.high:.3f}]"
 
 
-def _mean(value: Estimate | None) -> str:
-    return NOTHING if value is None else f"{value.mean:.3f} ±{value.half_width:.3f}"
-
-
-def _share(value: Share | None) -> str:
-    if value is None:
-        return NOTHING
-    return f"{percent(value.value)} [{value.low * 100:.0f}, {value.high * 100:.0f}]"
+def _mean(value: Estimate | None, digits: int = 3) -> str:
+    return NOTHING if value is None else f"{value.mean:.{digits}f} ±{value.half_width:.{digits}f}"
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -169,7 +169,7 @@ class ToolSearch:
         """The results and the first `misses` other tools, each with what happened to it."""
         found: list[tuple[int, int, Outcome]] = []
         answer = self._rules.answer(ranking)
-        outcome = Outcome.ABSTAINED if answer is Answer.NOTHING else outcome
+        outcome = Outcome.NOTHING_FITS if answer is Answer.NOTHING else outcome
         likely, places, missed = self._rules.likely(ranking, request), Places(self._rules, ranking), 0
         for rank, position in enumerate(order, start=1):
             tool = self._index.tools[position]
@@ -196,8 +196,8 @@ class ToolSearch:
     def _answer(self, report: SearchReport, missing: str, load: bool) -> SearchAnswer:
         already = self._tools(report, Outcome.ALREADY_LOADED)
         fresh = self._tools(report, Outcome.LOADED, Outcome.FOUND)
-        if report.abstained and report.probability is not None:
-            near = self._tools(report, Outcome.ABSTAINED, Outcome.WITHHELD)[:CLOSEST_AT_MOST]
+        if report.nothing_fits and report.probability is not None:
+            near = self._tools(report, Outcome.NOTHING_FITS, Outcome.WITHHELD)[:CLOSEST_AT_MOST]
             text = nothing_fits_text(near)
         else:
             closed = {

@@ -10,6 +10,7 @@ from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker import Ranker
 from inspector.engine.discovery.rankers.ranker_list import ISO
+from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.measure.prepare import Prepared, prepare
 from inspector.engine.measure.report import Row
@@ -98,10 +99,11 @@ class RankerBench:
         return run_bench(
             self._ranker(name, dataset, index),
             dataset.evalset,
+            index,
+            rules=SearchRules.of(dataset.settings),
             clock=self.clock,
             progress=lambda done, total: self.report(what, done, total),
             cancelled=self.cancelled,
-            threshold=dataset.settings.min_probability,
         )
 
     def _ranker(self, name: str, dataset: DataSet, index: ToolIndex) -> Ranker:

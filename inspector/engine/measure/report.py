@@ -3,16 +3,26 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from inspector.domain.number import percent
+from inspector.domain.ranking import Answer
 from inspector.engine.measure.bootstrap import Estimate
-from inspector.engine.measure.summary import Share, Summary
+from inspector.engine.measure.summary import KINDS, Kind, Share, Summary
 
-ESTIMATES = ("hit_1", "recall_1", "recall_5", "recall_10", "ndcg_10", "mrr")
-SHARES = ("answered_impossible", "refused_possible")
+ESTIMATES = (
+    "hit_1",
+    "recall_1",
+    "recall_5",
+    "recall_10",
+    "ndcg_10",
+    "mrr",
+    "delivered_5",
+    "delivered",
+    "returned",
+)
 LATENCIES = ("p50_ms", "p95_ms")
 NOTHING = "–"
 
@@ -27,8 +37,10 @@ _HEADERS = (
     "R@10",
     "nDCG@10",
     "MRR",
-    "answered impossible",
-    "refused possible",
+    "delivered@5",
+    "delivered",
+    "tools returned",
+    *(f"{kind}: {answer}" for kind in KINDS for answer in Answer),
     "p50 ms",
     "p95 ms",
     "index s",
@@ -57,15 +69,23 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def json_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Plain dicts, ready for json.dumps; undefined values are None."""
+    """Plain dicts, ready for json.dumps; undefined values are None.
+
+    `answers` counts the requests that get each answer, and `answer_shares` has its share with its interval.
+    """
     return [
         {
             "dataset": row.dataset,
             "ranker": row.ranker,
             "tools": row.tools,
             "cases": row.summary.cases,
-            **asdict(row.summary),
-            **{name: _share_json(getattr(row.summary, name)) for name in SHARES},
+            "possible": row.summary.possible,
+            "impossible": row.summary.impossible,
+            **{name: value and asdict(value) for name, value in _estimates(row.summary)},
+            "answers": {kind: _counts(row.summary, kind) for kind in KINDS},
+            "answer_shares": {kind: _shares(row.summary, kind) for kind in KINDS},
+            "p50_ms": row.summary.p50_ms,
+            "p95_ms": row.summary.p95_ms,
             "index_seconds": row.index_seconds,
             "index_bytes": row.index_bytes,
         }
@@ -73,10 +93,26 @@ def json_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def _share_json(value: Share | None) -> dict[str, float] | None:
-    if value is None:
-        return None
-    return {"count": value.count, "total": value.total, "low": value.low, "high": value.high}
+def _estimates(summary: Summary) -> Iterator[tuple[str, Estimate | None]]:
+    return ((name, getattr(summary, name)) for name in ESTIMATES)
+
+
+def _each_share(summary: Summary) -> Iterator[Share | None]:
+    return (summary.share(kind, answer) for kind in KINDS for answer in Answer)
+
+
+def _counts(summary: Summary, kind: Kind) -> dict[str, int] | None:
+    answers = summary.answers.get(kind)
+    return None if answers is None else {answer.value: share.count for answer, share in answers.items()}
+
+
+def _shares(summary: Summary, kind: Kind) -> dict[str, dict[str, float]] | None:
+    answers = summary.answers.get(kind)
+    return None if answers is None else {answer.value: _interval(share) for answer, share in answers.items()}
+
+
+def _interval(share: Share) -> dict[str, float]:
+    return {"mean": share.value, "low": share.low, "high": share.high}
 
 
 def json_text(rows: Sequence[Row]) -> str:
@@ -87,8 +123,8 @@ def json_text(rows: Sequence[Row]) -> str:
 def csv_text(rows: Sequence[Row]) -> str:
     """A header and one line per row (RFC 4180, CRLF), in full precision; undefined values are empty.
 
-    An estimate takes three columns (`mrr`, `mrr_low`, `mrr_high`), a share four (its count, `…_of`, and the
-    ends of its interval).
+    An estimate takes three columns (`mrr`, `mrr_low`, `mrr_high`), a share four (`possible_found`: its count,
+    `…_of`, and the ends of its interval).
     """
     file = io.StringIO(newline="")
     writer = csv.writer(file)
@@ -104,8 +140,8 @@ def _cells(row: Row) -> list[str]:
         _plain(row.ranker),
         str(row.tools),
         str(summary.cases),
-        *(_estimate(getattr(summary, name)) for name in ESTIMATES),
-        *(_share(getattr(summary, name)) for name in SHARES),
+        *(_estimate(value) for _, value in _estimates(summary)),
+        *(_share(share) for share in _each_share(summary)),
         *(_number(getattr(summary, name), 1) for name in LATENCIES),
         _number(row.index_seconds, 2),
         _number(None if row.index_bytes is None else row.index_bytes / 1e6, 1),
@@ -134,7 +170,8 @@ def _plain(text: str) -> str:
 
 def _csv_header() -> list[str]:
     estimates = [column for name in ESTIMATES for column in (name, f"{name}_low", f"{name}_high")]
-    shares = [f"{name}{end}" for name in SHARES for end in ("", "_of", "_low", "_high")]
+    names = [f"{kind}_{answer}" for kind in KINDS for answer in Answer]
+    shares = [f"{name}{end}" for name in names for end in ("", "_of", "_low", "_high")]
     first = ["dataset", "ranker", "tools", "possible", "impossible"]
     return [*first, *estimates, *shares, *LATENCIES, "index_seconds", "index_bytes"]
 
@@ -142,10 +179,8 @@ def _csv_header() -> list[str]:
 def _csv_cells(row: Row) -> list[object]:
     """The csv module writes None as an empty cell."""
     cells: list[object] = [row.dataset, row.ranker, row.tools, row.summary.possible, row.summary.impossible]
-    for name in ESTIMATES:
-        value: Estimate | None = getattr(row.summary, name)
+    for _, value in _estimates(row.summary):
         cells += [value.mean, value.low, value.high] if value else [None] * 3
-    for name in SHARES:
-        share: Share | None = getattr(row.summary, name)
+    for share in _each_share(row.summary):
         cells += [share.count, share.total, share.low, share.high] if share else [None] * 4
     return [*cells, *(getattr(row.summary, name) for name in LATENCIES), row.index_seconds, row.index_bytes]

@@ -1,4 +1,4 @@
-"""Runs one ranker on every request of a data set and records its results and latencies."""
+"""Runs one ranker on every request of a data set: its ranking, what a search returns of it, and latencies."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -6,25 +6,30 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from inspector.domain.evaluation import EvalCase, EvalSet
+from inspector.domain.ranking import Answer, SearchRequest
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.name_index import NameIndex
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
+from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.search import ToolSearch
 from inspector.engine.ports import Clock
 
 DEPTH = 10
-THRESHOLD = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class CaseRun:
     """One request's outcome.
 
-    `ranked` holds the first tools that the ranker keeps, best first, even if it abstained, so that ranking
-    and abstention are measured separately; `answered` is false if it abstained or kept nothing.
+    `ranked` holds the first tools that the ranker keeps, best first, whatever the search returns of them, so
+    that the ranking and the answer are measured separately. `returned` is what the search returns, in order.
     """
 
     id: str
     ranked: tuple[str, ...]
     seconds: float
-    answered: bool
+    answer: Answer
+    returned: tuple[str, ...] = ()
     probability: float | None = None
 
 
@@ -46,45 +51,64 @@ class Run:
 def run_bench(
     ranker: Ranker,
     evalset: EvalSet,
+    index: ToolIndex,
     *,
+    rules: SearchRules,
     clock: Clock,
     progress: Callable[[int, int], None],
     cancelled: Callable[[], bool],
     depth: int = DEPTH,
-    threshold: float = THRESHOLD,
 ) -> Run:
-    """Run every request of `evalset` on a ranker built over its tools in order.
+    """Run every request of `evalset` on a ranker built over `index`, which holds its tools in order.
 
-    `cancelled` is checked before each request and `progress(done, total)` is called after it. A ranker
-    abstains if its probability is below `threshold`. A query's seconds run until its first `depth` tools are
-    known. Raises ValueError if the ranker has a different number of tools.
+    `cancelled` is checked before each request and `progress(done, total)` is called after it. A query's
+    seconds run until its first `depth` tools are known. What is returned is what a search under `rules`
+    returns. Raises ValueError if the ranker has a different number of tools.
     """
-    tool_ids = [tool.id for tool in evalset.tools]
+    once = _Once(ranker)
+    search = ToolSearch(index, NameIndex(evalset.tools), once, rules, clock)
     total = len(evalset.cases)
     done: list[CaseRun] = []
     for case in evalset.cases:
         if cancelled():
             break
-        done.append(_ask(ranker, case, tool_ids=tool_ids, clock=clock, depth=depth, threshold=threshold))
+        done.append(_ask(once, search, case, evalset=evalset, clock=clock, depth=depth))
         progress(len(done), total)
     return Run(ranker.name, evalset.name, tuple(done), total, depth)
 
 
+class _Once:
+    """A ranker that a search asks again for the ranking that was measured before it."""
+
+    def __init__(self, ranker: Ranker) -> None:
+        self.name = ranker.name
+        self.terms = ranker.terms
+        self._ranker = ranker
+        self._last: tuple[str, Ranking] | None = None
+
+    def rank(self, query: str) -> Ranking:
+        if self._last is None or self._last[0] != query:
+            self._last = query, self._ranker.rank(query)
+        return self._last[1]
+
+
 def _ask(
-    ranker: Ranker, case: EvalCase, *, tool_ids: list[str], clock: Clock, depth: int, threshold: float
+    ranker: _Once, search: ToolSearch, case: EvalCase, *, evalset: EvalSet, clock: Clock, depth: int
 ) -> CaseRun:
     started = clock.monotonic()
     ranking = ranker.rank(case.query)
     first = _first(ranking, depth)
     seconds = clock.monotonic() - started
-    if len(ranking.values) != len(tool_ids):
-        raise ValueError(f"{ranker.name} ranks {len(ranking.values)} tools, the data set has {len(tool_ids)}")
-    abstained = ranking.probability is not None and ranking.probability < threshold
+    tools = evalset.tools
+    if len(ranking.values) != len(tools):
+        raise ValueError(f"{ranker.name} ranks {len(ranking.values)} tools, the data set has {len(tools)}")
+    report = search.run(SearchRequest(case.query), load=False, misses=0).report
     return CaseRun(
         case.id,
-        tuple(tool_ids[position] for position in first),
+        tuple(tools[position].id for position in first),
         seconds,
-        bool(ranking.kept.any()) and not abstained,
+        report.answer,
+        tuple(hit.tool_id for hit in report.results),
         ranking.probability,
     )
 

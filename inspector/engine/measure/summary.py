@@ -1,19 +1,26 @@
 """Summarizes a run in a few numbers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.interval import wilson
 from inspector.domain.metric import hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
+from inspector.domain.ranking import Answer
 from inspector.engine.measure.bootstrap import Estimate, effective_size, estimate, share_estimate
 from inspector.engine.measure.cluster import clusters
 from inspector.engine.measure.run import CaseRun, Run
 
 CUT = 10
+# How many of the returned tools a model sees first.
+FIRST = 5
 
 Pairs = Sequence[tuple[EvalCase, CaseRun]]
 Measure = Callable[[Sequence[str], tuple[frozenset[str], ...]], float]
+# Whether some tool fits a request.
+Kind = Literal["possible", "impossible"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +49,15 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Means over the requests that some tool fits, shares of wrong answers and refusals, and latencies.
+    """Means over the requests that some tool fits, the answers that requests get, and latencies.
 
     Requests that need the same tool are one cluster of the intervals.
 
-    The means and `refused_possible` are None if every request is impossible, `answered_impossible` if none
-    is, and the latencies (milliseconds) if nothing ran. MRR looks no deeper than the run.
+    Hit, recall, nDCG and MRR are of the ranking, whatever the answer. `delivered` is the share of what a
+    request needs among all that the search returns, `delivered_5` among the first five, and `returned` is how
+    many tools that are. The means and `possible_answers` are None if every request is impossible,
+    `impossible_answers` if none is, and the latencies (milliseconds) if nothing ran. MRR looks no deeper than
+    the run.
     """
 
     possible: int
@@ -58,14 +68,20 @@ class Summary:
     recall_10: Estimate | None
     ndcg_10: Estimate | None
     mrr: Estimate | None
-    answered_impossible: Share | None
-    refused_possible: Share | None
+    delivered_5: Estimate | None
+    delivered: Estimate | None
+    returned: Estimate | None
+    answers: Mapping[Kind, Mapping[Answer, Share]]
     p50_ms: float | None
     p95_ms: float | None
 
     @property
     def cases(self) -> int:
         return self.possible + self.impossible
+
+    def share(self, kind: Kind, answer: Answer) -> Share | None:
+        """The share of such requests that get this answer; None without such requests."""
+        return self.answers[kind][answer] if kind in self.answers else None
 
 
 def summarise(run: Run, evalset: EvalSet) -> Summary:
@@ -75,7 +91,7 @@ def summarise(run: Run, evalset: EvalSet) -> Summary:
     """
     pairs = paired(run, evalset)
     possible = [(case, done) for case, done in pairs if case.is_possible]
-    impossible = [done for case, done in pairs if not case.is_possible]
+    impossible = [(case, done) for case, done in pairs if not case.is_possible]
     milliseconds = [done.seconds * 1000 for done in run.cases]
     return Summary(
         possible=len(possible),
@@ -86,8 +102,10 @@ def summarise(run: Run, evalset: EvalSet) -> Summary:
         recall_10=_mean(possible, lambda ranked, relevant: recall_at(10, ranked, relevant)),
         ndcg_10=_mean(possible, lambda ranked, relevant: ndcg_at(CUT, ranked, relevant)),
         mrr=_mean(possible, reciprocal_rank),
-        answered_impossible=_share([done.answered for done in impossible]),
-        refused_possible=_share([not done.answered for _, done in possible], [case for case, _ in possible]),
+        delivered_5=_delivered(possible, FIRST),
+        delivered=_delivered(possible, None),
+        returned=_estimate(possible, [float(len(done.returned)) for _, done in possible]),
+        answers={kind: _answers(of) for kind, of in zip(KINDS, (possible, impossible), strict=True) if of},
         p50_ms=percentile(milliseconds, 0.5) if milliseconds else None,
         p95_ms=percentile(milliseconds, 0.95) if milliseconds else None,
     )
@@ -107,7 +125,16 @@ def paired(run: Run, evalset: EvalSet) -> Pairs:
 
 
 def _mean(pairs: Pairs, measure: Measure) -> Estimate | None:
-    values = [measure(done.ranked, case.relevant) for case, done in pairs]
+    return _estimate(pairs, [measure(done.ranked, case.relevant) for case, done in pairs])
+
+
+def _delivered(pairs: Pairs, most: int | None) -> Estimate | None:
+    """The share of what each request needs among the first `most` tools that its search returns."""
+    returned = [(case, done.returned[:most]) for case, done in pairs]
+    return _estimate(pairs, [recall_at(len(tools), tools, case.relevant) for case, tools in returned])
+
+
+def _estimate(pairs: Pairs, values: Sequence[float]) -> Estimate | None:
     return estimate(values, clusters([case for case, _ in pairs])) if pairs else None
 
 
@@ -116,7 +143,11 @@ def _first(pairs: Pairs) -> Estimate | None:
     return share_estimate(flags, clusters([case for case, _ in pairs])) if pairs else None
 
 
-def _share(flags: Sequence[bool], cases: Sequence[EvalCase] = ()) -> Share | None:
-    if not flags:
-        return None
-    return Share(sum(flags), len(flags), effective_size(flags, clusters(cases)) if cases else None)
+def _answers(pairs: Pairs) -> dict[Answer, Share]:
+    """How many requests get each answer; an impossible request is a cluster of its own."""
+    groups = clusters([case for case, _ in pairs])
+    return {answer: _share([done.answer is answer for _, done in pairs], groups) for answer in Answer}
+
+
+def _share(flags: Sequence[bool], groups: Sequence[str]) -> Share:
+    return Share(sum(flags), len(flags), effective_size(flags, groups))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.metric import ndcg_at
+from inspector.domain.ranking import Answer
 from inspector.engine.measure.run import CaseRun, Run
 from inspector.engine.measure.summary import CUT, paired
 
@@ -18,12 +19,12 @@ class Weak:
 
     @property
     def is_refused(self) -> bool:
-        """Whether some tool fits, but the ranker gave no answer."""
-        return self.case.is_possible and not self.done.answered
+        """Whether some tool fits, but the search returned nothing."""
+        return self.case.is_possible and self.done.answer is Answer.NOTHING
 
     @property
     def value(self) -> float:
-        """The value to the user: a refusal, or an answer if no tool fits, is worth 0."""
+        """The value to the user: a refusal, or a tool that is said to fit if none does, is worth 0."""
         return 0.0 if self.is_refused else self.ndcg_10 or 0.0
 
 
@@ -35,6 +36,6 @@ def weakest(run: Run, evalset: EvalSet) -> tuple[Weak, ...]:
     candidates = [
         Weak(case, done, ndcg_at(CUT, done.ranked, case.relevant) if case.is_possible else None)
         for case, done in paired(run, evalset)
-        if case.is_possible or done.answered
+        if case.is_possible or done.answer is Answer.FOUND
     ]
     return tuple(sorted((weak for weak in candidates if weak.value < 1), key=lambda weak: weak.value))

@@ -161,7 +161,7 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
         yield f"Its score is below {percent(NEAR)} of the best one: others fit the request much better."
     elif cut is Outcome.WITHHELD:
         yield "It may destroy data, the request does not clearly ask for that, and no tool clearly fits."
-    elif cut is Outcome.ABSTAINED and probability is not None:
+    elif cut is Outcome.NOTHING_FITS and probability is not None:
         lower = math.floor(probability * 100) / 100
         own, needed = told_apart(probability, verdict.rules.closest_threshold)
         yield (

@@ -100,7 +100,7 @@ def _why(found: WhyNot, limit: int, closest: float) -> str:
             return "its score is too low for the ranker to return it"
         case Outcome.UNLIKELY:
             return "the ranker finds it too unlikely to do what the query asks"
-        case Outcome.ABSTAINED:
+        case Outcome.NOTHING_FITS:
             own, needed = told_apart(found.probability or 0.0, closest)
             return f"the search returns nothing (confidence {own}, closest needs {needed})"
         case Outcome.WITHHELD:

@@ -10,12 +10,13 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.number import bar, count, duration, percent, plural
+from inspector.domain.ranking import Answer
 from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
 from inspector.engine.measure.bootstrap import Estimate
 from inspector.engine.measure.ranker_bench import Measured
 from inspector.engine.measure.report import NOTHING, Row, csv_text, json_text, markdown
 from inspector.engine.measure.standing import standings
-from inspector.engine.measure.summary import Share, Summary
+from inspector.engine.measure.summary import KINDS, Kind, Share, Summary
 from widgets import Column, Record, visible
 
 # Long because a report is one table in five formats.
@@ -29,7 +30,7 @@ COLUMNS = (
     Column("ndcg", "nDCG@10", align="right", weight=9),
     Column("interval", "95 % CI", align="right", weight=4),
     Column("hit", "hit@1", align="right", weight=8),
-    Column("recall", "recall@5", align="right", weight=3),
+    Column("delivered", "delivered", align="right", weight=8),
     Column("mrr", "MRR", align="right", weight=2),
     Column("yes", "false yes", align="right", weight=7),
     Column("no", "false no", align="right", weight=7),
@@ -175,10 +176,10 @@ def _numbers(summary: Summary, *, is_best: bool) -> tuple[Content | str, ...]:
         Content.styled(value, "bold $text-success") if is_best else value,
         NOTHING if ndcg is None else f"{ndcg.low:.3f}-{ndcg.high:.3f}",
         _mean(summary.hit_1),
-        _mean(summary.recall_5),
+        _mean(summary.delivered),
         _mean(summary.mrr),
-        _share(summary.answered_impossible),
-        _share(summary.refused_possible),
+        _share(summary.share("impossible", Answer.FOUND)),
+        _share(summary.share("possible", Answer.NOTHING)),
         _ms(summary.p50_ms),
         _ms(summary.p95_ms),
     )
@@ -200,24 +201,20 @@ def detail(name: str, measured: Measured | None) -> Content:
     title = Content.assemble((name, "bold"), (f"   {about}", MUTED))
     if measured is None:
         return Content("\n").join([title, Content.styled("Not measured: space chooses it, r runs.", MUTED)])
-    summary, run = measured.row.summary, measured.run
-    whole = "   enter lists them" if run.is_complete else f", stopped: the first of {run.total}"
+    summary = measured.row.summary
     means = [
         f"{label} {_interval(value)}"
         for label, value in (
             ("nDCG@10", summary.ndcg_10),
             ("hit@1", summary.hit_1),
             ("recall@5", summary.recall_5),
-            ("MRR", summary.mrr),
+            ("delivered", summary.delivered),
         )
     ]
     lines = [
         "   ".join(means[:2]),
         "   ".join(means[2:]),
-        f"false yes: {_of(summary.answered_impossible, 'impossible answered')}   "
-        f"false no: {_of(summary.refused_possible, 'possible refused')}",
-        f"p50 {_ms(summary.p50_ms)} ms   p95 {_ms(summary.p95_ms)} ms   "
-        f"over {count(summary.cases, 'request')}{whole}",
+        *(_answers(summary, kind) for kind in KINDS if kind in summary.answers),
     ]
     return Content("\n").join([title, *map(Content, lines)])
 
@@ -240,10 +237,13 @@ def _share(value: Share | None) -> str:
     return NOTHING if value is None else percent(value.value)
 
 
-def _of(value: Share | None, what: str) -> str:
-    if value is None:
-        return NOTHING
-    return f"{value.count} of {value.total} {what} [{percent(value.low)}, {percent(value.high)}]"
+def _answers(summary: Summary, kind: Kind) -> str:
+    """The share of each answer that the requests of this kind get."""
+    each = [
+        f"{answer} {percent(share.value)} [{share.low * 100:.0f}, {share.high * 100:.0f}]"
+        for answer, share in summary.answers[kind].items()
+    ]
+    return f"{getattr(summary, kind)} {kind}: {', '.join(each)}"
 
 
 def _ms(value: float | None) -> str:

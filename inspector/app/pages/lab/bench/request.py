@@ -7,7 +7,8 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.domain.evaluation import EvalCase
-from inspector.domain.number import count
+from inspector.domain.number import count, percent
+from inspector.domain.ranking import Answer
 from inspector.engine.measure.difference import difference
 from inspector.engine.measure.ranker_bench import Measured
 from inspector.engine.measure.run import CaseRun, Run
@@ -155,7 +156,10 @@ def _found(ranker: str, case: EvalCase, done: CaseRun) -> Content:
         else Content(middle(tool_id, _NAME))
         for tool_id in done.ranked[:_SHOWN]
     ]
-    refused = "" if done.answered or not done.ranked else "abstained, despite  "
-    listed = Content(", ").join(pieces) if pieces else Content("nothing")
-    probability = "" if done.probability is None else f"   fit {done.probability:.2f}"
-    return Content.assemble((f"{ranker}   ", MUTED), (refused, "$text-warning"), listed, (probability, MUTED))
+    listed = Content(", ").join(pieces) if pieces else Content("no tool")
+    tone = MUTED if done.answer is Answer.FOUND else "$text-warning"
+    sure = "" if done.probability is None else f"   confidence {percent(done.probability)}"
+    returned = f"   {len(done.returned)} returned" if done.returned else ""
+    return Content.assemble(
+        (f"{ranker}   ", MUTED), (f"{done.answer}   ", tone), listed, (f"{returned}{sure}", MUTED)
+    )

@@ -22,7 +22,7 @@ class BenchRequestScreen(BaseScreen):
     help_lines: ClassVar[tuple[str, ...]] = (
         "For the first ranker its worst requests; for any other, how each request differs from the first.",
         "nDCG@10 is 1 if the right tools rank first, and 0 if none is in the top ten.",
-        "false yes: answered, though no tool fits. false no: abstained, though a tool fits.",
+        "false yes: answered “found”, though no tool fits. false no: nothing returned, though a tool fits.",
         "If the interval after the mean change includes 0, the difference may be chance.",
         "enter opens the request on the search page with every score. y copies it, / filters.",
     )
