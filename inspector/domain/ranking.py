@@ -71,11 +71,12 @@ class Outcome(StrEnum):
     LOADED = "loaded"
     ALREADY_LOADED = "already loaded"
     FOUND = "found"
+    CLOSEST = "closest"
     BELOW_FLOOR = "below floor"
     UNLIKELY = "unlikely to fit"
     NOTHING_FITS = "no tool fits"
     OVER_LIMIT = "over limit"
-    WITHHELD = "withheld: it destroys"
+    WITHHELD = "withheld"
     OTHER_SERVER = "other server"
     OTHER_TAG = "other tag"
     PRECONDITION = "precondition not met"
@@ -83,7 +84,7 @@ class Outcome(StrEnum):
     @property
     def is_result(self) -> bool:
         """Whether the search returned the tool."""
-        return self in (Outcome.LOADED, Outcome.ALREADY_LOADED, Outcome.FOUND)
+        return self in (Outcome.LOADED, Outcome.ALREADY_LOADED, Outcome.FOUND, Outcome.CLOSEST)
 
 
 @dataclass(frozen=True, slots=True)

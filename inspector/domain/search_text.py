@@ -71,7 +71,7 @@ def nothing_fits_text(near: Sequence[Tool]) -> str:
 
 
 def withheld_text(tools: Sequence[Tool]) -> str:
-    """The tools that an unsure search did not load because they destroy something; "" for none."""
+    """The tools that a search did not load because they destroy something; "" for none."""
     if not tools:
         return ""
     return (

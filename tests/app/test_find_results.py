@@ -303,6 +303,14 @@ def test_an_unsure_search_says_what_a_model_would_get_and_what_is_withheld() -> 
     assert third == "withheld, as nobody asked to destroy: s:t1"
 
 
+def test_a_sure_search_says_what_is_withheld_as_well() -> None:
+    hits = (_hit(1, Outcome.WITHHELD), _hit(2, Outcome.FOUND))
+    report = SearchReport(SearchRequest("order"), "hybrid", hits, probability=0.9, threshold=0.3)
+    assert facts.facts(report).plain.splitlines()[1:] == ["withheld, as nobody asked to destroy: s:t1"]
+    alone = facts.facts(replace(report, hits=hits[:1])).plain.splitlines()
+    assert alone[1].startswith("⚠ no tool fits; a model would get none")
+
+
 def test_the_facts_tell_ranker_count_and_confidence() -> None:
     report = SearchReport(
         SearchRequest("order"),

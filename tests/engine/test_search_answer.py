@@ -129,8 +129,39 @@ def test_a_destructive_tool_that_was_asked_for_is_among_the_closest(query: str, 
     assert tool.name in loaded(ask(query, tool, READING[0]))
 
 
-def test_a_tool_that_is_clearly_found_is_never_withheld() -> None:
-    assert loaded(ask("the parcel for order 1042 has gone out", CANCEL, fit=SURE)) == ["cancel_order"]
+@pytest.mark.parametrize(
+    ("query", "tool"),
+    [
+        ("the parcel for order 1042 has gone out", CANCEL),
+        ("I deleted the wrong page, get it back", DELETE),
+        ("The order was refunded. Show it.", REFUND),
+    ],
+)
+def test_what_is_merely_told_loads_nothing_that_destroys_however_well_it_fits(query: str, tool: Tool) -> None:
+    answer = ask(query, tool, READING[0], fit=SURE)
+    assert (answer.report.answer, loaded(answer)) == (Answer.FOUND, [READING[0].name])
+    assert "nobody clearly asked" in answer.text
+    alone = ask(query, tool, fit=SURE)
+    assert (alone.report.answer, loaded(alone)) == (Answer.NOTHING, [])
+    assert tool.id in alone.text
+
+
+def test_a_tool_for_which_there_is_no_place_is_not_withheld_besides() -> None:
+    answer = ask("the parcel for order 1042 has gone out", *READING, CANCEL, fit=UNSURE)
+    assert answer.report.hits[-1].outcome is Outcome.OVER_LIMIT
+    assert CANCEL.id not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("query", "tool"),
+    [
+        ("order 1042 is a duplicate, cancel it", CANCEL),
+        ("The customer is unhappy. Give her her money back.", REFUND),
+        ("order 1042 should not go out", CANCEL),
+    ],
+)
+def test_a_destructive_tool_that_clearly_fits_what_is_asked_is_found(query: str, tool: Tool) -> None:
+    assert loaded(ask(query, tool, fit=SURE)) == [tool.name]
 
 
 def test_nothing_else_but_what_destroys_is_nothing() -> None:

@@ -161,6 +161,18 @@ class ToolIndex:
         found = self.query_vectors([query])
         return None if found is None else found[0]
 
+    def spelt(self, query: str) -> str:
+        """The query with words corrected that no tool and no model knows; as it is without a model."""
+        if self.semantics is None or not self.is_semantic:
+            return query
+        return self.semantics.spelling.corrected(query, lambda: self._words)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        """The words of the tools as written; the vocabulary may hold those of former tools too."""
+        used = set(chain.from_iterable(document.words.ids.tolist() for document in self.documents))
+        return frozenset(w for w, number in self.vocabulary.items() if number in used and w.isalpha())
+
     def small_talk(self, text: str) -> float:
         """How much closer a text is to small talk than to requests, see Semantics; 0 without a model."""
         vector = self.query_vector(text)

@@ -11,6 +11,7 @@ from inspector.domain.settings import DiscoverySettings, ResultForm
 from inspector.domain.tag import Tags
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.query.action import asks_for
+from inspector.engine.discovery.query.clause import asking
 
 if TYPE_CHECKING:
     from inspector.engine.discovery.rankers.ranker import Mask, Ranking
@@ -71,11 +72,18 @@ class SearchRules:
         """The most results that an answer has; for `nothing`, those it would have had."""
         return self.limit if answer is Answer.FOUND else min(self.limit, CLOSEST_AT_MOST)
 
-    def withholds(self, tool: Tool, request: SearchRequest, answer: Answer) -> bool:
-        """Whether an unsure search leaves this tool unloaded: it destroys, and nobody asked for that."""
-        if answer is not Answer.CLOSEST or not destroys(tool):
+    def withholds(self, tool: Tool, query: str, answer: Answer) -> bool:
+        """Whether a search leaves this tool unloaded: it destroys, and nobody asked for that.
+
+        A search that is sure does so only if the query tells something (“the parcel has gone out”): what is
+        asked for in other words than the tool's is not withheld.
+        """
+        if answer is Answer.NOTHING or not destroys(tool):
             return False
-        return not asks_for(request.query, tool.name, destroying_word(tool))
+        asked = asking(query)
+        if answer is Answer.FOUND and asked == query:
+            return False
+        return not asks_for(asked or query, tool.name, destroying_word(tool))
 
     def likely(self, ranking: "Ranking", request: SearchRequest) -> "Mask":
         """The tools that the ranker keeps and that are as similar as is asked for."""

@@ -169,14 +169,15 @@ class ToolSearch:
         """The results and the first `misses` other tools, each with what happened to it."""
         found: list[tuple[int, int, Outcome]] = []
         answer = self._rules.answer(ranking)
-        outcome = Outcome.NOTHING_FITS if answer is Answer.NOTHING else outcome
+        outcome = _of_results(answer, outcome)
         likely, places, missed = self._rules.likely(ranking, request), Places(self._rules, ranking), 0
+        query = self._index.spelt(request.query)
         for rank, position in enumerate(order, start=1):
             tool = self._index.tools[position]
             actual = self._rules.outside(tool, request)
             if actual is None and not likely[position]:
                 actual = self._rules.missed(ranking, position)
-            elif actual is None and self._rules.withholds(tool, request, answer):
+            elif actual is None and places.end is None and self._rules.withholds(tool, query, answer):
                 actual = Outcome.WITHHELD
             elif actual is None and (refused := places.take(tool, position)):
                 actual = refused
@@ -195,8 +196,9 @@ class ToolSearch:
 
     def _answer(self, report: SearchReport, missing: str, load: bool) -> SearchAnswer:
         already = self._tools(report, Outcome.ALREADY_LOADED)
-        fresh = self._tools(report, Outcome.LOADED, Outcome.FOUND)
-        if report.nothing_fits and report.probability is not None:
+        fresh = self._tools(report, Outcome.LOADED, Outcome.FOUND, Outcome.CLOSEST)
+        withheld = self._tools(report, Outcome.WITHHELD)[:CLOSEST_AT_MOST]
+        if report.nothing_fits or (withheld and not report.results):
             near = self._tools(report, Outcome.NOTHING_FITS, Outcome.WITHHELD)[:CLOSEST_AT_MOST]
             text = nothing_fits_text(near)
         else:
@@ -211,8 +213,7 @@ class ToolSearch:
         if missing and not report.results:
             report = replace(report, error=missing)
         caution = CLOSEST_ONLY if report.answer is Answer.CLOSEST else ""
-        if caution:
-            withheld = self._tools(report, Outcome.WITHHELD)[:CLOSEST_AT_MOST]
+        if report.results:
             missing = "\n\n".join(filter(None, [withheld_text(withheld), missing]))
         full_text = "\n\n".join(filter(None, [caution, text, missing]))
         to_load = tuple(fresh) if load else ()
@@ -230,6 +231,13 @@ class ToolSearch:
         return [
             self._index.tools[self._index.position[h.tool_id]] for h in report.hits if h.outcome in outcomes
         ]
+
+
+def _of_results(answer: Answer, outcome: Outcome) -> Outcome:
+    """What the tools come to that would be `outcome` if the search were sure."""
+    if answer is Answer.NOTHING:
+        return Outcome.NOTHING_FITS
+    return Outcome.CLOSEST if (answer, outcome) == (Answer.CLOSEST, Outcome.FOUND) else outcome
 
 
 def _by_name(tool: Tool) -> Score:

@@ -63,9 +63,10 @@ class Verdict:
         if self.is_lookup:
             return dict.fromkeys(self.matches)
         places, tools = Places(self.rules, self.standings.ranking), self.rankers.index.tools
+        query = self.rankers.index.spelt(self.request.query)
         return {
             position: Outcome.WITHHELD
-            if self.rules.withholds(tools[position], self.request, self.answer)
+            if places.end is None and self.rules.withholds(tools[position], query, self.answer)
             else places.take(tools[position], position)
             for position in self.matches
         }
@@ -110,4 +111,5 @@ def hit_of(
     ranking = ranking_for(rankers.get(ranker_name), request)
     verdict = Verdict(rankers, request, Standings(ranking, rules.likely(ranking, request)), rules)
     cut = verdict.cut(position)
-    return Hit(verdict.standings[position].rank, ranking.explain(position), cut or Outcome.FOUND)
+    found = Outcome.CLOSEST if verdict.answer is Answer.CLOSEST else Outcome.FOUND
+    return Hit(verdict.standings[position].rank, ranking.explain(position), cut or found)

@@ -7,6 +7,7 @@ cannot be changed by what else is said.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from inspector.engine.discovery.query.imperative import further_steps
 from inspector.engine.discovery.query.statement import is_statement
@@ -58,6 +59,14 @@ def steps(text: str) -> tuple[str, ...]:
     """What is asked for, one thing after the other: sentences split where another verb follows."""
     found = _distinct(part for sentence in _sentences(text) for part in _parts(sentence))
     return tuple(clause.text for clause in found if not clause.is_statement)
+
+
+@lru_cache(maxsize=256)
+def asking(text: str) -> str:
+    """What is left of a text without what it merely tells; "" if it asks for nothing."""
+    parts = [part for sentence in _sentences(text) for part in _parts(sentence)]
+    asked = [part for part in parts if not is_statement(part)]
+    return text if len(asked) == len(parts) else " ".join(asked)
 
 
 def _distinct(parts: Iterable[str]) -> tuple[Clause, ...]:

@@ -7,7 +7,6 @@ catalog like any other.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +85,7 @@ class HybridRanker:
         self._asked = asked
 
     def terms(self, query: str) -> tuple[str, ...]:
-        return self._lexical.terms(query)
+        return self._lexical.terms(self._index.spelt(query))
 
     def rank(self, query: str) -> Ranking:
         evidence = self._whole.evidence(self.parsed(query))
@@ -144,25 +143,11 @@ class HybridRanker:
 
     def parsed(self, query: str) -> ParsedQuery:
         """The query with at most MAX_CLAUSES clauses, whatever their order is: each has to be embedded."""
-        parsed = parse(self._spelt(query[:MAX_QUERY_LENGTH]))
+        parsed = parse(self._index.spelt(query[:MAX_QUERY_LENGTH]))
         if len(parsed.clauses) <= MAX_CLAUSES:
             return parsed
         most = sorted(parsed.clauses, key=lambda c: (-self._covered(c.text), c.text))[:MAX_CLAUSES]
         return replace(parsed, clauses=tuple(most))
-
-    def _spelt(self, query: str) -> str:
-        """The query with words corrected that no tool and no model knows; as it is without a model."""
-        semantics = self._index.semantics
-        if semantics is None or not self._index.is_semantic:
-            return query
-        return semantics.spelling.corrected(query, lambda: self._words)
-
-    @cached_property
-    def _words(self) -> frozenset[str]:
-        """The words of the tools as written; the vocabulary may hold those of former tools too."""
-        used = set(chain.from_iterable(document.words.ids.tolist() for document in self._index.documents))
-        known = self._index.vocabulary.items()
-        return frozenset(word for word, number in known if number in used and word.isalpha())
 
     def _covered(self, text: str) -> float:
         return float(self._lexical.rank(text).values.max(initial=0.0))

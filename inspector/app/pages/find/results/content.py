@@ -120,7 +120,7 @@ def _line(report: SearchReport, rest: Sequence[Hit]) -> Record:
     info = INFO.get(report.ranker)
     fit = ""
     if Outcome.OVER_LIMIT in outcomes:
-        title = f"beyond the top {max(report.limit, len(report.results))}"
+        title = f"beyond the top {len(report.results)}"
     elif outcomes == {Outcome.UNLIKELY}:
         title, fit = "unlikely to fit", ""
     elif outcomes == {Outcome.BELOW_FLOOR} and info is not None:

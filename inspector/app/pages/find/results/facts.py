@@ -74,13 +74,12 @@ def _terms(report: SearchReport, width: int) -> Content:
 
 def _unsure(report: SearchReport, width: int) -> Iterator[Content]:
     """What a model would get of a search that finds nothing clearly, one thing a line."""
-    if report.probability is None or report.probability >= report.threshold:
-        return
     loaded = [hit.tool_id for hit in report.results]
     held = [hit.tool_id for hit in report.hits if hit.outcome is Outcome.WITHHELD]
-    if loaded:
+    is_unsure = report.probability is not None and report.probability < report.threshold
+    if is_unsure and loaded:
         yield _named("⚠ no tool clearly fits; a model would get ", loaded, "   l loads any tool", width)
-    else:
+    elif is_unsure or (held and not loaded):
         yield _named("⚠ no tool fits; a model would get none", [], "   l loads any tool", width)
     if held:
         yield _named("withheld, as nobody asked to destroy: ", held, "", width)

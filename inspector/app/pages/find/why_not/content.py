@@ -104,7 +104,7 @@ def _why(found: WhyNot, limit: int, closest: float) -> str:
             own, needed = told_apart(found.probability or 0.0, closest)
             return f"the search returns nothing (confidence {own}, closest needs {needed})"
         case Outcome.WITHHELD:
-            return "it may destroy data, nobody clearly asked for that, and no tool clearly fits"
+            return "it may destroy data, and nobody clearly asked for that"
         case Outcome.OTHER_SERVER:
             return "the request is limited to one server, and this tool is on another"
         case _:
