@@ -299,7 +299,7 @@ def test_an_unsure_search_says_what_a_model_would_get_and_what_is_withheld() -> 
     report = SearchReport(SearchRequest("order"), "hybrid", hits, probability=0.12, threshold=0.3)
     first, second, third = facts.facts(report).plain.splitlines()
     assert "closest   confidence 12 %, found needs 30 %" in first
-    assert second == "⚠ no tool clearly fits; a model would get s:t2, s:t3   l loads any tool"
+    assert second == "⚠ no tool clearly fits; a model would get the 2 closest   l loads any tool"
     assert third == "withheld, as nobody asked to destroy: s:t1"
 
 

@@ -170,6 +170,11 @@ def test_nothing_else_but_what_destroys_is_nothing() -> None:
     assert CANCEL.id in answer.text
 
 
+def test_where_nothing_fits_no_tool_is_said_to_be_over_the_limit() -> None:
+    hits = ask("anything", *READING, CANCEL, fit=HOPELESS).report.hits
+    assert [hit.outcome for hit in hits] == [Outcome.NOTHING_FITS] * 5
+
+
 def test_the_model_reads_one_sentence_of_caution_where_the_search_is_unsure() -> None:
     assert ask("orders", *READING).text.startswith(CLOSEST_ONLY)
     assert CLOSEST_ONLY not in ask("orders", *READING, fit=SURE).text

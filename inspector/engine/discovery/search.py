@@ -180,7 +180,7 @@ class ToolSearch:
             elif actual is None and places.end is None and self._rules.withholds(tool, query, answer):
                 actual = Outcome.WITHHELD
             elif actual is None and (refused := places.take(tool, position)):
-                actual = refused
+                actual = outcome if answer is Answer.NOTHING else refused
             elif actual is None:
                 is_bound = outcome.is_result and tool.id in self._rules.bound
                 actual = Outcome.ALREADY_LOADED if is_bound else outcome

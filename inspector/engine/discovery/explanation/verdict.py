@@ -84,8 +84,7 @@ class Verdict:
     def cut(self, position: int) -> Outcome | None:
         """Why a tool is not returned, or None if it is; in a lookup, an unnamed tool is below the floor."""
         if position in self._placed:
-            is_nothing = self._placed[position] is None and self.answer is Answer.NOTHING
-            return Outcome.NOTHING_FITS if is_nothing else self._placed[position]
+            return Outcome.NOTHING_FITS if self.answer is Answer.NOTHING else self._placed[position]
         outside = self.rules.outside(self.rankers.index.tools[position], self.request)
         if outside is not None or self.is_lookup:
             return outside or Outcome.BELOW_FLOOR

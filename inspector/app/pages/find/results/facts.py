@@ -1,6 +1,6 @@
 """A search in a line: the ranker, how much was found, how sure that is, and which words were looked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from textual.content import Content
 
@@ -74,21 +74,23 @@ def _terms(report: SearchReport, width: int) -> Content:
 
 def _unsure(report: SearchReport, width: int) -> Iterator[Content]:
     """What a model would get of a search that finds nothing clearly, one thing a line."""
-    loaded = [hit.tool_id for hit in report.results]
+    number = len(report.results)
     held = [hit.tool_id for hit in report.hits if hit.outcome is Outcome.WITHHELD]
     is_unsure = report.probability is not None and report.probability < report.threshold
-    if is_unsure and loaded:
-        yield _named("⚠ no tool clearly fits; a model would get ", loaded, "   l loads any tool", width)
-    elif is_unsure or (held and not loaded):
-        yield _named("⚠ no tool fits; a model would get none", [], "   l loads any tool", width)
+    if is_unsure and number:
+        closest = "the closest one" if number == 1 else f"the {number} closest"
+        yield _warned(f"⚠ no tool clearly fits; a model would get {closest}")
+    elif is_unsure or (held and not number):
+        yield _warned("⚠ no tool fits; a model would get none")
     if held:
-        yield _named("withheld, as nobody asked to destroy: ", held, "", width)
+        lead = "withheld, as nobody asked to destroy: "
+        names = ", ".join(visible(tool_id, newlines=False) for tool_id in held)
+        listed = middle(names, max(width - len(lead), _TERMS))
+        yield Content.assemble((lead, "$text-warning"), plain(listed))
 
 
-def _named(lead: str, tool_ids: Sequence[str], end: str, width: int) -> Content:
-    names = ", ".join(visible(tool_id, newlines=False) for tool_id in tool_ids)
-    listed = middle(names, max(width - len(lead) - len(end), _TERMS)) if names else ""
-    return Content.assemble((lead, "$text-warning"), plain(listed), (end, MUTED))
+def _warned(text: str) -> Content:
+    return Content.assemble((text, "$text-warning"), ("   l loads any tool", MUTED))
 
 
 def _warnings(report: SearchReport, index: IndexState | None) -> Iterator[Content]:
