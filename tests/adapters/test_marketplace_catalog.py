@@ -62,6 +62,10 @@ def test_the_shipped_catalog_has_thirty_plugins_and_six_to_install() -> None:
     assert not any("${" in word for one in local for word in (one.package.command, *one.package.args))
 
 
+def test_the_shipped_catalog_claims_neither_prices_nor_ratings_that_nobody_gave() -> None:
+    assert {(one.price, one.rating) for one in read_catalog(SHIPPED, PLACES).plugins} == {(None, None)}
+
+
 def test_an_entry_of_the_registry_becomes_its_exact_command(tmp_path: Path) -> None:
     plugin = _only(_read(tmp_path, {"servers": [{"server": _server(packages=[NPM]), "_meta": {}}]}))
     assert (plugin.publisher, plugin.version, plugin.origin) == ("com.acme", "1.2.3", "catalog")

@@ -15,8 +15,10 @@ from inspector.app.pages.tools.marketplace.dialog import ChangeDialog, Variables
 from inspector.app.pages.tools.marketplace.screen import MarketplaceScreen
 from inspector.domain.access import AccessPolicy, Grant, Scope, User
 from inspector.domain.error import ToolsightError
+from inspector.domain.marketplace import Suggestion, suggestion
 from inspector.domain.package_run import PackageKind
-from inspector.domain.ranking import SearchRequest
+from inspector.domain.plugin import Plugin
+from inspector.domain.ranking import Score, SearchRequest
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.marketplace import CURRENCY, RATES, market, plugin, servers_and_money
@@ -150,11 +152,45 @@ async def test_find_shows_plugins_apart_from_tools_and_enter_opens_one() -> None
 
 def test_what_cannot_be_installed_is_marked_and_says_why() -> None:
     blocked = plugin("far", "Far away.", kind=PackageKind.REMOTE, obstacle="it offers only the SSE transport")
-    (row,) = rows([blocked], {}, None)
+    (row,) = rows([(blocked, None)], {})
     assert str(row.cells[0]) == content.BLOCKED
     assert "! cannot be installed here: it offers only the SSE transport" in str(detail(blocked, "", None))
-    (row,) = rows([CURRENCY], {"currency": "money"}, None)
+    (row,) = rows([(CURRENCY, None)], {"currency": "money"})
     assert str(row.cells[0]) == content.INSTALLED
+
+
+def test_fits_price_and_rating_have_columns_only_where_a_plugin_of_the_list_has_one() -> None:
+    untold = replace(CURRENCY, name="untold", price=None, rating=None)
+    free = replace(untold, name="free", price=0.0)
+    found = suggestion(untold, 0.5, "", Score("untold:about", 1.0))
+    assert _table((untold, None)) == {"plugin": "untold", "category": "test", "tools": "1"}
+    assert list(_table((untold, None), (CURRENCY, None))) == [
+        "plugin",
+        "category",
+        "price",
+        "rating",
+        "tools",
+    ]
+    assert _table((untold, None), (free, None))["price"] == "?"
+    assert _table((untold, found))["fits"] == "50 %"
+
+
+def _table(*shown: tuple[Plugin, Suggestion | None]) -> dict[str, str]:
+    """The first row by its headers, without its mark."""
+    headers = [column.header for column in content.columns(shown)]
+    cells = rows(shown, {})[0].cells
+    return {header: str(cell) for header, cell in zip(headers, cells, strict=True) if header}
+
+
+@pytest.mark.parametrize("rated", [True, False])
+async def test_the_page_shows_ratings_only_where_a_catalog_has_some(rated: bool) -> None:
+    shown = CURRENCY if rated else replace(CURRENCY, rating=None)
+    async with app_rig(configuration=CONFIGURED, marketplace=market(shown)) as (pilot, _):
+        await _shown(pilot)
+        await until(pilot, lambda: _keys(pilot) == ["currency"])
+        header = next(line for line in seen(pilot).splitlines() if "category" in line)
+        assert ("rating" in header) is rated
+        assert "price" in header
 
 
 @with_hostile_text

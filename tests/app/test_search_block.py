@@ -1,9 +1,12 @@
 """A search as the conversation shows it: its results one a line, and what came of them."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings, strategies as st
 from rich.cells import cell_len
 
+from inspector.app.draw.suggestion import suggestion_lines
 from inspector.app.pages.chat.session.search_block import search_block
 from inspector.domain.conversation import Item, ItemKind
 from inspector.domain.marketplace import suggestion
@@ -122,3 +125,14 @@ def test_plugins_of_the_marketplace_stand_below_the_tools_within_the_width() -> 
         assert "93 %" in line
         assert len(title) <= width
         assert len(line) <= width
+
+
+def test_plugins_without_a_price_leave_its_room_to_what_they_do() -> None:
+    score = Score("currency:convert_currency", 1.0)
+    free = suggestion(CURRENCY, 0.93, "", score)
+    untold = replace(free, price=None)
+    _, line = map(str, suggestion_lines((untold,), 76))
+    assert "93 %  Converts money" in line
+    _, priced, plain = map(str, suggestion_lines((free, untold), 76))
+    assert "93 %  free Converts money" in priced
+    assert priced.index("Converts") == plain.index("Converts")

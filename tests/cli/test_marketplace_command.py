@@ -97,6 +97,24 @@ def test_a_search_finds_what_is_not_installed(toolsight: Toolsight, config: Path
     assert "acme/broken" not in toolsight("marketplace", "list", *options).stdout
 
 
+@pytest.mark.parametrize("command", [("list",), ("search", "exchange rate")])
+def test_prices_and_ratings_are_printed_where_a_catalog_has_some(
+    toolsight: Toolsight, config: Path, catalog: Path, command: tuple[str, ...]
+) -> None:
+    options = _options(config, catalog)
+    header = toolsight("marketplace", *command, *options).stdout.splitlines()[0].split()
+    assert {"plugin", "category"} <= set(header)
+    assert not {"price", "rating"} & set(header)
+    known = json.loads(catalog.read_text())
+    known["plugins"][0] |= {"price": 9, "rating": 4.5}
+    catalog.write_text(json.dumps(known))
+    told = toolsight("marketplace", *command, *options).stdout
+    assert {"price", "rating"} <= set(told.splitlines()[0].split())
+    row = next(line for line in told.splitlines() if "acme/currency" in line)
+    assert "$9.00/month" in row
+    assert "4.5" in row
+
+
 def test_a_snapshot_of_a_registry_is_imported_with_its_bad_entries_counted(
     toolsight: Toolsight, tmp_path: Path
 ) -> None:

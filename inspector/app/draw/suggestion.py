@@ -15,7 +15,10 @@ _NAME, _FITS, _PRICE, _INDENT, _LONGEST = 24, 6, 15, 4, 400
 
 
 def suggestion_lines(suggested: Sequence[Suggestion], width: int) -> list[Content]:
-    """Return a title and a line of at most `width` cells for each plugin; nothing without any."""
+    """Return a title and a line of at most `width` cells for each plugin; nothing without any.
+
+    Prices take room only where a plugin has one.
+    """
     if not suggested:
         return []
     name = min(max(len(one.plugin) for one in suggested), _NAME)
@@ -26,11 +29,12 @@ def suggestion_lines(suggested: Sequence[Suggestion], width: int) -> list[Conten
 
 def _line(one: Suggestion, name: int, price: int, width: int) -> Content:
     about = plain(one.description, newlines=False, limit=_LONGEST).stylize(MUTED)
-    room = max(width - _INDENT - name - _FITS - price - 3, 0)
+    costs = f"  {price_text(one.price):<{price}} " if price else "  "
+    room = max(width - _INDENT - name - _FITS - len(costs), 0)
     return Content.assemble(
         " " * _INDENT,
         middle(one.plugin, name).ljust(name),
         (f"{percent(one.similarity):>{_FITS}}", "bold"),
-        (f"  {price_text(one.price):<{price}} ", MUTED),
+        (costs, MUTED),
         about.truncate(room, ellipsis=True) if room > 1 else "",
     )

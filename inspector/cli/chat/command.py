@@ -1,14 +1,16 @@
 """Chats without the app: prints the whole discovery loop as it happens."""
 
+from functools import partial
 from typing import Any
 
 import click
 
 from inspector.cli.catalog.inspect import say_budget
+from inspector.cli.chat.suggestion import how_to_install
 from inspector.cli.chat.transcript import Transcript
 from inspector.cli.launch import run_headless
 from inspector.cli.model_failure import model_failure
-from inspector.cli.options import as_json, options, shared
+from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.render import say, say_json
 from inspector.domain.error import ConfigError, ModelError
 from inspector.domain.events import Failed
@@ -22,10 +24,11 @@ from inspector.engine.workbench import Workbench
 @as_json
 def chat(message: tuple[str, ...], as_json: bool, **values: Any) -> None:
     """Send each MESSAGE in turn and run the discovery loop for it."""
+    chosen = options(**values)
 
     async def work(bench: Workbench) -> None:
         try:
-            await converse(bench, message, quiet=as_json)
+            await converse(bench, message, chosen, quiet=as_json)
         finally:
             if as_json:
                 say_json([record_json(record) for record in bench.records()])
@@ -33,15 +36,18 @@ def chat(message: tuple[str, ...], as_json: bool, **values: Any) -> None:
             say()
             say_budget(bench.state.budget)
 
-    run_headless(options(**values), work, record=True)
+    run_headless(chosen, work, record=True)
 
 
-async def converse(bench: Workbench, messages: tuple[str, ...], *, quiet: bool = False) -> None:
+async def converse(
+    bench: Workbench, messages: tuple[str, ...], chosen: Options, *, quiet: bool = False
+) -> None:
     """Send user messages and print the transcript. Raises ModelError if the model fails.
 
     Raises ConfigError if the settings do not allow a turn.
     """
-    stop = bench.subscribe(Transcript().on_record) if not quiet else lambda: None
+    advice = partial(how_to_install, chosen, whole=bench.sight.is_whole)
+    stop = bench.subscribe(Transcript(advice).on_record) if not quiet else lambda: None
     try:
         for text in messages:
             ended = await bench.chat(text)

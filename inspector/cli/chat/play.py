@@ -20,10 +20,11 @@ async def play(chosen: Options, *, as_json: bool) -> None:
     script = fixtures_path() / "scenarios" / "demo.yaml"
     model = f"demo/script:{script}" if chosen.model == DEMO_MODEL else chosen.model
     users = load_scenario(script).users
-    async with headless(replace(chosen, demo=True, model=model, yes=True), record=True) as bench:
+    played = replace(chosen, demo=True, model=model, yes=True)
+    async with headless(played, record=True) as bench:
         if not as_json:
             _say_start(bench)
-        await converse(bench, users, quiet=as_json)
+        await converse(bench, users, played, quiet=as_json)
         if as_json:
             say_json([record_json(record) for record in bench.records()])
         else:

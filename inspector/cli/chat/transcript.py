@@ -2,6 +2,7 @@
 
 from functools import singledispatchmethod
 
+from inspector.cli.chat.suggestion import Advice, suggestion_lines
 from inspector.cli.render import say
 from inspector.domain.events import (
     BreakerChanged,
@@ -14,6 +15,7 @@ from inspector.domain.events import (
     Failed,
     GateApplied,
     LoopDetected,
+    MarketplaceSearched,
     MilestoneReached,
     ModelRequested,
     ModelResponded,
@@ -42,7 +44,9 @@ _RESULT_CHARACTERS = 1200
 class Transcript:
     """Prints what a reader needs from each record; the rest is in the database."""
 
-    def __init__(self) -> None:
+    def __init__(self, advice: Advice = lambda _plugin: ()) -> None:
+        """`advice` says how to install what the marketplace suggests."""
+        self._advice = advice
         self._state = SessionState()
 
     def on_record(self, record: Record) -> None:
@@ -74,6 +78,11 @@ class Transcript:
         say(f"\n⌕ search_tools  {event.summary()}  {milliseconds(event.report.latency_ms)}")
         for hit in event.report.results:
             say(f"    {hit.tool_id}  {hit.score.value:.2f}  {hit.outcome}")
+
+    @_print.register
+    def _marketplace_searched(self, event: MarketplaceSearched) -> None:
+        for line in suggestion_lines(event.report, self._advice):
+            say(line)
 
     @_print.register
     def _tool_loaded(self, event: ToolLoaded) -> None:

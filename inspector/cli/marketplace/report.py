@@ -17,6 +17,7 @@ _NONE = (
     "`toolsight marketplace import FILE`, or look at the demo's with --demo."
 )
 _WITHOUT = "?"
+_TERMS, _NUMBERS = ("price", "rating"), ("fits", "rating", "tools")
 
 
 async def settled_search(bench: Workbench, query: str, limit: int) -> MarketplaceReport:
@@ -38,12 +39,7 @@ def say_found(found: MarketplaceReport) -> None:
         return
     if found.suggestions:
         rows = [_found_row(one) for one in found.suggestions]
-        say_table(
-            ("plugin", "fits", "matched", "category", "price", "rating", "what"),
-            rows,
-            right=frozenset({1, 5}),
-            whole=frozenset({0}),
-        )
+        _say_table(("plugin", "fits", "matched", "category", "price", "rating", "what"), rows)
     else:
         say("No plugin fits.")
     left = f", {found.installed} installed already and left out" if found.installed else ""
@@ -80,13 +76,20 @@ def say_plugins(bench: Workbench, plugins: Sequence[Plugin]) -> None:
         )
         for one in plugins
     ]
-    say_table(
-        ("plugin", "category", "price", "rating", "tools", "state"),
-        rows,
-        right=frozenset({3, 4}),
-        whole=frozenset({0}),
-    )
+    _say_table(("plugin", "category", "price", "rating", "tools", "state"), rows)
     say(count(len(plugins), "plugin"))
+
+
+def _say_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a line for each plugin, without the prices and ratings that none of them has."""
+    kept = [
+        at
+        for at, header in enumerate(headers)
+        if header not in _TERMS or any(row[at] != _WITHOUT for row in rows)
+    ]
+    shown = [headers[at] for at in kept]
+    numbers = frozenset(at for at, header in enumerate(shown) if header in _NUMBERS)
+    say_table(shown, [[row[at] for at in kept] for row in rows], right=numbers, whole=frozenset({0}))
 
 
 def _state(bench: Workbench, plugin: Plugin) -> str:

@@ -69,7 +69,7 @@ class SearchTools:
         inertia: Inertia,
         further: Further = nowhere,
     ) -> None:
-        """`further` searches where a search that found too little goes on; it only reads."""
+        """`further` searches where a search that returned nothing goes on; it only reads."""
         self._session = session
         self._binder = binder
         self._iteration = iteration

@@ -111,7 +111,7 @@ class Marketplace:
         return self._searching.search(query, self._specs, limit)
 
     def after(self, report: SearchReport, by: Actor) -> MarketplaceSearched | None:
-        """The search that goes on here after one that found too little; None if it does not."""
+        """The search that goes on here after one that returned nothing; None if it does not."""
         chosen = self._live.settings.marketplace
         why = why_further(report) if chosen.enabled else ""
         if not why or self._is_connecting() or not self.plugins:

@@ -12,6 +12,8 @@ from inspector.domain.plugin import Plugin, PluginTool, Variable, price_text, ra
 from inspector.domain.ranking import Signal
 from widgets import Column, Record, plain
 
+Listed = Sequence[tuple[Plugin, Suggestion | None]]
+"""Plugins in the order of the list, each with what a search says of it."""
 COLUMNS = (
     Column("mark", "", width=1, weight=9),
     Column("plugin", "plugin", weight=5, min_width=16, shorten="middle"),
@@ -60,33 +62,47 @@ def facts(
     )
 
 
-def rows(
-    plugins: Sequence[Plugin], servers: Mapping[str, str], report: MarketplaceReport | None
-) -> tuple[Record, ...]:
-    """Return the plugins in their order, or those that a search found, best first.
+def listed(plugins: Sequence[Plugin], report: MarketplaceReport | None) -> Listed:
+    """Return the plugins in their order, or those that a search found, best first."""
+    if report is None:
+        return tuple((plugin, None) for plugin in plugins)
+    by_name = {plugin.name: plugin for plugin in plugins}
+    return tuple((by_name[one.plugin], one) for one in report.suggestions if one.plugin in by_name)
+
+
+def columns(shown: Listed) -> tuple[Column, ...]:
+    """Return the columns; fits, prices and ratings have none where no plugin of the list has one."""
+    told = {
+        "fits": any(found is not None for _, found in shown),
+        "price": any(plugin.price is not None for plugin, _ in shown),
+        "rating": any(plugin.rating is not None for plugin, _ in shown),
+    }
+    return tuple(column for column in COLUMNS if told.get(column.key, True))
+
+
+def rows(shown: Listed, servers: Mapping[str, str]) -> tuple[Record, ...]:
+    """Return a row for each of the `listed`, in these `columns`.
 
     `servers` holds the server of each installed plugin.
     """
-    if report is None:
-        return tuple(_row(plugin, servers.get(plugin.name, ""), None) for plugin in plugins)
-    by_name = {plugin.name: plugin for plugin in plugins}
-    found = [one for one in report.suggestions if one.plugin in by_name]
-    return tuple(_row(by_name[one.plugin], servers.get(one.plugin, ""), one) for one in found)
+    keys = [column.key for column in columns(shown)]
+    return tuple(_row(plugin, servers.get(plugin.name, ""), found, keys) for plugin, found in shown)
 
 
-def _row(plugin: Plugin, server: str, found: Suggestion | None) -> Record:
+def _row(plugin: Plugin, server: str, found: Suggestion | None, keys: Sequence[str]) -> Record:
     state = INSTALLED if server else BLOCKED if plugin.package.obstacle else ""
+    cells = {
+        "mark": state,
+        "plugin": plugin.name,
+        "fits": percent(found.similarity) if found is not None else "",
+        "category": plugin.category,
+        "price": price_text(plugin.price) or _UNKNOWN,
+        "rating": rating_text(plugin.rating) or _UNKNOWN,
+        "tools": str(len(plugin.tools)) if plugin.tools else _UNKNOWN,
+    }
     return Record(
         plugin.name,
-        (
-            state,
-            plugin.name,
-            percent(found.similarity) if found is not None else "",
-            plugin.category,
-            price_text(plugin.price) or _UNKNOWN,
-            rating_text(plugin.rating) or _UNKNOWN,
-            str(len(plugin.tools)) if plugin.tools else _UNKNOWN,
-        ),
+        tuple(cells[key] for key in keys),
         tone="muted" if state else "",
         copy=plugin.name,
     )

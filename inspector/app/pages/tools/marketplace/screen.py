@@ -1,5 +1,6 @@
 """The marketplace: plugins on the left, the chosen one whole beside them, and what is needed above."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual import on
@@ -44,7 +45,7 @@ class MarketplaceScreen(BaseScreen):
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Servers of the catalogs in marketplace.catalogs, and of what `toolsight marketplace import` keeps.",
-        "A search that finds too few tools goes on here; a model only reads of it, and can install nothing.",
+        "A search that returns nothing goes on here; a model only reads of it, and can install nothing.",
         "f: describe what is needed, enter: the plugins that may do it. What is installed is left out then.",
         "enter or i: the exact command and the change of the file are shown, and you say yes or no.",
         "The server is started first: if it does not get ready, the file and the session are as they were.",
@@ -119,7 +120,7 @@ class MarketplaceScreen(BaseScreen):
         self._list.empty = (
             content.NOTHING_FITS if self._report is not None and plugins else content.NO_CATALOG
         )
-        self._list.records = content.rows(plugins, servers, self._report)
+        _fill(self._list, content.listed(plugins, self._report), servers)
         self._show_detail()
 
     @property
@@ -230,3 +231,9 @@ class MarketplaceScreen(BaseScreen):
     def _tell_changed(self, what: str, becomes: ServerChange) -> None:
         where = "The file was written." if becomes.change is not None else "For this session alone."
         self.notify(f"{what} {where}", markup=False)
+
+
+def _fill(shown: RecordList, listed: content.Listed, servers: Mapping[str, str]) -> None:
+    """Show these plugins, in the columns that they fill."""
+    shown.columns = content.columns(listed)
+    shown.records = content.rows(listed, servers)
