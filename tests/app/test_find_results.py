@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, example, given, strategies as st
 
-from inspector.app.draw.rank_gap import Gap, with_gaps
 from inspector.app.pages.find.results import content, facts
 from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line
 from inspector.app.pages.find.score.content import WIDTH, bill
@@ -250,22 +249,6 @@ def test_the_list_says_which_ranks_it_leaves_out_and_why() -> None:
         "5 s:t5 found",
         "… ranks 6–716 not shown",
     ]
-
-
-outcome_lists = st.lists(st.sampled_from(Outcome), max_size=20)
-
-
-@given(outcome_lists, st.sets(st.integers(1, 20)), st.integers(0, 30))
-def test_the_ranks_of_a_list_run_from_first_to_last(
-    outcomes: list[Outcome], dropped: set[int], more: int
-) -> None:
-    kept = [(rank, one) for rank, one in enumerate(outcomes, start=1) if rank not in dropped]
-    hits = [Hit(rank, Score(f"s:t{rank}", 1.0), one) for rank, one in reversed(kept)]
-    told = 0
-    for one in with_gaps(hits, lambda hit: hit.outcome is not Outcome.OTHER_SERVER, len(outcomes) + more):
-        assert told + 1 == (one.first if isinstance(one, Gap) else one.rank)
-        told = one.last if isinstance(one, Gap) else one.rank
-    assert told == len(outcomes) + more or (not told and not outcomes)
 
 
 def test_a_rank_that_has_changed_is_beside_the_one_before() -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from typing import Any
 
 import click
@@ -18,6 +19,7 @@ from inspector.cli.search.past import say_past
 from inspector.domain.answer_text import answer_text, confidence_beside
 from inspector.domain.client import Client
 from inspector.domain.number import count, milliseconds, ordinal, signed
+from inspector.domain.rank_gap import Gap, with_gaps
 from inspector.domain.ranked_text import metadata
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
 from inspector.engine.discovery.explanation.addition import Addition, AdditionTrial
@@ -119,18 +121,17 @@ def _search(bench: Workbench, asked: _Search) -> None:
         told = {"answer": report.answer, **asdict(report)}
         say_json(told | {"metadata": metadata(report, bench.catalog.by_id)} | beyond | asked.told)
         return
-    _say_report(report)
+    say_report(report)
     say_further(bench.state.marketplace)
 
 
-def _say_report(report: SearchReport) -> None:
+def say_report(report: SearchReport) -> None:
     if report.error:
         say(report.error)
     else:
         say(answer_text(report))
-    shown = report.hits[: len(report.results) + _MISSES_SHOWN]
-    rows = [_hit_row(hit) for hit in shown if hit.outcome.is_result or hit.score.value > 0]
-    say_table(("#", "tool", "score", "outcome", "parts"), rows, right=frozenset({0, 2}))
+    shown = _shown(report)
+    say_table(("#", "tool", "score", "outcome", "parts"), _rows(report, shown), right=frozenset({0, 2}))
     terms = ", ".join(report.terms) or "none"
     say(
         f"{report.ranker}   terms: {terms}   {len(report.results)} of {count(report.scored, 'tool')}"
@@ -139,6 +140,23 @@ def _say_report(report: SearchReport) -> None:
     for hit in shown:
         say_past(hit)
     say_besides(report)
+
+
+def _shown(report: SearchReport) -> tuple[Hit, ...]:
+    """The results, and the first of what scored and missed."""
+    missed = (hit for hit in report.hits if not hit.outcome.is_result and hit.score.value > 0)
+    ranks = {hit.rank for hit in (*report.results, *islice(missed, _MISSES_SHOWN))}
+    return tuple(hit for hit in report.hits if hit.rank in ranks)
+
+
+def _rows(report: SearchReport, shown: Sequence[Hit]) -> list[tuple[str, ...]]:
+    """The tools by rank, and between them where those are that are left out."""
+    last = max((hit.rank for hit in shown), default=0)
+    hits = [hit for hit in report.hits if hit.rank <= last]
+    return [
+        ("", f"… {one.ranks}", "", one.reason, "") if isinstance(one, Gap) else _hit_row(one)
+        for one in with_gaps(hits, shown.__contains__)
+    ]
 
 
 def _hit_row(hit: Hit) -> tuple[str, ...]:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
-from inspector.app.draw.rank_gap import Gap, with_gaps
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.suggestion import suggestion_lines
 from inspector.domain.answer_text import confidence_text
 from inspector.domain.conversation import Item
 from inspector.domain.number import bar, count, milliseconds, signed
+from inspector.domain.rank_gap import Gap, with_gaps
 from inspector.domain.ranking import Answer, Hit, Outcome
 from widgets import plain, shortened, visible
 
