@@ -114,6 +114,12 @@ def test_a_search_without_result_is_tried_once_more_with_other_words() -> None:
     assert "found no tool" in told
 
 
+def test_what_is_told_is_searched_for_as_it_was_said() -> None:
+    loop = FakeLoop((), {})
+    loop.say("the parcel for order 1042 has gone out")
+    assert loop.calls[0].arguments == {"query": "the parcel for order 1042 has gone out"}
+
+
 def test_a_required_argument_that_nobody_gave_is_asked_for() -> None:
     loop = FakeLoop((REFUND,), {})
     assert "order_id" in loop.say("Refund the order")

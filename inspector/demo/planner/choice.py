@@ -10,6 +10,7 @@ from inspector.demo.planner.value import CONTENT, FORMULA, PEOPLE, QUERY, words_
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.schema import SchemaField, fields, resolve
+from inspector.engine.discovery.query.statement import is_statement
 from inspector.engine.discovery.term import stem, terms
 
 FITS = 0.45
@@ -18,6 +19,7 @@ MAX_TOOLS = 200
 _NAME, _DESCRIPTION, _PARAMETER = 1.0, 0.85, 0.75
 _FOUND = 0.1
 _DEPTH = 3
+_LONGEST = 300
 # Different English words that people and tools use for the same thing; none is specific to a server.
 _SYNONYMS: Mapping[str, str] = {
     "mail": "email message send",
@@ -170,7 +172,12 @@ def _values(tool: Bound, reading: Reading) -> float:
 
 
 def first_words(reading: Reading) -> str:
-    """The first query: the step's own words; a single word is joined by its synonyms."""
+    """The first query: the step's own words; a single word is joined by its synonyms.
+
+    What is merely told stays a sentence: of its words alone a search could not see that nothing is asked.
+    """
+    if is_statement(reading.text):
+        return reading.text[:_LONGEST]
     words = [*reading.capability]
     if len(words) == 1:
         words += _synonyms(reading)
