@@ -74,6 +74,7 @@ class ToolIndex:
         self.servers = tuple(dict.fromkeys(tool.server for tool in self.tools))
         known: VectorTable | None = before.vectors if before is not None else None
         self.vectors: VectorTable = VectorTable()
+        self._last_spelt = "", ""
         if semantics is not None:
             self.vectors = semantics.table(self.keys(), known)
 
@@ -165,7 +166,10 @@ class ToolIndex:
         """The query with words corrected that no tool and no model knows; as it is without a model."""
         if self.semantics is None or not self.is_semantic:
             return query
-        return self.semantics.spelling.corrected(query, lambda: self._words)
+        # A search asks more than once: to rank, to tell its words, to withhold.
+        if self._last_spelt[0] != query:
+            self._last_spelt = query, self.semantics.spelling.corrected(query, lambda: self._words)
+        return self._last_spelt[1]
 
     @cached_property
     def _words(self) -> frozenset[str]:
