@@ -1,9 +1,7 @@
 """Searches from the command line: a search, why a tool is not found, the rankers side by side."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 from typing import Any
 
 import click
@@ -14,14 +12,12 @@ from inspector.cli.launch import run_headless
 from inspector.cli.marketplace.report import further_json, say_further
 from inspector.cli.options import as_json, shared
 from inspector.cli.render import say, say_json, say_table
-from inspector.cli.search.besides import say_besides
-from inspector.cli.search.past import say_past
-from inspector.domain.answer_text import answer_text, confidence_beside
+from inspector.cli.search.result_list import say_report
+from inspector.domain.answer_text import confidence_beside
 from inspector.domain.client import Client
-from inspector.domain.number import count, milliseconds, ordinal, signed
-from inspector.domain.rank_gap import Gap, with_gaps
+from inspector.domain.number import ordinal, signed
 from inspector.domain.ranked_text import metadata
-from inspector.domain.ranking import Hit, SearchReport, SearchRequest
+from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.addition import Addition, AdditionTrial
 from inspector.engine.discovery.explanation.ranker_comparison import RankerComparison, compare_rankers
 from inspector.engine.discovery.explanation.steps import by_step
@@ -31,7 +27,6 @@ from inspector.engine.workbench import Workbench
 
 _NOTHING = "nothing"
 _FIRST = 5
-_MISSES_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,49 +118,6 @@ def _search(bench: Workbench, asked: _Search) -> None:
         return
     say_report(report)
     say_further(bench.state.marketplace)
-
-
-def say_report(report: SearchReport) -> None:
-    if report.error:
-        say(report.error)
-    else:
-        say(answer_text(report))
-    shown = _shown(report)
-    say_table(("#", "tool", "score", "outcome", "parts"), _rows(report, shown), right=frozenset({0, 2}))
-    terms = ", ".join(report.terms) or "none"
-    say(
-        f"{report.ranker}   terms: {terms}   {len(report.results)} of {count(report.scored, 'tool')}"
-        f"   limit {report.limit}   {milliseconds(report.latency_ms)}"
-    )
-    for hit in shown:
-        say_past(hit)
-    say_besides(report)
-
-
-def _shown(report: SearchReport) -> tuple[Hit, ...]:
-    """The results, and the first of what scored and missed."""
-    missed = (hit for hit in report.hits if not hit.outcome.is_result and hit.score.value > 0)
-    ranks = {hit.rank for hit in (*report.results, *islice(missed, _MISSES_SHOWN))}
-    return tuple(hit for hit in report.hits if hit.rank in ranks)
-
-
-def _rows(report: SearchReport, shown: Sequence[Hit]) -> list[tuple[str, ...]]:
-    """The tools by rank, and between them where those are that are left out."""
-    last = max((hit.rank for hit in shown), default=0)
-    hits = [hit for hit in report.hits if hit.rank <= last]
-    return [
-        ("", f"… {one.ranks}", "", one.reason, "") if isinstance(one, Gap) else _hit_row(one)
-        for one in with_gaps(hits, shown.__contains__)
-    ]
-
-
-def _hit_row(hit: Hit) -> tuple[str, ...]:
-    sums = {
-        signal: math.fsum(part.value for part in hit.score.parts if part.signal is signal)
-        for signal in dict.fromkeys(part.signal for part in hit.score.parts)
-    }
-    parts = " ".join(f"{signal} {value:.2f}" for signal, value in sums.items())
-    return (str(hit.rank), hit.tool_id, f"{hit.score.value:.3f}", hit.outcome, parts)
 
 
 def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:

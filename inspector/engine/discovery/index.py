@@ -74,7 +74,6 @@ class ToolIndex:
         self.servers = tuple(dict.fromkeys(tool.server for tool in self.tools))
         known: VectorTable | None = before.vectors if before is not None else None
         self.vectors: VectorTable = VectorTable()
-        self._last_spelt = "", ""
         if semantics is not None:
             self.vectors = semantics.table(self.keys(), known)
 
@@ -161,21 +160,6 @@ class ToolIndex:
         """The query's unit vector, or None while rankers must use words alone."""
         found = self.query_vectors([query])
         return None if found is None else found[0]
-
-    def spelt(self, query: str) -> str:
-        """The query with words corrected that no tool and no model knows; as it is without a model."""
-        if self.semantics is None or not self.is_semantic:
-            return query
-        # A search asks more than once: to rank, to tell its words, to withhold.
-        if self._last_spelt[0] != query:
-            self._last_spelt = query, self.semantics.spelling.corrected(query, lambda: self._words)
-        return self._last_spelt[1]
-
-    @cached_property
-    def _words(self) -> frozenset[str]:
-        """The words of the tools as written; the vocabulary may hold those of former tools too."""
-        used = set(chain.from_iterable(document.words.ids.tolist() for document in self.documents))
-        return frozenset(w for w, number in self.vocabulary.items() if number in used and w.isalpha())
 
     def small_talk(self, text: str) -> float:
         """How much closer a text is to small talk than to requests, see Semantics; 0 without a model."""

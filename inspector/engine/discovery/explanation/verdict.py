@@ -7,6 +7,7 @@ from functools import cached_property
 from inspector.domain.ranking import Answer, Hit, Outcome, SearchRequest
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.standing import Standings, position_of
+from inspector.engine.discovery.query.reading import spelt
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker import ranking_for
 from inspector.engine.discovery.rules import Places, SearchRules
@@ -63,7 +64,7 @@ class Verdict:
         if self.is_lookup:
             return dict.fromkeys(self.matches)
         places, tools = Places(self.rules, self.standings.ranking), self.rankers.index.tools
-        query = self.rankers.index.spelt(self.request.query)
+        query = spelt(self.rankers.index, self.request.query)
         return {
             position: Outcome.WITHHELD
             if places.end is None and self.rules.withholds(tools[position], query, self.answer)

@@ -17,6 +17,7 @@ from inspector.engine.discovery.name_index import NameIndex
 from inspector.engine.discovery.query.action import asked_action, offered
 from inspector.engine.discovery.query.clause import Clause
 from inspector.engine.discovery.query.parsed import ParsedQuery, parse
+from inspector.engine.discovery.query.reading import spelt
 from inspector.engine.discovery.rankers.asked_before import AskedBefore
 from inspector.engine.discovery.rankers.bm25 import Bm25Ranker
 from inspector.engine.discovery.rankers.evidence import STATIC, Evidence
@@ -85,7 +86,7 @@ class HybridRanker:
         self._asked = asked
 
     def terms(self, query: str) -> tuple[str, ...]:
-        return self._lexical.terms(self._index.spelt(query))
+        return self._lexical.terms(spelt(self._index, query))
 
     def rank(self, query: str) -> Ranking:
         evidence = self._whole.evidence(self.parsed(query))
@@ -143,7 +144,7 @@ class HybridRanker:
 
     def parsed(self, query: str) -> ParsedQuery:
         """The query with at most MAX_CLAUSES clauses, whatever their order is: each has to be embedded."""
-        parsed = parse(self._index.spelt(query[:MAX_QUERY_LENGTH]))
+        parsed = parse(spelt(self._index, query[:MAX_QUERY_LENGTH]))
         if len(parsed.clauses) <= MAX_CLAUSES:
             return parsed
         most = sorted(parsed.clauses, key=lambda c: (-self._covered(c.text), c.text))[:MAX_CLAUSES]
