@@ -28,8 +28,8 @@ class Knowing:
 
     name = "knowing"
 
-    def __init__(self, tools: tuple[Tool, ...], fit: list[float]) -> None:
-        self._tools, self._fit = tools, np.array(fit)
+    def __init__(self, tools: tuple[Tool, ...], fit: list[float], read: str = "") -> None:
+        self._tools, self._fit, self._read = tools, np.array(fit), read
 
     def terms(self, _query: str) -> tuple[str, ...]:
         return ()
@@ -41,15 +41,19 @@ class Knowing:
             value = float(fit[position])
             return Score(self._tools[position].id, value, (Part(Signal.SEMANTIC, "told", value),))
 
-        return Ranking(fit, kept, explained, fit=fit, comparable=fit)
+        return Ranking(fit, kept, explained, fit=fit, comparable=fit, read=self._read)
 
 
 def ask(
-    query: str, *tools: Tool, fit: float | list[float] = UNSURE, rules: SearchRules = RULES
+    query: str,
+    *tools: Tool,
+    fit: float | list[float] = UNSURE,
+    rules: SearchRules = RULES,
+    read: str = "",
 ) -> SearchAnswer:
     fits = [fit] * len(tools) if isinstance(fit, float) else fit
     index = ToolIndex(tools)
-    search = ToolSearch(index, NameIndex(tools), Knowing(tools, fits), rules, ManualClock())
+    search = ToolSearch(index, NameIndex(tools), Knowing(tools, fits, read), rules, ManualClock())
     return search.run(SearchRequest(query))
 
 
@@ -127,6 +131,12 @@ def test_a_destructive_tool_is_withheld_from_closest_unless_asked_for(query: str
 )
 def test_a_destructive_tool_that_was_asked_for_is_among_the_closest(query: str, tool: Tool) -> None:
     assert tool.name in loaded(ask(query, tool, READING[0]))
+
+
+def test_a_misspelt_request_to_destroy_is_judged_as_it_was_meant() -> None:
+    assert loaded(ask("cancle order 1042", CANCEL, READING[0])) == [READING[0].name]
+    meant = ask("cancle order 1042", CANCEL, READING[0], read="cancel order 1042")
+    assert loaded(meant) == [CANCEL.name, READING[0].name]
 
 
 @pytest.mark.parametrize(

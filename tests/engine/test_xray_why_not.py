@@ -17,7 +17,7 @@ from inspector.engine.discovery.explanation.ledger import ROUNDING, ledger
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, MAX_ADVICE, WhyNot, why_not
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
-from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.rules import CLOSEST_AT_MOST, SearchRules
 from inspector.engine.discovery.search import ToolSearch
 from tests.support.retrieval import rankers_of
 
@@ -95,6 +95,12 @@ def test_a_tool_over_the_limit_is_compared_with_the_last_result() -> None:
     assert number is not None
     assert ask("refund order", ranker="bm25", limit=int(number[1])).cut is None
     assert ask("refund order", ranker="bm25", limit=int(number[1]) - 1).cut is Outcome.OVER_LIMIT
+
+
+def test_no_limit_is_advised_where_an_unsure_search_returns_so_few() -> None:
+    found = ask("search order messages", "mail:send_message", limit=5, threshold=0.999)
+    assert found.cut is Outcome.OVER_LIMIT
+    assert found.advice[0].endswith(f"matches: an unsure search returns at most {CLOSEST_AT_MOST}.")
 
 
 def test_what_the_request_leaves_out_is_all_the_advice_there_is() -> None:

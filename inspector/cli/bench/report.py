@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 
-from inspector.domain.number import bar, count, percent, signed
+from inspector.domain.number import bar, count, signed
 from inspector.domain.ranking import Answer
 from inspector.engine.measure.bootstrap import Estimate
 from inspector.engine.measure.difference import Difference
@@ -21,11 +21,7 @@ _QUERY_CHARACTERS = 70
 def _share(kind: Kind, answer: Answer, row: Row) -> str:
     """The share of such requests that get this answer, in percent."""
     share = row.summary.share(kind, answer)
-    return (
-        NOTHING
-        if share is None
-        else f"{percent(share.value)} [{share.low * 100:.0f}, {share.high * 100:.0f}]"
-    )
+    return NOTHING if share is None else share.text
 
 
 # Two lines of heading, and the cell below them.

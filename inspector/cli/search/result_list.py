@@ -16,6 +16,7 @@ _MISSES_SHOWN = 10
 
 
 def say_report(report: SearchReport) -> None:
+    """Print the answer, the tools by rank, and how they were ranked."""
     if report.error:
         say(report.error)
     else:

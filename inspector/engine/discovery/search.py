@@ -31,7 +31,6 @@ from inspector.domain.search_text import (
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.name_index import NameIndex
-from inspector.engine.discovery.query.reading import spelt
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking, ranking_for
 from inspector.engine.discovery.rules import CLOSEST_AT_MOST, MISSES_KEPT, Places, SearchRules
 from inspector.engine.discovery.search_answer import SearchAnswer
@@ -134,7 +133,7 @@ class ToolSearch:
             request,
             self._ranker.name,
             tuple(self._hits(request, ranking, order=order, outcome=outcome, misses=misses)),
-            terms=self._ranker.terms(request.query),
+            terms=self._ranker.terms(ranking.read or request.query),
             limit=self._rules.limit,
             latency_ms=latency,
             scored=len(ranking.values),
@@ -172,7 +171,7 @@ class ToolSearch:
         answer = self._rules.answer(ranking)
         outcome = _of_results(answer, outcome)
         likely, places, missed = self._rules.likely(ranking, request), Places(self._rules, ranking), 0
-        query = spelt(self._index, request.query)
+        query = ranking.read or request.query
         for rank, position in enumerate(order, start=1):
             tool = self._index.tools[position]
             actual = self._rules.outside(tool, request)

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.interval import wilson
 from inspector.domain.metric import hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
+from inspector.domain.number import percent
 from inspector.domain.ranking import Answer
 from inspector.engine.measure.bootstrap import Estimate, effective_size, estimate, share_estimate
 from inspector.engine.measure.cluster import clusters
@@ -39,6 +40,11 @@ class Share:
         return self.count / self.total
 
     @property
+    def text(self) -> str:
+        """For people, in percent: “71 % [60, 80]”."""
+        return f"{percent(self.value)} [{self.low * 100:.0f}, {self.high * 100:.0f}]"
+
+    @property
     def low(self) -> float:
         return wilson(self.value, self.size or self.total)[0]
 
@@ -55,9 +61,8 @@ class Summary:
 
     Hit, recall, nDCG and MRR are of the ranking, whatever the answer. `delivered` is the share of what a
     request needs among all that the search returns, `delivered_5` among the first five, and `returned` is how
-    many tools that are. The means and `possible_answers` are None if every request is impossible,
-    `impossible_answers` if none is, and the latencies (milliseconds) if nothing ran. MRR looks no deeper than
-    the run.
+    many tools that are. The means are None if every request is impossible, the latencies (milliseconds) if
+    nothing ran, and `answers` has no kind of which there is no request. MRR looks no deeper than the run.
     """
 
     possible: int

@@ -7,7 +7,6 @@ from functools import cached_property
 from inspector.domain.ranking import Answer, Hit, Outcome, SearchRequest
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.standing import Standings, position_of
-from inspector.engine.discovery.query.reading import spelt
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker import ranking_for
 from inspector.engine.discovery.rules import Places, SearchRules
@@ -64,7 +63,7 @@ class Verdict:
         if self.is_lookup:
             return dict.fromkeys(self.matches)
         places, tools = Places(self.rules, self.standings.ranking), self.rankers.index.tools
-        query = spelt(self.rankers.index, self.request.query)
+        query = self.standings.ranking.read or self.request.query
         return {
             position: Outcome.WITHHELD
             if places.end is None and self.rules.withholds(tools[position], query, self.answer)

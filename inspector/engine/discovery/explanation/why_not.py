@@ -151,16 +151,17 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
     elif cut is Outcome.OVER_LIMIT:
         rivals = verdict.rivals(tool)
         number, count = rivals.index(tool.id) + 1, len(rivals)
-        change = (
-            f"a limit of {number} would return it"
-            if number <= _MAX_LIMIT
-            else f"far over the limit of {verdict.rules.limit}"
-        )
+        if verdict.answer is Answer.CLOSEST:
+            change = f"an unsure search returns at most {verdict.rules.most(Answer.CLOSEST)}"
+        elif number <= _MAX_LIMIT:
+            change = f"a limit of {number} would return it"
+        else:
+            change = f"far over the limit of {verdict.rules.limit}"
         yield f"It is number {number} of {count} matches: {change}."
     elif cut is Outcome.UNLIKELY and verdict.standings.ranking.comparable is not None:
         yield f"Its score is below {percent(NEAR)} of the best one: others fit the request much better."
     elif cut is Outcome.WITHHELD:
-        yield "It may destroy data, the request does not clearly ask for that, and no tool clearly fits."
+        yield "It may destroy data, the request does not clearly ask for that."
     elif cut is Outcome.NOTHING_FITS and probability is not None:
         lower = math.floor(probability * 100) / 100
         own, needed = told_apart(probability, verdict.rules.closest_threshold)

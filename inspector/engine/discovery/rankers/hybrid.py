@@ -7,6 +7,7 @@ catalog like any other.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from inspector.engine.discovery.name_index import NameIndex
 from inspector.engine.discovery.query.action import asked_action, offered
 from inspector.engine.discovery.query.clause import Clause
 from inspector.engine.discovery.query.parsed import ParsedQuery, parse
-from inspector.engine.discovery.query.reading import spelt
 from inspector.engine.discovery.rankers.asked_before import AskedBefore
 from inspector.engine.discovery.rankers.bm25 import Bm25Ranker
 from inspector.engine.discovery.rankers.evidence import STATIC, Evidence
@@ -86,10 +86,11 @@ class HybridRanker:
         self._asked = asked
 
     def terms(self, query: str) -> tuple[str, ...]:
-        return self._lexical.terms(spelt(self._index, query))
+        return self._lexical.terms(query)
 
     def rank(self, query: str) -> Ranking:
-        evidence = self._whole.evidence(self.parsed(query))
+        parsed = self.parsed(query)
+        evidence = self._whole.evidence(parsed)
         base = self._whole.ranking(evidence)
         if self._asked is not None:
             base = self._asked.added(base, query)
@@ -120,7 +121,8 @@ class HybridRanker:
         several = Explanation(
             lambda ps: [explain(*each) for each in zip(ps, base.explained(ps), strict=True)]
         )
-        return Ranking(values, kept, several, fit, base.note, likeliest, comparable=base.values)
+        read = parsed.wordings[0]
+        return Ranking(values, kept, several, fit, base.note, likeliest, comparable=base.values, read=read)
 
     def _probabilities(self, evidence: QueryEvidence) -> tuple[Scores | None, float | None]:
         """How likely each tool fits any clause, and how likely it is that any tool does.
@@ -144,11 +146,25 @@ class HybridRanker:
 
     def parsed(self, query: str) -> ParsedQuery:
         """The query with at most MAX_CLAUSES clauses, whatever their order is: each has to be embedded."""
-        parsed = parse(spelt(self._index, query[:MAX_QUERY_LENGTH]))
+        parsed = parse(self._spelt(query[:MAX_QUERY_LENGTH]))
         if len(parsed.clauses) <= MAX_CLAUSES:
             return parsed
         most = sorted(parsed.clauses, key=lambda c: (-self._covered(c.text), c.text))[:MAX_CLAUSES]
         return replace(parsed, clauses=tuple(most))
+
+    def _spelt(self, query: str) -> str:
+        """The query with words corrected that no tool and no model knows; as it is without a model."""
+        semantics = self._index.semantics
+        if semantics is None or not self._index.is_semantic:
+            return query
+        return semantics.spelling.corrected(query, lambda: self._words)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        """The words of the tools as written; the vocabulary may hold those of former tools too."""
+        used = set(chain.from_iterable(document.words.ids.tolist() for document in self._index.documents))
+        known = self._index.vocabulary.items()
+        return frozenset(word for word, number in known if number in used and word.isalpha())
 
     def _covered(self, text: str) -> float:
         return float(self._lexical.rank(text).values.max(initial=0.0))

@@ -36,7 +36,8 @@ class Ranking:
     `note` says what the ranker had to do without, for people. `likeliest` is how likely it is that any tool
     fits, if the ranker knows it otherwise than from its own order. `similarity` is each tool's cosine, None
     if the ranker compares no meaning or estimates `fit`. `comparable` are the scores without the steps that
-    only order tools, None if how far a score is below another tells nothing.
+    only order tools, None if how far a score is below another tells nothing. `read` is the query as it was
+    read, with misspelt words corrected; "" if that is as it was written.
     """
 
     values: Scores
@@ -47,6 +48,7 @@ class Ranking:
     likeliest: float | None = None
     similarity: Scores | None = None
     comparable: Scores | None = None
+    read: str = ""
 
     @property
     def probability(self) -> float | None:

@@ -118,16 +118,15 @@ def _end_of_results(listed: Sequence[Hit | Gap]) -> int | None:
 def _line(report: SearchReport, rest: Sequence[Hit]) -> Record:
     outcomes = {hit.outcome for hit in rest}
     info = INFO.get(report.ranker)
-    fit = ""
     if Outcome.OVER_LIMIT in outcomes:
         title = f"beyond the top {len(report.results)}"
     elif outcomes == {Outcome.UNLIKELY}:
-        title, fit = "unlikely to fit", ""
+        title = "unlikely to fit"
     elif outcomes == {Outcome.BELOW_FLOOR} and info is not None:
         title = _TOO_FAR[info.matching]
     else:
         title = "not returned"
-    return Record(LINE, ("", f"── {title}", fit, "", ""), tone="muted")
+    return Record(LINE, ("", f"── {title}", "", "", ""), tone="muted")
 
 
 def _gap_row(gap: Gap) -> Record:

@@ -28,7 +28,7 @@ def facts(report: SearchReport, index: IndexState | None = None, width: int = 12
         return Content.assemble(("✕ ", "$text-error"), error)
     lines = (
         _line(report, width),
-        *_unsure(report, width),
+        *_for_a_model(report, width),
         *_warnings(report, index),
         *_unconnected(report, width),
     )
@@ -72,8 +72,8 @@ def _terms(report: SearchReport, width: int) -> Content:
     return Content.styled("by meaning" if meaning else "by name", MUTED)
 
 
-def _unsure(report: SearchReport, width: int) -> Iterator[Content]:
-    """What a model would get of a search that finds nothing clearly, one thing a line."""
+def _for_a_model(report: SearchReport, width: int) -> Iterator[Content]:
+    """What a model would get where that is not all that was found, one thing a line."""
     number = len(report.results)
     held = [hit.tool_id for hit in report.hits if hit.outcome is Outcome.WITHHELD]
     is_unsure = report.probability is not None and report.probability < report.threshold

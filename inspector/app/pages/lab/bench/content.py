@@ -239,11 +239,9 @@ def _share(value: Share | None) -> str:
 
 def _answers(summary: Summary, kind: Kind) -> str:
     """The share of each answer that the requests of this kind get."""
-    each = [
-        f"{answer} {percent(share.value)} [{share.low * 100:.0f}, {share.high * 100:.0f}]"
-        for answer, share in summary.answers[kind].items()
-    ]
-    return f"{getattr(summary, kind)} {kind}: {', '.join(each)}"
+    answers = summary.answers[kind]
+    each = ", ".join(f"{answer} {share.text}" for answer, share in answers.items())
+    return f"{answers[Answer.FOUND].total} {kind}: {each}"
 
 
 def _ms(value: float | None) -> str:
