@@ -78,12 +78,10 @@ class SearchRules:
         A search that is sure does so only if the query tells something (“the parcel has gone out”): what is
         asked for in other words than the tool's is not withheld.
         """
-        if answer is Answer.NOTHING or not destroys(tool):
-            return False
         asked = asking(query)
-        if answer is Answer.FOUND and asked == query:
+        if answer is Answer.NOTHING or (answer is Answer.FOUND and asked == query):
             return False
-        return not asks_for(asked or query, tool.name, destroying_word(tool))
+        return destroys(tool) and not asks_for(asked or query, tool.name, destroying_word(tool))
 
     def likely(self, ranking: "Ranking", request: SearchRequest) -> "Mask":
         """The tools that the ranker keeps and that are as similar as is asked for."""
