@@ -1,23 +1,43 @@
-"""The terminal of an app, which may be gone at any moment: a closed window, a dropped line."""
+"""The terminal of an app: it may be gone at any moment, and what is pasted into it may be huge."""
 
 import asyncio
+import re
 import select
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
+from textual import events
 from textual.app import App, ReturnType
+from textual.widgets import Input, TextArea
+
+from inspector.domain.number import byte_size
 
 if TYPE_CHECKING:
     from textual.driver import Driver
 
 # Seconds between two looks whether the terminal is still there.
 _LOOK = 1.0
+# An input takes so many bytes, and so many line breaks and tabs: one takes as long to lay out as ten letters.
+MOST_BYTES, MOST_BREAKS = 200_000, 20_000
+_BREAK = re.compile(r"[\n\r\t]")
 
 
 class TerminalApp(App[ReturnType]):
-    """An app that is left when its terminal is gone, as with its key."""
+    """An app that is left when its terminal is gone, as with its key, and that answers after any paste."""
+
+    async def on_event(self, event: events.Event) -> None:
+        """Cut what is too long to be edited, before any input gets it, and say so."""
+        if isinstance(event, events.Paste) and not event.is_forwarded:
+            text, event.text = event.text, fitting(event.text, _held(self.focused))
+            if len(event.text) < len(text):
+                said = f"{_size(event.text)} of {_size(text)} were pasted; the rest is cut."
+                self.notify(
+                    f"{said} An input holds {byte_size(MOST_BYTES)}.", severity="warning", markup=False
+                )
+        await super().on_event(event)
 
     def get_driver_class(self) -> "type[Driver]":
         """Textual's driver for this platform; a terminal's is one that survives it."""
@@ -27,6 +47,33 @@ class TerminalApp(App[ReturnType]):
         from textual.drivers.linux_driver import LinuxDriver
 
         return _lasting(chosen) if chosen is LinuxDriver else chosen
+
+
+def fitting(text: str, held: str = "") -> str:
+    """The beginning of a pasted text that an input has room for, beside what it holds."""
+    room = max(MOST_BYTES - _bytes(held), 0)
+    kept = (
+        text if _bytes(text) <= room else text[:room].encode(errors="replace")[:room].decode(errors="ignore")
+    )
+    breaks = max(MOST_BREAKS - len(_BREAK.findall(held)), 0)
+    first_too_many = next(islice(_BREAK.finditer(kept), breaks, None), None)
+    return kept if first_too_many is None else kept[: first_too_many.start()]
+
+
+def _held(widget: object) -> str:
+    """What stays in an input when something is pasted, which replaces the selection."""
+    if not isinstance(widget, Input | TextArea):
+        return ""
+    text = widget.text if isinstance(widget, TextArea) else widget.value
+    return text.replace(widget.selected_text, "", 1)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode(errors="replace"))
+
+
+def _size(text: str) -> str:
+    return byte_size(_bytes(text))
 
 
 class LastingFile:

@@ -10,6 +10,7 @@ from inspector.cli.options import Options
 from inspector.cli.problem import say_failures, say_problems
 from inspector.cli.run import run
 from inspector.domain.configuration import Configuration
+from inspector.domain.server import ServerPhase
 from inspector.engine.workbench import Workbench
 
 
@@ -49,12 +50,16 @@ def run_headless(
     record: bool = False,
     listing: bool = False,
     tell_problems: bool = True,
-) -> None:
-    """Connect, do the work, close; see `headless`. `listing` is for work that searches for nothing."""
+) -> bool:
+    """Connect, do the work, close; see `headless`. `listing` is for work that searches for nothing.
 
-    async def worked() -> None:
+    Returns whether no server failed.
+    """
+
+    async def worked() -> bool:
         opening = headless(options, record=record, listing=listing, tell_problems=tell_problems)
         async with opening as bench:
             await work(bench)
+            return all(server.phase is not ServerPhase.FAILED for server in bench.state.servers.values())
 
-    run(worked())
+    return run(worked())

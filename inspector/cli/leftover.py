@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from inspector.cli.options import as_json, owner_options, shared
+from inspector.cli.outcome import Exit
 from inspector.cli.render import say, say_json
 from inspector.cli.run import interruptible
 from inspector.domain.leftover import Leftover, ended_text, since_text
@@ -65,7 +66,7 @@ def leftovers(end: bool, keep: bool, as_json: bool, **values: Any) -> None:
         _say_leftovers(found)
         say(f"{count(len(found), 'server')} left something running" + (", kept" if keep and found else ""))
     if end and left:
-        sys.exit(1)
+        sys.exit(Exit.FAILED)
 
 
 def _say_leftovers(found: Sequence[Leftover], *, err: bool = False) -> None:

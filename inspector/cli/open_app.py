@@ -18,7 +18,7 @@ from inspector.app.terminal import TerminalApp
 from inspector.cli.folder import found_in
 from inspector.cli.options import Options
 from inspector.cli.run import run
-from inspector.domain.error import ToolsightError
+from inspector.domain.error import ConfigError, ToolsightError
 
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
@@ -37,8 +37,9 @@ def open_app(options: Options, *, watch: bool = False, scenario: str = "") -> No
     """Run the app on what `options` name; ask if they name nothing. Raises the error if it cannot open.
 
     With `watch` a server starts again when its files change; a `scenario` is run in the Lab at once.
+    Raises ConfigError without a terminal.
     """
-
+    _require_terminal()
     # Threads read servers and embed while keys are pressed: they give way to the screen after a millisecond.
     sys.setswitchinterval(_GIVE_WAY_SECONDS)
     shown = _Shown()
@@ -83,9 +84,19 @@ def _own_keys() -> "Mapping[str, Any]":
 
 
 def _is_named(options: Options) -> bool:
-    """Whether it is clear what to open; without a terminal nobody can be asked."""
+    """Whether it is clear what to open."""
     named = options.server or options.demo or options.registry or options.config or found_in(Path.cwd())
-    return bool(named) or not sys.stdin.isatty()
+    return bool(named)
+
+
+def _require_terminal() -> None:
+    """Textual reads keys from stdin and draws on stderr."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        hint = (
+            "Without one, use a command: `toolsight tools`, `toolsight search QUERY`, `toolsight chat TEXT` "
+            "or another one of `toolsight --help`. Most of them take --json."
+        )
+        raise ConfigError("the app needs a terminal", hint=hint)
 
 
 async def _asked(options: Options, shown: _Shown) -> Options | None:

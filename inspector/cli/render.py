@@ -7,17 +7,25 @@ from typing import Any, Literal
 
 import click
 
+from inspector.cli.outcome import written
 from widgets import visible
 
 
 def say(text: str = "", *, err: bool = False) -> None:
     """Print any text; control and bidi characters become visible escapes."""
-    click.echo(visible(text), err=err)
+    with written(err=err):
+        click.echo(visible(text), err=err)
 
 
 def say_json(value: object) -> None:
     """Print JSON; everything outside ASCII is escaped, so that nothing can control the terminal."""
-    click.echo(json.dumps(value, indent=2, default=_plain))
+    say_raw(json.dumps(value, indent=2, default=_plain) + "\n")
+
+
+def say_raw(text: str) -> None:
+    """Print text that controls the terminal only as it means to, without a line break at its end."""
+    with written():
+        click.echo(text, nl=False)
 
 
 def say_table(
@@ -54,7 +62,8 @@ def say_table(
         table.add_column(header, justify=justify, no_wrap=number or index in whole, overflow="fold")
     for row in cells:
         table.add_row(*map(Text, row))
-    console.print(table)
+    with written():
+        console.print(table)
 
 
 # Longer words are folded, numbers up to so many columns are not; so much of a long text is looked at.

@@ -10,8 +10,9 @@ import click
 
 from inspector import __version__
 from inspector.cli.options import TYPED_SERVER, common_note, common_options, options, shared
+from inspector.cli.outcome import MEANINGS, Exit, give_up, is_of_output, written
 from inspector.domain.closest import closest
-from inspector.domain.error import ConnectError, ToolsightError
+from inspector.domain.error import ConfigError, ConnectError, ToolsightError
 
 # Each command's module by what people want, and its name in the module if it differs.
 _SECTIONS = {
@@ -135,6 +136,8 @@ class LazyGroup(click.Group):
             records = [record for option in listed if (record := option.get_help_record(ctx)) is not None]
             with formatter.section(title):
                 formatter.write_dl(records)
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(int(code)), meaning) for code, meaning in MEANINGS.items()])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in sections."""
@@ -181,20 +184,31 @@ def cli(context: click.Context, /, watch: bool, **values: Any) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line, or `arguments`; an expected error prints a message and hint, with exit code 1."""
+    """Run the command line, or `arguments`; an expected error prints a message and hint. See `Exit`."""
     # What is imported stays: looking for garbage in it over and over takes a tenth of a start.
     gc.set_threshold(_NEW_OBJECTS)
     try:
+        _run(arguments)
+    except OSError as error:
+        if not is_of_output(error):
+            raise
+        give_up(error)
+
+
+def _run(arguments: Sequence[str] | None) -> None:
+    try:
         cli(arguments, standalone_mode=False)
     except click.exceptions.Abort:
-        click.echo("cancelled", err=True)
-        sys.exit(130)
+        with written(err=True):
+            click.echo("cancelled", err=True)
+        sys.exit(Exit.INTERRUPTED)
     except click.ClickException as error:
-        error.show()
+        with written(err=True):
+            error.show()
         sys.exit(error.exit_code)
     except ToolsightError as error:
         _show(error)
-        sys.exit(1)
+        sys.exit(Exit.USAGE if isinstance(error, ConfigError) else Exit.FAILED)
 
 
 def _show(error: ToolsightError) -> None:

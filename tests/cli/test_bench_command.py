@@ -13,7 +13,8 @@ import pytest
 
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.cli import composition
-from inspector.cli.bench.command import DEFAULT_RANKERS, DROPPED, INTERRUPTED
+from inspector.cli.bench.command import DEFAULT_RANKERS
+from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress
 from tests.cli.conftest import Done, Toolsight
 from tests.support.weather_configuration import write_weather_configuration
@@ -132,7 +133,7 @@ def test_each_drop_is_named_and_gives_its_own_exit_code(run: Run, tmp_path: Path
         row["ndcg_10"]["mean"] += 0.05
     path.write_text(json.dumps(rows))
     result = run("--ranker", "bm25", "--ranker", "fuzzy", "--baseline", str(path))
-    assert result.exit_code == DROPPED == 3
+    assert result.exit_code == 3
     assert "bm25 on tiny: 1.050 before, 1.000 now" in result.stderr
     assert "fuzzy on tiny" in result.stderr
     allowed = run("--ranker", "bm25", "--ranker", "fuzzy", "--baseline", str(path), "--max-drop", "0.05")
@@ -148,7 +149,7 @@ def test_a_drop_that_is_not_a_number_is_refused_because_it_would_allow_every_dro
 def test_a_ranker_missing_from_the_run_but_in_the_baseline_does_not_pass(run: Run, tmp_path: Path) -> None:
     stored(run, tmp_path / "base.json", "--ranker", "bm25", "--ranker", "fuzzy")
     result = run("--ranker", "bm25", "--baseline", str(tmp_path / "base.json"))
-    assert result.exit_code == DROPPED
+    assert result.exit_code == Exit.GATE
     assert "fuzzy on tiny" in result.stderr
     assert "not measured now" in result.stderr
 
@@ -161,7 +162,7 @@ def test_a_missing_or_invalid_baseline_is_reported_before_anything_is_measured(
     if content is not None:
         path.write_text(content, errors="surrogateescape")
     refused = run("--ranker", "bm25", "--baseline", str(path))
-    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert (refused.exit_code, refused.stdout) == (2, "")
     assert re.search(r"the baseline .* (cannot be read|is not valid)", refused.stderr)
     assert "--format json" in refused.stderr.partition("hint:")[2]
 
@@ -174,20 +175,20 @@ def test_an_unknown_ranker_is_an_error_with_the_closest_name(run: Run) -> None:
 
 def test_two_data_sets_with_the_same_name_are_refused(run: Run, data: Path) -> None:
     refused = run("--data", str(data))
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "two data sets are named 'tiny'" in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["nothing.jsonl", "n" * 5000])
 def test_missing_data_is_an_error_with_its_path(run: Run, tmp_path: Path, name: str) -> None:
     refused = run("--data", str(tmp_path / name))
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert name[:20] in refused.stderr
 
 
 def test_an_output_without_a_folder_is_reported_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
     refused = run("--ranker", "bm25", "--output", str(tmp_path / "gone" / "report.md"))
-    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert (refused.exit_code, refused.stdout) == (2, "")
     assert "its folder does not exist" in refused.stderr
 
 
@@ -216,7 +217,7 @@ def test_an_interrupted_run_prints_what_it_has_and_compares_nothing(
     before = signal.getsignal(signal.SIGINT)
     chosen = ("--ranker", "bm25", "--ranker", "dense", "--ranker", "fuzzy")
     result = run(*chosen, "--baseline", str(tmp_path / "base.json"), model="packaged")
-    assert result.exit_code == INTERRUPTED
+    assert result.exit_code == Exit.INTERRUPTED
     shown = [line.partition("  ")[0] for line in result.stdout.splitlines()[4:6]]
     assert shown == ["bm25", "dense (first 2)"]
     assert "cancelled" in result.stderr
@@ -229,7 +230,7 @@ def test_a_run_interrupted_while_embedding_has_nothing_to_print(
 ) -> None:
     monkeypatch.setattr(composition, "make_embedder", lambda _: StoppingEmbedder("warm up"))
     result = run("--ranker", "bm25", model="packaged")
-    assert (result.exit_code, result.stdout) == (INTERRUPTED, "")
+    assert (result.exit_code, result.stdout) == (Exit.INTERRUPTED, "")
 
 
 def test_progress_shows_what_is_done_and_what_is_left(
@@ -258,7 +259,7 @@ def test_the_command_measures_requests_over_the_tools_of_a_configuration(
     assert json.loads(done.stdout)[0]["hit_1"]["mean"] == 1.0
     write_lines(cases, [{"id": "1", "query": "forecast", "relevant": ["weather:get_forcast"]}])
     done = toolsight("bench", "--data", str(cases), *fixed)
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "Closest: weather:get_forecast" in done.stderr
 
 

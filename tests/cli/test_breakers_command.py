@@ -47,5 +47,5 @@ def test_one_is_reset_by_its_name(toolsight: Toolsight, kept: SqliteBreakers) ->
 
 def test_a_name_that_has_none_is_an_error_with_the_nearest(toolsight: Toolsight) -> None:
     done = toolsight("breakers", "reset", "shpo")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "Closest: shop" in done.stderr

@@ -239,7 +239,7 @@ def test_one_file_also_shows_what_its_first_call_costs(run: Run, home: Path, tmp
     assert "What the first model call costs" in done.stdout
     assert " 4 " in done.stdout.splitlines()[3]
     refused = run("--config", str(path), "--toolset", "sum")
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "no toolset 'sum'" in refused.stderr
 
 
@@ -263,7 +263,7 @@ def test_a_baseline_passes_until_a_configuration_grows(
     assert "No configuration grew" in same.stdout
     written(stored[0], {"mcpServers": {"calc": server("calc", home), "weather": server("weather", home)}})
     grown = compared(run, stored)
-    assert grown.exit_code == 1
+    assert grown.exit_code == 3
     assert "Grew by more than 5.0 %" in grown.stdout
     assert "weather" in grown.stdout.partition("Grew")[2]
     report = compared(run, stored, "--max-increase", "500", "--json")
@@ -278,19 +278,19 @@ def test_a_baseline_of_something_else_does_not_pass(run: Run, stored: tuple[Path
     other = {**content, "tokenizer": {**content["tokenizer"], "name": "characters"}}
     written(stored[1], other)
     counted = compared(run, stored)
-    assert counted.exit_code == 1
+    assert counted.exit_code == 2
     assert "counted with characters, not with o200k_base" in counted.stderr
     (configuration,) = content["configurations"]
     written(stored[1], {**content, "configurations": [{**configuration, "source": "other"}]})
     elsewhere = compared(run, stored)
-    assert elsewhere.exit_code == 1
+    assert elsewhere.exit_code == 2
     assert "nothing measured now" in elsewhere.stderr
 
 
 def test_a_file_that_is_not_a_baseline_is_an_error(run: Run, tmp_path: Path) -> None:
     for path in (tmp_path / "none.json", *broken_baselines(tmp_path)):
         refused = run("--baseline", str(path))
-        assert refused.exit_code == 1
+        assert refused.exit_code == 2
         message, _, hint = refused.stderr.partition("hint:")
         assert path.name in message
         assert "--json" in hint
@@ -314,7 +314,7 @@ def test_growth_is_a_percentage(run: Run, text: str) -> None:
 def test_if_nothing_is_found_it_says_where_it_looked(toolsight: Toolsight, tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     done = in_home(toolsight, tmp_path)()
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert str(tmp_path / ".claude.json") in done.stderr
     assert "toolsight demo" in done.stderr
 
@@ -328,7 +328,7 @@ def test_a_missing_broken_or_empty_file_is_an_error(run: Run, tmp_path: Path) ->
         (empty, "has no servers"),
     ):
         refused = run("--config", str(path))
-        assert refused.exit_code == 1
+        assert refused.exit_code == 2
         assert reason in refused.stderr
 
 

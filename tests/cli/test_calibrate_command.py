@@ -105,7 +105,7 @@ def test_a_request_for_a_missing_tool_is_an_error(run: Run, tmp_path: Path) -> N
     path = tmp_path / "mine.jsonl"
     path.write_text(json.dumps({"id": "1", "query": "rain", "relevant": ["weather:get_forcast"]}))
     refused = run("--config", str(configuration), "--approve", "--data", str(path))
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     message, _, hint = refused.stderr.partition("hint:")
     assert "no tool has the id 'weather:get_forcast'" in message
     assert "weather:get_forecast" in hint

@@ -32,7 +32,7 @@ def test_arguments_can_be_one_object(toolsight: Toolsight) -> None:
     assert "2" in done.stdout
     for text, said in (("[1]", "not a JSON object"), ("{", "not JSON")):
         refused = toolsight("call", "calc:evaluate", "--arguments", text, *CALC)
-        assert refused.exit_code == 1
+        assert refused.exit_code == 2
         assert said in refused.stderr
 
 
@@ -62,7 +62,7 @@ def test_what_a_server_only_claims_to_read_is_not_called_without_a_yes_or_trust(
 
 def test_trust_in_a_server_that_is_not_there_is_a_mistake(toolsight: Toolsight) -> None:
     failed = toolsight("call", "calc:evaluate", "expression=1", "--trust", "clac", *CALC[2:])
-    assert failed.exit_code == 1
+    assert failed.exit_code == 2
     assert "--trust clac names no server" in failed.stderr
     assert "Servers: calc" in failed.stderr
 
@@ -79,7 +79,7 @@ def test_trust_in_a_server_that_is_not_there_is_a_mistake(toolsight: Toolsight) 
 )
 def test_a_slip_is_told_with_what_was_meant(toolsight: Toolsight, words: tuple[str, ...], said: str) -> None:
     done = toolsight("call", *words, *CALC)
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert said in done.stderr
 
 

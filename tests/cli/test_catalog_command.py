@@ -50,17 +50,17 @@ def run(toolsight: Toolsight, config: Path) -> Toolsight:
 
 def test_nothing_starts_before_consent(toolsight: Toolsight, config: Path, tmp_path: Path) -> None:
     refused = toolsight("tools", "--config", str(config), TOOLSIGHT_DB=str(tmp_path / "new.db"))
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "has not been approved" in refused.stderr
     assert "--approve" in refused.stderr
 
 
 def test_consent_ends_when_the_content_changes(toolsight: Toolsight, config: Path, tmp_path: Path) -> None:
-    assert toolsight("tools", "--config", str(config), "--approve").exit_code == 0
-    assert toolsight("tools", "--config", str(config)).exit_code == 0
+    assert "weather:" in toolsight("tools", "--config", str(config), "--approve").stdout
+    assert "weather:" in toolsight("tools", "--config", str(config)).stdout
     changed = tmp_path / "changed.json"
     changed.write_text(config.read_text().replace("weather.py", "notes.py"))
-    assert toolsight("tools", "--config", str(changed)).exit_code == 1
+    assert toolsight("tools", "--config", str(changed)).exit_code == 2
 
 
 def test_a_failed_server_is_listed_with_its_reason(run: Toolsight) -> None:
@@ -87,7 +87,7 @@ def test_the_wire_of_one_server_has_its_messages_whole_and_without_secrets(run: 
 
 def test_the_wire_of_an_unknown_server_names_the_known_ones(run: Toolsight) -> None:
     refused = run("servers", "--wire", "cal")
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "Servers: calc" in refused.stderr
 
 
@@ -117,7 +117,7 @@ def test_a_tool_outside_the_toolset_is_never_found_listed_or_called(run: Toolsig
 
 def test_an_unknown_toolset_names_the_nearest_one(run: Toolsight) -> None:
     done = run("tools", "--toolset", "sum")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "sums" in done.stderr
 
 
@@ -160,7 +160,7 @@ def test_a_broken_configuration_is_an_error_with_the_key_and_a_hint(
     path = tmp_path / "broken.json"
     path.write_text('{"tool_discovery": {"enabeld": true}, "mcpServers": {"a": {"command": "x"}}}')
     done = toolsight("tools", "--config", str(path))
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "tool_discovery.enabeld" in done.stderr
     assert "enabled" in done.stderr
     assert "Traceback" not in done.stderr
@@ -168,7 +168,7 @@ def test_a_broken_configuration_is_an_error_with_the_key_and_a_hint(
 
 def test_no_configuration_points_to_the_demo(toolsight: Toolsight) -> None:
     done = toolsight("tools")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "toolsight demo" in done.stderr
 
 

@@ -81,7 +81,7 @@ def test_a_query_is_compared_between_clients(run: Toolsight) -> None:
 def test_a_tool_that_a_client_refuses_has_no_rank_there(run: Toolsight) -> None:
     lend = ("search", "lend a copy", "--why", "library:lend", "--as", "claude-code")
     alone = run(*lend)
-    assert alone.exit_code == 1
+    assert alone.exit_code == 2
     assert "Claude Code refuses library:lend: its schema has oneOf at its top" in alone.stderr
     compared = run(*lend, "--as", "codex")
     assert "refused" in compared.stdout
@@ -110,7 +110,7 @@ def test_a_search_as_one_client_says_by_whose_rule_and_how_sure_it_is(run: Tools
 
 def test_a_client_without_a_search_is_refused_before_anything_starts(run: Toolsight) -> None:
     done = run("search", "renew", "--as", "cursor")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "Cursor has no search" in done.stderr
 
 

@@ -33,7 +33,7 @@ SMOKES = {
     "whatif": (("whatif", "get_alerts", "late", "--description", "Late.", WEATHER), 0, "nothing was sent"),
     "budget": (("budget", WEATHER), 0, "What the first model call costs"),
     "cost": (("cost", "--session", SESSION), 0, "a recorded session of"),
-    "settings": (("settings", "--set", "binding.capacty=3"), 1, "Did you mean `binding.capacity`?"),
+    "settings": (("settings", "--set", "binding.capacty=3"), 2, "Did you mean `binding.capacity`?"),
     "access": (("access", "explain", "ada", "get_alerts", "--policy", POLICY, WEATHER), 0, "ada may see"),
     "clients": (("clients", "codex"), 0, "https://github.com/openai/codex"),
     "marketplace": (("marketplace", "list", "--demo"), 0, "fixtures/currency"),
@@ -59,7 +59,7 @@ SMOKES = {
     "bench": (("bench", "--data", DATA, "--ranker", "bm25", "--embedding-model", "none"), 0, "bm25"),
     "eval": (("eval", "add", REQUESTS, "--query", "cut my hair", "--impossible"), 0, "added 1"),
     "calibrate": (("calibrate", "--data", DATA), 0, '"settings": {"discovery": {"min_probability":'),
-    "reproduce": (("reproduce", "latenci"), 1, "latency"),
+    "reproduce": (("reproduce", "latenci"), 2, "latency"),
     "runs": (
         ("runs", RUNS, "--set", "discovery.embedding_model=none", "--profile", "prd"),
         0,

@@ -90,10 +90,10 @@ def test_a_file_that_is_found_first_since_the_consent_asks_again(config: Path, t
     mine = {"MY_SECRET_KEY": SECRET}
     listed = toolsight("tools", "--config", str(config), "--approve", **mine)
     assert "shop:get_forecast" in listed.stdout
-    assert toolsight("tools", "--config", str(config), **mine).exit_code == 0
+    assert "shop:get_forecast" in toolsight("tools", "--config", str(config), **mine).stdout
     npx(config.parent / "first")
     refused = toolsight("tools", "--config", str(config), **mine)
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "has not been approved" in refused.stderr
 
 

@@ -135,7 +135,7 @@ def test_every_assumption_is_an_option_and_is_shown(toolsight: Toolsight, config
 
 def test_an_unknown_assumption_is_named_with_the_nearest(toolsight: Toolsight) -> None:
     failed = toolsight("cost", "--assume", "growht=5")
-    assert failed.exit_code == 1
+    assert failed.exit_code == 2
     assert "there is no assumption 'growht'" in failed.stderr
     assert "growth" in failed.stderr
     assert "must be at least 1" in toolsight("cost", "--calls", "0").stderr

@@ -66,7 +66,7 @@ def test_a_missing_file_is_created(add: Run, file: Path) -> None:
 
 def test_a_duplicate_request_is_refused_in_any_case_and_spacing(add: Run, file: Path) -> None:
     refused = add("--query", "refund it ", "--impossible")
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "already has this request, as 'mine' for shop:refund" in refused.stderr
     assert file.read_bytes() == KEPT
 
@@ -74,7 +74,7 @@ def test_a_duplicate_request_is_refused_in_any_case_and_spacing(add: Run, file: 
 def test_a_damaged_file_stays_as_it_is(add: Run, file: Path) -> None:
     file.write_bytes(KEPT + b"\n{half")
     refused = add("--query", "late orders", "--impossible")
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "mine.jsonl:2" in refused.stderr
     assert file.read_bytes() == KEPT + b"\n{half"
 
@@ -169,7 +169,7 @@ def test_a_tool_missing_from_the_configuration_is_refused_with_the_closest_name(
 ) -> None:
     asked = ("eval", "add", str(file), "--query", "x", "--config", str(weather), "--approve", "--tool")
     done = toolsight(*asked, "weather:get_forcast")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "Closest: weather:get_forecast" in done.stderr
     assert file.read_bytes() == KEPT
     assert toolsight(*asked, "weather:get_forecast").exit_code == 0
@@ -188,5 +188,5 @@ def test_a_generated_set_covers_every_tool_and_is_never_overwritten(
     labelled = {tool for case in read_cases(output) for group in case.relevant for tool in group}
     assert labelled == {tool["id"] for tool in listed}
     again = toolsight(*asked)
-    assert again.exit_code == 1
+    assert again.exit_code == 2
     assert "already exists" in again.stderr

@@ -45,7 +45,7 @@ def test_an_export_is_read_as_a_seed(toolsight: Toolsight, recorded: Path, tmp_p
 
 def test_an_unknown_persona_is_an_error_with_those_there_are(toolsight: Toolsight, recorded: Path) -> None:
     done = toolsight("inertia", "show", "--persona", "toolsigt", "--db", str(recorded))
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "Recorded are: toolsight." in done.stderr
 
 

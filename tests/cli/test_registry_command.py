@@ -108,7 +108,7 @@ def test_a_long_list_says_how_to_go_on(toolsight: Toolsight, db: str, garden: Pa
 def test_an_unknown_tool_is_told_with_the_closest(toolsight: Toolsight, db: str, garden: Path) -> None:
     toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
     done = toolsight("registry", "show", "garden:soil_rapport", "--db", db)
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "garden:soil_report" in done.stderr
 
 
@@ -116,14 +116,14 @@ def test_the_tools_of_servers_are_kept_by_server(toolsight: Toolsight, db: str, 
     done = toolsight("registry", "sync", "--no-embed", "--json", "--db", db, "--", str(garden))
     (one,) = json.loads(done.stdout)
     assert (one["server"], one["report"]["added"]) == ("garden", 2)
-    assert toolsight("registry", "sync", "nowhere", "--db", db, "--", str(garden)).exit_code == 1
+    assert toolsight("registry", "sync", "nowhere", "--db", db, "--", str(garden)).exit_code == 2
 
 
 def test_every_command_works_on_the_registry_and_calls_nothing(
     toolsight: Toolsight, db: str, garden: Path
 ) -> None:
     nothing = toolsight("tools", "--registry", "--db", db)
-    assert (nothing.exit_code, "registry sync" in nothing.stderr) == (1, True)
+    assert (nothing.exit_code, "registry sync" in nothing.stderr) == (2, True)
     toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
     with_words = ("--registry", "--db", db, "--set", "discovery.embedding_model=none")
     found = toolsight("search", "water plants", "--set", "discovery.ranker=bm25", *with_words)
@@ -142,7 +142,7 @@ def test_an_address_that_nothing_opens_is_told_without_its_password(
     toolsight: Toolsight, url: str, told: str
 ) -> None:
     done = toolsight("registry", TOOLSIGHT_DATABASE_URL=url)
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert told in done.stderr
     assert "secret" not in done.stderr
 
@@ -171,7 +171,7 @@ def test_a_user_reads_of_the_registry_what_may_be_seen(toolsight: Toolsight, as_
         toolsight("registry", "show", "garden:water_plants", *as_ada),
         toolsight("registry", "export", "-", *as_ada),
     ]
-    assert [one.exit_code for one in told] == [0, 0, 0, 0, 1, 0]
+    assert [one.exit_code for one in told] == [0, 0, 0, 0, 2, 0]
     assert "1 tool of 1 origin" in told[0].stdout
     for one in (*told[:4], told[5]):
         assert "plants" not in one.stdout + one.stderr
@@ -237,4 +237,4 @@ def test_a_federated_search_names_the_registry_of_each_result(
     ]
     assert [one["found"] for one in told["peers"]] == [1, 0]
     nobody = toolsight(*asked)
-    assert (nobody.exit_code, "federation.peers" in nobody.stderr) == (1, True)
+    assert (nobody.exit_code, "federation.peers" in nobody.stderr) == (2, True)

@@ -11,8 +11,8 @@ import pytest
 from inspector.adapters.files.evalset import QUERIES, TOOLS
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.composition import fixtures_path
+from inspector.cli.outcome import Exit
 from inspector.cli.research import command as module
-from inspector.cli.research.command import INTERRUPTED
 from inspector.cli.research.sources import REQUESTS, ShippedSource, read_poisons
 from inspector.domain.error import ConfigError
 from inspector.domain.report import Section
@@ -59,7 +59,7 @@ def test_without_a_section_all_sections_are_listed(run: Run) -> None:
 
 def test_an_unknown_section_is_an_error_with_the_nearest_name(run: Run) -> None:
     refused = run("latenci")
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "latency" in refused.stderr.partition("hint:")[2]
 
 
@@ -107,7 +107,7 @@ def test_a_stopped_run_leaves_the_file_unchanged(
     path = tmp_path / "report.md"
     path.write_text("what was there before")
     result = run("--all", "--output", str(path))
-    assert result.exit_code == INTERRUPTED
+    assert result.exit_code == Exit.INTERRUPTED
     assert "nothing was written" in result.stderr
     assert path.read_text() == "what was there before"
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.md"]
@@ -116,11 +116,11 @@ def test_a_stopped_run_leaves_the_file_unchanged(
 @pytest.mark.usefixtures("quick")
 def test_an_unwritable_file_is_reported_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
     refused = run("--all", "--output", str(tmp_path / "none" / "report.md"))
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "its folder does not exist" in refused.stderr
     (tmp_path / "folder").mkdir()
     refused = run("--all", "--output", str(tmp_path / "folder"))
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "cannot be written" in refused.stderr
     assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
 

@@ -98,6 +98,6 @@ def test_runs_without_any_known_tool_are_an_error_that_names_the_tools(
 ) -> None:
     other = write(tmp_path / "other.json", {"tools": [{"name": "unheard_of"}]})
     done = toolsight("runs", str(folder / "toolathlon"), "--tools", str(other))
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "none of the tools" in done.stderr
     assert "garden-soil_report" in done.stderr

@@ -95,7 +95,7 @@ def test_a_file_that_is_no_transcript_is_skipped_beside_others_and_refused_alone
     assert both.exit_code == 0
     assert "skipped" in both.stderr
     alone = run("sessions", "import", str(other))
-    assert alone.exit_code == 1
+    assert alone.exit_code == 2
     assert "docs/transcripts.md" in alone.stderr
 
 
@@ -126,7 +126,7 @@ def test_only_the_newest_are_imported_if_that_is_wanted(run: Toolsight, tmp_path
 def test_an_agents_folder_is_not_opened_without_a_yes(run: Toolsight, tmp_path: Path) -> None:
     written(tmp_path / "home" / ".claude" / "projects" / "shop" / "a.jsonl", story())
     refused = run("sessions", "import", "--agent", "claude-code")
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "claude-code: 1 file" in refused.stderr
     assert json_of(run, "sessions") == []
     assert run("sessions", "import", "--agent", "claude-code", "--yes").exit_code == 0
@@ -250,7 +250,7 @@ def test_a_session_that_is_forgotten_can_be_imported_again(run: Toolsight, trans
 def test_a_session_of_unknown_sizes_is_not_priced_another_way(run: Toolsight, transcript: Path) -> None:
     run("sessions", "import", str(transcript))
     refused = run("cost", "--session", STORY)
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "does not hold the definitions of 3 tools" in refused.stderr
 
 

@@ -170,7 +170,7 @@ def test_an_invalid_setting_is_refused_with_a_suggestion(
 
 def test_a_mistyped_setting_is_an_error_with_a_suggestion(toolsight: Toolsight, file: Path) -> None:
     refused = toolsight("settings", "--config", str(file), "--set", "binding.capacty=3")
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "Did you mean `binding.capacity`?" in refused.stderr
 
 
@@ -206,7 +206,7 @@ def test_a_pattern_that_matches_no_tool_fails_the_check_with_the_closest_name(
 ) -> None:
     common = ("--config", str(write_weather_configuration(tmp_path)), "--approve")
     done = toolsight("settings", "--check", *common, "--set", TYPO, "--set", "guard.exempt=weather:*")
-    assert done.exit_code == 1
+    assert done.exit_code == 3
     assert "error: access.preconditions “weather:get_forcast” matches no tool of weather." in done.stdout
     assert "Did you mean `weather:get_forecast`?" in done.stdout
     assert done.stderr == ""
@@ -226,7 +226,7 @@ def test_other_commands_say_on_stderr_what_is_wrong_with_the_settings_and_a_chat
     assert "weather:get_forcast" in done.stderr
     assert "weather:get_forcast" not in done.stdout
     chat = toolsight("chat", "hello", *common)
-    assert chat.exit_code == 1
+    assert chat.exit_code == 2
     kinds = [record["kind"] for record in json.loads(chat.stdout)]
     assert {"problems", "end"} <= set(kinds)
     assert "the message was not sent to the model" in chat.stderr

@@ -42,7 +42,7 @@ def test_an_unknown_ranker_is_an_error_that_lists_the_known_ones(
     toolsight: Toolsight, configured: tuple[str, ...]
 ) -> None:
     done = toolsight("search", QUERY, "--ranker", "hibrid", *configured)
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "hybrid" in done.stderr
 
 

@@ -14,12 +14,12 @@ from inspector.domain.error import ConfigError, ConnectError, StoreError, Toolsi
 from inspector.domain.ranking import SearchRequest, Unconnected
 from inspector.domain.registered_tool import SyncReport
 from inspector.domain.tool import Tool
-from inspector.engine.registry.embedding import embed_missing
+from inspector.engine.registry.embedding import embed_missing, forget_other_dimensions
 from inspector.engine.registry.search import search_registry
 from inspector.engine.registry.source import NOT_CONNECTED, WithRegistry, registry_configuration
 from inspector.engine.registry.synchronise import Synchronised, synchronise
 from inspector.engine.registry.text import embedded_text
-from tests.support.registry import sight_of, tool
+from tests.support.registry import keep_vector, sight_of, tool
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import connected, shop_and_weather
 
@@ -120,6 +120,29 @@ def test_what_is_embedded_when_it_is_stopped_stays(registry: SqliteRegistry) -> 
     assert embed_missing(registry, EMBEDDER, progress, never) == 100 - first
     assert seen[-1] == (100 - first, 100 - first)
     assert embed_missing(registry, EMBEDDER, progress, never) == 0
+
+
+def test_vectors_of_another_dimension_are_an_error_until_they_are_embedded_anew(
+    filled: SqliteRegistry,
+) -> None:
+    everything = filled.count()
+    # Only that all of them are of another length: keep_vectors forgets the others.
+    for one in list(filled.tools()):
+        keep_vector(filled, one.tool, 1, 0, model=EMBEDDER.name)
+    assert filled.embedded(EMBEDDER.name) == everything
+    with pytest.raises(StoreError) as caught:
+        search_registry(filled, EMBEDDER, "send a message", limit=3)
+    assert "dimensions" in caught.value.message
+    assert "toolsight registry embed" in caught.value.hint
+    forget_other_dimensions(filled, EMBEDDER)
+    embed_missing(filled, EMBEDDER, lambda *_: None, never)
+    assert filled.embedded(EMBEDDER.name) == everything
+    assert len(search_registry(filled, EMBEDDER, "send a message", limit=everything)) == everything
+
+
+def test_that_nothing_reaches_the_floor_or_may_be_seen_is_no_error(filled: SqliteRegistry) -> None:
+    assert search_registry(filled, EMBEDDER, "send a message", limit=3, floor=1.0) == ()
+    assert search_registry(filled, EMBEDDER, "send", limit=3, sight=sight_of("nosuch:*")) == ()
 
 
 def test_a_search_compares_name_and_description(filled: SqliteRegistry) -> None:

@@ -4,7 +4,7 @@ import ctypes
 import hashlib
 import importlib.util
 import json
-import shutil
+import secrets
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -135,7 +135,8 @@ class FastembedEmbedder:
                 _REGISTERED, specific_model_path=str(self._folder), enable_cpu_mem_arena=False, threads=1
             )
         except Exception as error:
-            raise ModelError(f"the embedding model cannot be loaded: {error}", hint=_HINT) from error
+            hint = f"Delete {self._folder}: its files are copied again from the installed package."
+            raise ModelError(f"the embedding model cannot be loaded: {error}", hint=hint) from error
 
 
 def whole_words(model: "TextEmbedding") -> list[str]:
@@ -184,20 +185,36 @@ _HINT = "Install the model with `pip install 'toolsight[offline]'`."
 
 
 def _lay_out(folder: Path) -> None:
-    """Copy the model's files to where fastembed looks for them, checking their hashes."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for package, inside, name, digest in _FILES:
-        target = folder / name
-        if target.is_file() and _sha256(target) == digest:
-            continue
-        source = _packaged(package, inside)
-        if _sha256(source) != digest:
-            raise ModelError(f"{source.name} of {package} does not have the expected hash", hint=_HINT)
-        partial = target.with_suffix(".partial")
-        shutil.copyfile(source, partial)
+    """Put the model's files where fastembed looks for them. Raises ModelError.
+
+    Other processes may load or lay out the same files: each is written whole, and only if it is not right.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for package, inside, name, digest in _FILES:
+            if _sha256(folder / name) != digest:
+                content = _packaged(package, inside).read_bytes()
+                if hashlib.sha256(content).hexdigest() != digest:
+                    raise ModelError(f"{name} of {package} does not have the expected hash", hint=_HINT)
+                _write(folder / name, content)
+        for name, values in _WRITTEN.items():
+            content = json.dumps(values).encode()
+            if _sha256(folder / name) != hashlib.sha256(content).hexdigest():
+                _write(folder / name, content)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        hint = "Toolsight keeps its models there: check that it can be written to and that there is room."
+        raise ModelError(f"the embedding model cannot be copied to {folder}: {reason}", hint=hint) from error
+
+
+def _write(target: Path, content: bytes) -> None:
+    """Write a file at once: who reads it meanwhile has all of it or what was there before."""
+    partial = target.with_name(f"{target.name}.{secrets.token_hex(4)}.partial")
+    try:
+        partial.write_bytes(content)
         partial.replace(target)
-    for name, content in _WRITTEN.items():
-        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _packaged(package: str, inside: str) -> Path:
@@ -210,4 +227,5 @@ def _packaged(package: str, inside: str) -> Path:
 
 
 def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """The hash of a file; "" if there is none."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""

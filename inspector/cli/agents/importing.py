@@ -13,6 +13,7 @@ from inspector.cli.agents.following import follow
 from inspector.cli.agents.library import AGENT_FOLDERS, MachineLibrary, agent_folder, looked_at, transcripts
 from inspector.cli.agents.option import database_options
 from inspector.cli.options import as_json as json_option, database
+from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say, say_json, say_table
 from inspector.cli.run import interruptible
@@ -20,7 +21,6 @@ from inspector.domain.error import ConfigError
 from inspector.domain.number import byte_size, count
 from inspector.engine.agents.library import ImportReport
 
-INTERRUPTED = 130
 _LISTED = 20
 
 
@@ -70,7 +70,7 @@ def import_sessions(
     say_json(report_json(report)) if as_json else _say(report)
     if not report.imported.is_complete:
         say("cancelled: import the same again to go on", err=True)
-        sys.exit(INTERRUPTED)
+        sys.exit(Exit.INTERRUPTED)
 
 
 def _shown(progress: Progress) -> Callable[[int, int], None]:

@@ -16,12 +16,12 @@ from inspector.cli.audit.run import run_audit
 from inspector.cli.audit.slide import slide
 from inspector.cli.cost.assumption import assumed, assuming
 from inspector.cli.options import as_json, owner_options, shared
-from inspector.cli.render import say, say_json
+from inspector.cli.outcome import Exit
+from inspector.cli.render import say, say_json, say_raw
 from inspector.domain.error import ConfigError
 from inspector.engine.tokens.audit.growth import Change, Key, Tokens, changes, totals
 from inspector.engine.tokens.audit.result import Audit
 
-GREW = 1
 _MAKE = "Create one with `toolsight budget --json`."
 _Path = click.Path(path_type=Path)
 
@@ -44,7 +44,7 @@ def _share(_context: click.Context, _parameter: click.Parameter, text: str) -> f
     "--baseline",
     type=_Path,
     metavar="FILE",
-    help="Compare with an earlier --json output; exit code 1 if a configuration grew.",
+    help="Compare with an earlier --json output; exit code 3 if a configuration grew.",
 )
 @click.option(
     "--max-increase",
@@ -81,7 +81,7 @@ def budget(
     if as_json:
         say_json(audit_json(found, moved, max_increase))
     elif as_markdown:
-        click.echo(audit_markdown(found), nl=False)
+        say_raw(audit_markdown(found))
     else:
         say_audit(found)
     if svg is not None:
@@ -89,7 +89,7 @@ def budget(
     if moved is not None:
         say_growth(moved, max_increase, err=as_json or as_markdown)
         if any(change.exceeds(max_increase) for change in moved):
-            sys.exit(GREW)
+            sys.exit(Exit.GATE)
 
 
 def _read_baseline(path: Path) -> tuple[dict[Key, Tokens], str]:

@@ -9,10 +9,10 @@ import click
 
 from inspector.adapters.clock import SystemClock
 from inspector.cli import composition
-from inspector.cli.bench.command import INTERRUPTED
 from inspector.cli.bench.dataset import Selection, generated, read_datasets
 from inspector.cli.bench.report import BAR_CELLS
 from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say, say_json
 from inspector.domain.number import bar, percent
@@ -65,7 +65,7 @@ def command(ranker: str, data: Path | None, embedding_model: str, as_json: bool,
     found = _calibrated(dataset, ranker, embedding_model, chosen)
     if found is None:
         say("cancelled: nothing was measured", err=True)
-        sys.exit(INTERRUPTED)
+        sys.exit(Exit.INTERRUPTED)
     now = threshold_of(Settings(discovery=dataset.settings, gate=dataset.gate), ranker) or 0.0
     if as_json:
         say_json(json_calibration(found, now))

@@ -16,6 +16,7 @@ from inspector.cli.bench.dataset import Selection, read_datasets
 from inspector.cli.bench.report import difference_report, standing_lines, text_report
 from inspector.cli.client.option import as_clients, client_ranker, say_search_as
 from inspector.cli.options import Options, options, shared
+from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say
 from inspector.domain.client import Client
@@ -28,7 +29,6 @@ from inspector.engine.measure.ranker_bench import DataSet, Measured, RankerBench
 from inspector.engine.measure.report import Row, csv_text, json_text, markdown
 from inspector.engine.measure.standing import standings
 
-DROPPED, INTERRUPTED = 3, 130
 # Queries are not patterns, so what `regex` scores for them says little.
 DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "regex")
 _WITH_DETAILS = ("text", "markdown")
@@ -129,7 +129,7 @@ def bench(
         say_search_as(client, err=form != "text" or output is not None)
     if not is_complete:
         say(f"cancelled: {'only part' if rows else 'nothing'} was measured", err=True)
-        sys.exit(INTERRUPTED)
+        sys.exit(Exit.INTERRUPTED)
     if stored is not None:
         _compare(rows, stored, max_drop)
 
@@ -223,9 +223,9 @@ def _stored(path: Path) -> list[Mark]:
 
 
 def _compare(rows: Sequence[Row], stored: Sequence[Mark], max_drop: float) -> None:
-    """Exit with DROPPED if a mark dropped too far, naming each one that did."""
+    """Exit with 3 if a mark dropped too far, naming each one that did."""
     dropped = drops(marks(rows), stored, max_drop)
     for drop in dropped:
         say(f"baseline: {drop.ranker} on {drop.dataset}: {drop.reason}", err=True)
     if dropped:
-        sys.exit(DROPPED)
+        sys.exit(Exit.GATE)

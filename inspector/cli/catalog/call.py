@@ -12,6 +12,7 @@ from inspector.cli.composition import read_configuration
 from inspector.cli.consent import TerminalApprover
 from inspector.cli.launch import headless
 from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.outcome import Exit
 from inspector.cli.render import say, say_json
 from inspector.cli.run import run
 from inspector.domain.approval import CLAIMED, why_ask
@@ -48,7 +49,7 @@ def call(tool: str, pairs: tuple[str, ...], arguments: str, as_json: bool, **val
     else:
         say(result.text)
     if result.is_error:
-        sys.exit(1)
+        sys.exit(Exit.FAILED)
 
 
 async def _called(tool_id: str, pairs: Sequence[str], text: str, chosen: Options) -> ToolResult:
@@ -60,7 +61,7 @@ async def _called(tool_id: str, pairs: Sequence[str], text: str, chosen: Options
         tool = bench.catalog.get(tool_id)
         if tool is None:
             near = ", ".join(closest(tool_id, list(bench.catalog.by_id))) or "none"
-            raise ToolsightError(f"there is no tool '{tool_id}'", hint=f"Closest: {near}.")
+            raise ConfigError(f"there is no tool '{tool_id}'", hint=f"Closest: {near}.")
         given = _object(text) if text else _read(tool, pairs)
         why, approver = why_ask(tool, bench.state), TerminalApprover(yes=chosen.yes)
         request = ApprovalRequest(tool, given, why, offers_trust=why == CLAIMED)

@@ -1,5 +1,6 @@
 """Headless twins of the servers, tools and manifest screens."""
 
+import sys
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +12,7 @@ from inspector.cli.client.option import as_client, options_as
 from inspector.cli.client.view import say_catalog_as
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
+from inspector.cli.outcome import Exit
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.approval import why_ask
 from inspector.domain.budget import Budget
@@ -39,7 +41,7 @@ _EVERY = "\0"
 @shared
 @as_json
 def servers(wire: str, as_json: bool, **values: Any) -> None:
-    """Connect to every server and show the outcome."""
+    """Connect to every server and show the outcome; exit with 1 if one failed."""
 
     async def work(bench: Workbench) -> None:
         if wire:
@@ -58,7 +60,8 @@ def servers(wire: str, as_json: bool, **values: Any) -> None:
         for state in states:
             _say_failure(state)
 
-    run_headless(options(**values), work, listing=True, tell_problems=False)
+    if not run_headless(options(**values), work, listing=True, tell_problems=False):
+        sys.exit(Exit.FAILED)
 
 
 def _say_failure(server: ServerState) -> None:
@@ -85,7 +88,8 @@ def _say_failure(server: ServerState) -> None:
 def tools(tool_id: str, changes: bool, client: Client | None, as_json: bool, **values: Any) -> None:
     """List the permitted tools with their tokens, and what contradicts the claims of their servers.
 
-    With --as, they are listed as that client gets them, and TOOL, by its id, is shown whole.
+    With --as, they are listed as that client gets them, and TOOL, by its id, is shown whole. The exit code is
+    1 if a server failed, whose tools are missing.
     """
     if changes and (tool_id or client is not None):
         raise click.UsageError("--changes is of every server: leave out TOOL and --as.")
@@ -125,7 +129,8 @@ def tools(tool_id: str, changes: bool, client: Client | None, as_json: bool, **v
             if against := contradiction(tool):
                 say(f"⚠ {tool.id}: {against}")
 
-    run_headless(options_as(client, **values), work, listing=True)
+    if not run_headless(options_as(client, **values), work, listing=True):
+        sys.exit(Exit.FAILED)
 
 
 @click.command()

@@ -10,7 +10,7 @@ import click
 from inspector.cli.marketplace.report import facts_json, variable_text
 from inspector.cli.render import say
 from inspector.cli.run import interruptible
-from inspector.domain.error import ConfigError
+from inspector.domain.error import ToolsightError
 from inspector.domain.events import PluginInstalled, ServerRemoved
 from inspector.domain.installation import ServerChange
 from inspector.domain.plugin import Plugin, missing_values
@@ -97,7 +97,7 @@ def _asked(plugin: Plugin, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _agree(question: str, agreed: bool) -> None:
-    """Raises ConfigError without a yes."""
+    """Raises ToolsightError if nobody agrees."""
     if agreed:
         return
     if sys.stdin.isatty():
@@ -105,4 +105,4 @@ def _agree(question: str, agreed: bool) -> None:
             if click.confirm(question, default=False, err=True):
                 return
     hint = "" if sys.stdin.isatty() else "Run it in a terminal to be asked, or add --yes."
-    raise ConfigError("nothing was changed: nobody agreed", hint=hint)
+    raise ToolsightError("nothing was changed: nobody agreed", hint=hint)

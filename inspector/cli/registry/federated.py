@@ -15,6 +15,7 @@ from inspector.domain.federation import Federated, FederationSettings
 from inspector.domain.knob import with_values
 from inspector.domain.number import count
 from inspector.domain.settings import Settings
+from inspector.engine.registry.search import nearest_in
 
 OWN = "(own)"
 
@@ -24,7 +25,7 @@ def search_federation(options: Options, query: str, *, limit: int, floor: float,
     federation, sight = open_federation(_settings(options)), sight_of(options)
     kept, embedder = open_registry(options), require_embedder(options)
     done = federation.search(
-        lambda model, vector: kept.nearest(model, vector, limit, sight, floor=floor),
+        lambda model, vector: nearest_in(kept, model, vector, limit, sight, floor=floor),
         embedder,
         query,
         limit=limit,

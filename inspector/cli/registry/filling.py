@@ -13,6 +13,7 @@ from inspector.adapters.files.recording import read_definitions
 from inspector.adapters.files.registry_export import export_lines, is_export, read_export, write_export
 from inspector.cli.launch import headless
 from inspector.cli.options import Options, as_json as json_option, options as session_options, shared
+from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.registry.opening import open_registry
 from inspector.cli.registry.option import (
@@ -23,17 +24,16 @@ from inspector.cli.registry.option import (
     require_embedder,
     sight_of,
 )
-from inspector.cli.render import say, say_json, say_table
+from inspector.cli.render import say, say_json, say_raw, say_table
 from inspector.cli.run import run
 from inspector.domain.error import ConfigError, ToolsightError
 from inspector.domain.number import count
 from inspector.domain.registered_tool import SyncReport
 from inspector.engine.registry.acceptance import NAME_HINT, name_problem
-from inspector.engine.registry.embedding import embed_missing
+from inspector.engine.registry.embedding import embed_missing, forget_other_dimensions
 from inspector.engine.registry.port import ToolRegistry
 from inspector.engine.registry.synchronise import Synchronised, synchronise
 
-INTERRUPTED = 130
 _STDOUT = "-"
 _File = click.Path(path_type=Path)
 _no_embedding = click.option(
@@ -73,7 +73,7 @@ def import_files(
     if told and not no_embed:
         _embed_the_rest(kept, options)
     if failed:
-        sys.exit(1)
+        sys.exit(Exit.FAILED)
 
 
 def _imported(kept: ToolRegistry, file: Path, origin: str) -> SyncReport:
@@ -95,7 +95,7 @@ def export(file: Path, **values: Any) -> None:
     versions = open_registry(options).history(sight_of(options))
     if str(file) == _STDOUT:
         for line in export_lines(versions):
-            click.echo(line)
+            say_raw(f"{line}\n")
         return
     say(f"{file}: {count(write_export(file, versions), 'version')}")
 
@@ -122,8 +122,8 @@ def sync(servers: tuple[str, ...], *, no_embed: bool, as_json: bool, **values: A
         _say_synchronised(done)
     if not no_embed:
         _embed_the_rest(kept, options)
-    if not any(one.report for one in done):
-        sys.exit(1)
+    if not all(one.report for one in done):
+        sys.exit(Exit.FAILED)
 
 
 def _say_synchronised(done: Sequence[Synchronised]) -> None:
@@ -144,6 +144,7 @@ def embed(as_json: bool, **values: Any) -> None:
     options = chosen(**values)
     require_administrator(options)
     embedder, kept = require_embedder(options), open_registry(options)
+    forget_other_dimensions(kept, embedder)
     done, is_complete = _embed(kept, options)
     if as_json:
         say_json({"model": embedder.name, "embedded": done, "complete": is_complete})
@@ -151,7 +152,7 @@ def embed(as_json: bool, **values: Any) -> None:
         say(f"{count(done, 'text')} embedded")
     if not is_complete:
         say("cancelled: run the same again to go on", err=True)
-        sys.exit(INTERRUPTED)
+        sys.exit(Exit.INTERRUPTED)
 
 
 def _embed_the_rest(kept: ToolRegistry, options: Options) -> None:

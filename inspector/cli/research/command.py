@@ -11,6 +11,7 @@ import click
 
 from inspector.adapters.clock import SystemClock
 from inspector.cli.options import as_json as json_option
+from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say, say_json, say_table
 from inspector.cli.research.sources import ShippedSource
@@ -20,7 +21,6 @@ from inspector.research.heading import report
 from inspector.research.run import CHAPTERS, Chapter, chapters, make
 from inspector.research.source import Source, Steps, Stopped
 
-INTERRUPTED = 130
 _Path = click.Path(path_type=Path)
 
 
@@ -70,7 +70,7 @@ def reproduce(
         sections = _sections(wanted, source)
         if sections is None:
             say("cancelled: nothing was written", err=True)
-            sys.exit(INTERRUPTED)
+            sys.exit(Exit.INTERRUPTED)
         result = report(sections, source, _command(wanted, bool(folders)))
     _publish(result, output, as_json=as_json)
 

@@ -10,6 +10,7 @@ import click
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.files.recording import Recordings, read_definitions, read_runs
 from inspector.cli.options import as_json as json_option, database, set_values
+from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say
 from inspector.cli.runs.ports import recorded_ports
@@ -21,8 +22,6 @@ from inspector.domain.settings import BudgetSettings
 from inspector.engine.recorded.batch import play_batch, setups
 from inspector.engine.recorded.known import KnownRuns, known_runs
 from inspector.engine.scenario.profile_comparison import STATIC
-
-INTERRUPTED = 130
 
 
 def _profiles(_context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> list[str]:
@@ -119,7 +118,7 @@ def runs(
     tell(told, as_json=as_json)
     if stopped():
         say("cancelled: the figures are those of the runs that were played", err=True)
-        sys.exit(INTERRUPTED)
+        sys.exit(Exit.INTERRUPTED)
 
 
 def _known(found: Recordings, limit: int | None, known: KnownRuns) -> KnownRuns:

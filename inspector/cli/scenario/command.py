@@ -3,7 +3,6 @@
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from inspector.cli import composition
 from inspector.cli.leftover import ask_about_leftovers
 from inspector.cli.model_failure import model_failure
 from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.outcome import Exit
 from inspector.cli.render import say, say_json
 from inspector.cli.run import run
 from inspector.cli.scenario import opening
@@ -34,35 +34,8 @@ from inspector.domain.scenario import Scenario
 from inspector.engine.scenario.profile_comparison import compare_profiles
 from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.session import Listener
-from widgets import visible
 
-NOT_MET, MISCONFIGURED = 1, 2
 _NO_TERMINAL = (200, 24)
-
-
-class ScenarioCommand(click.Command):
-    """Exits with 2 for a mistake in a file or an option, so that 1 is always a scenario's result."""
-
-    def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
-        with _misconfigured():
-            return super().make_context(*arguments, **extra)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        with _misconfigured():
-            return super().invoke(ctx)
-
-
-class _Misconfigured(click.ClickException):
-    exit_code = MISCONFIGURED
-
-
-@contextmanager
-def _misconfigured() -> Iterator[None]:
-    try:
-        yield
-    except ConfigError as error:
-        hint = f"\nhint:  {error.hint}" if error.hint else ""
-        raise _Misconfigured(visible(f"{error.message}{hint}")) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +99,7 @@ def scenario() -> None:
     """Play written conversations on real servers, and check the results."""
 
 
-@scenario.command(name="list", cls=ScenarioCommand)
+@scenario.command(name="list")
 @click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
 @as_json
 def list_scenarios(folders: tuple[Path, ...], as_json: bool) -> None:
@@ -149,10 +122,10 @@ def list_scenarios(folders: tuple[Path, ...], as_json: bool) -> None:
         say(f"not readable: {problem}", err=True)
 
 
-@scenario.command(name="run", cls=ScenarioCommand)
+@scenario.command(name="run")
 @click.argument("names", nargs=-1, metavar="[FILE|NAME]...")
 @click.option("--all", "is_all", is_flag=True, help="Every scenario that comes with Toolsight.")
-@click.option("--check", is_flag=True, help="Exit with 1 if an expectation is not met.")
+@click.option("--check", is_flag=True, help="Exit with 3 if an expectation is not met.")
 @shared
 @as_json
 @click.pass_context
@@ -228,13 +201,13 @@ def _teller(width: int) -> Callable[[Record], None]:
 
 
 def _judge(played: Sequence[Played], *, quiet: bool) -> None:
-    """Exit with NOT_MET if a scenario did not pass, naming each one that did not."""
+    """Exit with 3 if a scenario did not pass, naming each one that did not."""
     failed = [one.name for one in played if not one.result.passed]
     if not quiet:
         rest = f"; failed: {', '.join(failed)}" if failed else ""
         say(f"\n{len(played) - len(failed)} of {len(played)} went as expected{rest}")
     if failed:
-        sys.exit(NOT_MET)
+        sys.exit(Exit.GATE)
 
 
 def _say_lines(lines: Iterator[str]) -> None:

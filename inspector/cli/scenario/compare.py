@@ -15,7 +15,6 @@ from inspector.cli.render import say, say_json
 from inspector.cli.scenario.command import (
     NamedScenario,
     Played,
-    ScenarioCommand,
     names_model,
     play,
     require_answers,
@@ -29,7 +28,7 @@ from inspector.engine.scenario.profile_comparison import STATIC, compare_profile
 _ONE_PROFILE = "profile"
 
 
-class _CompareCommand(ScenarioCommand):
+class _CompareCommand(click.Command):
     """Takes the shared options, except the single profile that other commands take."""
 
     def __init__(self, *, params: Iterable[click.Parameter] = (), **extra: Any) -> None:

@@ -21,7 +21,6 @@ from inspector.cli.scenario import opening
 from inspector.cli.scenario.command import (
     NamedScenario,
     Played,
-    ScenarioCommand,
     names_model,
     require_answers,
 )
@@ -35,7 +34,7 @@ from inspector.engine.scenario.race import SECONDS_A_CALL, Race
 from inspector.engine.scenario.static_script import static_settings
 
 
-@click.command(cls=ScenarioCommand)
+@click.command()
 @click.argument("name", metavar="[QUESTION|FILE|NAME]", default="demo")
 @click.option("--svg", type=click.Path(path_type=Path), help="Write a slide to this file.")
 @click.option("--cast", type=click.Path(path_type=Path), help="Write an asciinema recording to this file.")

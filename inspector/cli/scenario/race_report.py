@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-import click
-
 from inspector.app.pages.chat.race.cast import Line, ansi_line, drawn
-from inspector.cli.render import say, say_table
+from inspector.cli.render import say, say_raw, say_table
 from inspector.cli.scenario.command import Played, terminal_width
 from inspector.engine.scenario.race import Race, RaceFrame
 from inspector.engine.scenario.racer import Racer
@@ -50,7 +48,7 @@ class RaceDrawing:
             # A line that has scrolled off the screen cannot be redrawn; the last frame need not be.
             lines = lines[: size.lines - 1]
         text = "".join(f"{_shown(line, width)}{_CLEAR_LINE}\n" for line in lines)
-        click.echo(f"{_UP.format(self._lines) if self._lines else ''}{text}{_CLEAR_BELOW}", nl=False)
+        say_raw(f"{_UP.format(self._lines) if self._lines else ''}{text}{_CLEAR_BELOW}")
         self._lines = len(lines)
 
 

@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from inspector.engine.discovery.document import key_of
 from inspector.engine.embedding_ports import Embedder
 from inspector.engine.registry.port import ToolRegistry
+from inspector.engine.registry.text import embedded_text
 
 Progress = Callable[[str, int, int], None]
 """Receives what is done, how much of it, and how much there is."""
@@ -37,3 +39,15 @@ def embed_missing(
             progress("embedding", done, max(total, done))
         texts = [] if cancelled() else list(registry.unembedded(model, _READ).items())
     return done
+
+
+def forget_other_dimensions(registry: ToolRegistry, embedder: Embedder) -> None:
+    """Forget vectors that an embedder of the same name made with another number of dimensions.
+
+    One vector of now, of any tool, is enough to know: see `ToolRegistry.keep_vectors`.
+    """
+    one = next(iter(registry.tools(limit=1)), None)
+    if one is not None and registry.embedded(embedder.name):
+        text = embedded_text(one.tool)
+        vector = np.asarray(embedder.embed([text])[0], "<f4")
+        registry.keep_vectors(embedder.name, {key_of(text): vector.tobytes()})

@@ -90,6 +90,8 @@ class RegistryLibrary:
 
     def federated(self, query: str, limit: int) -> Federated:
         """The tools nearest to the query here and in the registries of peers."""
+        from inspector.engine.registry.search import nearest_in
+
         federation = self._federation()
         if federation is None or not federation.members:
             hint = "Name them in a file, and the file in federation.peers."
@@ -97,7 +99,10 @@ class RegistryLibrary:
         registry, sight, embedder = self.opened(), self._sight(), self._required()
         embedder.prepare(lambda _done, _total: None, lambda: False)
         return federation.search(
-            lambda model, vector: registry.nearest(model, vector, limit, sight), embedder, query, limit=limit
+            lambda model, vector: nearest_in(registry, model, vector, limit, sight),
+            embedder,
+            query,
+            limit=limit,
         )
 
     def embed(self, report: Callable[[int, int], None], stopped: Callable[[], bool]) -> int:

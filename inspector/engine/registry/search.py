@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from inspector.domain.access import EVERYTHING, Sight
+from inspector.domain.error import StoreError
 from inspector.domain.registered_tool import Neighbour
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import MAX_EMBEDDED
@@ -21,7 +22,29 @@ def search_registry(
 ) -> tuple[Neighbour, ...]:
     """The tools whose name and description are nearest to the query. Raises ModelError or StoreError."""
     vector = embedder.embed([query[:MAX_EMBEDDED]])[0]
-    return registry.nearest(embedder.name, vector, limit, sight, floor=floor)
+    return nearest_in(registry, embedder.name, vector, limit, sight, floor=floor)
+
+
+def nearest_in(
+    registry: ToolRegistry,
+    model: str,
+    vector: Sequence[float],
+    limit: int,
+    sight: Sight = EVERYTHING,
+    *,
+    floor: float = -1.0,
+) -> tuple[Neighbour, ...]:
+    """See `ToolRegistry.nearest`. Raises StoreError, also if no vector has as many dimensions."""
+    near = registry.nearest(model, vector, limit, sight, floor=floor)
+    if near or not registry.embedded(model, sight):
+        return near
+    # Rounding may take the cosine of opposite vectors below -1.
+    if not registry.nearest(model, vector, 1, sight, floor=-2.0):
+        raise StoreError(
+            f"the registry's vectors of {model} do not have {len(vector)} dimensions, as the query has",
+            hint="`toolsight registry embed` embeds its tools anew; until then, no search can find them.",
+        )
+    return near
 
 
 def beyond(
@@ -37,7 +60,7 @@ def beyond(
     """The `limit` nearest tools among the wanted ones. Raises StoreError."""
     asked = 2 * limit
     while True:
-        near = registry.nearest(model, vector, asked, sight, floor=floor)
+        near = nearest_in(registry, model, vector, asked, sight, floor=floor)
         found = [one for one in near if wanted(one.found.tool)]
         if len(found) >= limit or len(near) < asked:
             return tuple(found[:limit])

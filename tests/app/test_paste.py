@@ -1,0 +1,98 @@
+"""A paste of any size: inputs take a part of it that can still be edited, and say what they left out."""
+
+import pytest
+from hypothesis import given, strategies as st
+from textual import events
+from textual.app import App, ComposeResult
+from textual.widgets import Input, TextArea
+
+from inspector.app.pages.find.edit.text_editor import DescriptionArea
+from inspector.app.start.app import StartApp
+from inspector.app.terminal import MOST_BREAKS, MOST_BYTES, TerminalApp, fitting
+from inspector.domain.events import UserSaid
+from tests.support.app import app_rig
+from widgets import PlainInput, Prompt
+
+MEGABYTE = 1_000_000
+CUT = "200 kB of 1 MB were pasted; the rest is cut. An input holds 200 kB."
+
+
+class Inputs(TerminalApp[None]):
+    """Every kind of input that a person can paste into."""
+
+    def compose(self) -> ComposeResult:
+        yield Prompt(id="prompt")
+        yield PlainInput(id="line")
+        yield DescriptionArea(id="description")
+        yield TextArea(id="json")
+
+
+def notes(app: App[None]) -> list[str]:
+    return [note.message for note in app._notifications]
+
+
+@pytest.mark.parametrize("name", ["prompt", "line", "description", "json"])
+async def test_every_input_takes_200_kb_of_a_paste_and_says_what_it_cut(name: str) -> None:
+    app = Inputs()
+    async with app.run_test() as pilot:
+        widget = app.query_one(f"#{name}")
+        widget.focus()
+        app.post_message(events.Paste("word " * (MEGABYTE // 5)))
+        await pilot.press("Z")
+        text = widget.value if isinstance(widget, Input) else getattr(widget, "text", "")
+        assert len(text) == MOST_BYTES + 1
+        assert text.endswith("word Z")
+        assert notes(app) == [CUT]
+
+
+async def test_a_second_paste_has_only_the_room_that_the_first_one_left() -> None:
+    app = Inputs()
+    async with app.run_test() as pilot:
+        prompt = app.query_one(Prompt)
+        prompt.focus()
+        for letter in "ab":
+            app.post_message(events.Paste(letter * 150_000))
+            await pilot.pause()
+        assert prompt.text == "a" * 150_000 + "b" * 50_000
+        assert notes(app) == ["50 kB of 150 kB were pasted; the rest is cut. An input holds 200 kB."]
+        prompt.select_all()
+        app.post_message(events.Paste("c" * MOST_BYTES))
+        await pilot.pause()
+        assert prompt.text == "c" * MOST_BYTES
+
+
+async def test_what_is_sent_after_a_huge_paste_is_what_was_taken_of_it() -> None:
+    async with app_rig(at_home=True) as (pilot, rig):
+        pilot.app.post_message(events.Paste("x" * MEGABYTE))
+        await pilot.press("enter")
+        await pilot.pause()
+        assert notes(pilot.app) == [CUT]
+        (said,) = rig.store.read("s", kinds=("user",))
+        assert said.event == UserSaid("x" * MOST_BYTES)
+
+
+async def test_the_start_page_cuts_a_paste_too() -> None:
+    app = StartApp(lambda: (), lambda _words: "")
+    async with app.run_test() as pilot:
+        app.post_message(events.Paste("x" * MEGABYTE))
+        await pilot.pause()
+        assert len(app.query_one("#typed", Input).value) == MOST_BYTES
+
+
+@given(st.text(alphabet="a é表\n\r\t\ud800"), st.text(alphabet="a表\n"), st.integers(0, 60))
+def test_a_cut_text_is_a_beginning_that_fits_beside_what_is_held(text: str, held: str, extra: int) -> None:
+    filled = held + "x" * (MOST_BYTES - len(held.encode()) - extra)
+    kept = fitting(text, filled)
+    together = filled + kept
+    assert text.startswith(kept) or "\ud800" in text
+    assert len(together.encode(errors="replace")) <= MOST_BYTES
+    if len(text.encode(errors="replace")) <= extra:
+        assert kept == text
+
+
+def test_line_breaks_and_tabs_are_limited_too_for_each_is_as_slow_as_ten_letters() -> None:
+    for sign in "\n\r\t":
+        assert fitting(sign * MEGABYTE) == sign * MOST_BREAKS
+        assert fitting("a" + sign, sign * MOST_BREAKS) == "a"
+    csv = "some,cells,of,a,row\n" * (MOST_BYTES // 20)
+    assert fitting(csv) == csv

@@ -1,0 +1,99 @@
+"""How commands end: exit codes, lost output, no terminal."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.cli.open_app import open_app
+from inspector.cli.options import Options
+from inspector.cli.outcome import MEANINGS, Exit
+from inspector.domain.error import ConfigError
+from tests.cli.conftest import Toolsight
+from tests.support.weather_configuration import write_weather_configuration
+
+
+@pytest.fixture
+def half_up(tmp_path: Path) -> tuple[str, ...]:
+    """A configuration of a server that works and one that cannot be started."""
+    path = write_weather_configuration(tmp_path)
+    data = json.loads(path.read_text())
+    data["mcpServers"]["gone"] = {"command": "no-such-command-anywhere"}
+    path.write_text(json.dumps(data))
+    return ("--config", str(path), "--approve")
+
+
+@pytest.mark.parametrize("words", [("servers",), ("servers", "--wire"), ("tools",), ("tools", "--json")])
+def test_a_server_that_failed_is_exit_code_1_and_the_others_are_listed(
+    toolsight: Toolsight, half_up: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    done = toolsight(*words, *half_up)
+    assert done.exit_code == Exit.FAILED
+    assert "weather" in done.stdout
+    assert "gone" in done.stdout + done.stderr
+
+
+def test_what_is_wrong_on_the_command_line_is_exit_code_2(toolsight: Toolsight, tmp_path: Path) -> None:
+    wrong = (
+        ("servres",),
+        ("tools", "--nosuch"),
+        ("tools", "--set", "binding.capacty=3"),
+        ("tools", "--profile", "nosuch"),
+        ("tools", "--config", str(tmp_path / "nosuch.json")),
+        ("tools", "--demo", "--user", "ada"),
+        ("scenario", "run", "nosuch"),
+    )
+    assert {toolsight(*words).exit_code for words in wrong} == {Exit.USAGE}
+
+
+def test_the_help_has_every_exit_code(toolsight: Toolsight) -> None:
+    _, codes = toolsight("--help").stdout.split("Exit codes:")
+    assert (
+        [int(line.split()[0]) for line in codes.splitlines() if line[2:3].isdigit()]
+        == [0, 1, 2, 3, 130]
+        == list(MEANINGS)
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [("settings",), ("settings", "--json"), ("keys",), ("--help",)])
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_told_and_a_closed_pipe_is_not(words: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "inspector", *words]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        Exit.FAILED,
+        "error: the output cannot be written: No space left on device\n",
+    )
+    reading, writing = os.pipe()
+    os.close(reading)
+    closed = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (closed.returncode, closed.stderr) == (Exit.FAILED, "")
+
+
+@pytest.mark.slow
+def test_a_reader_that_has_read_enough_ends_a_command_while_its_servers_run(tmp_path: Path) -> None:
+    config = write_weather_configuration(tmp_path)
+    command = [sys.executable, "-m", "inspector", "tools", "--json", "--config", str(config), "--approve"]
+    variables = {**os.environ, "TOOLSIGHT_DB": str(tmp_path / "t.db")}
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        command, stdout=writing, stderr=subprocess.PIPE, text=True, env=variables, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (Exit.FAILED, "")
+
+
+def test_without_a_terminal_the_app_names_commands_and_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Path(os.devnull).open() as nothing:
+        monkeypatch.setattr(sys, "stdin", nothing)
+        with pytest.raises(ConfigError) as caught:
+            open_app(Options(demo=True))
+    assert "needs a terminal" in caught.value.message
+    assert "`toolsight tools`" in caught.value.hint
