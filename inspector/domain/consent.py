@@ -8,8 +8,10 @@ from typing import Final
 
 from inspector.domain.configuration import Configuration
 from inspector.domain.decisive import chooses
+from inspector.domain.package_run import PackageKind, package_run
 from inspector.domain.redaction import Redactor, looks_secret
 from inspector.domain.server import Expansion, Program, ServerSpec
+from inspector.domain.suspect import METADATA, lookalikes, metadata_hosts
 
 _PREDICATES = "predicates (Python)"
 _DIGEST_DIGITS = 12
@@ -55,6 +57,7 @@ class ServerConsent:
     secrets. With `trusted`, tools that the server says only read are called without asking. For the
     predicates file instead of a server, `executes` is its path and `digest` the start of its SHA-256.
     `program` is None if the command's file has not been looked for. `folders` are those that it may learn.
+    `metadata` names its parts that are addresses of cloud metadata.
     """
 
     name: str
@@ -70,6 +73,7 @@ class ServerConsent:
     decisive: tuple[tuple[str, str], ...] = ()
     handed: tuple[Handed, ...] = ()
     folders: tuple[str, ...] = ()
+    metadata: tuple[str, ...] = ()
 
     def facts(self) -> tuple[Fact, ...]:
         """The lines of the question, every text on one line; it may still control a terminal."""
@@ -77,6 +81,8 @@ class ServerConsent:
             Fact("address", self.url),
             Fact("command", shlex.join(self.argv)),
             *self._program_facts(),
+            *(Fact("metadata", f"{place} {METADATA}", True) for place in self.metadata),
+            *(Fact("look-alike", f"{name} is not {known}", True) for name, known in self._lookalikes()),
             *(Fact("chooses", f"{chooses(name)}: {name}={value}", True) for name, value in self.decisive),
             *map(_handed_fact, self.handed),
             Fact("folder", self.cwd),
@@ -88,6 +94,10 @@ class ServerConsent:
             Fact("sha-256", self.digest),
         )
         return tuple(Fact(row.label, _on_one_line(row.text), row.warns) for row in rows if row.text)
+
+    def _lookalikes(self) -> Iterator[tuple[str, str]]:
+        run = package_run(self.argv)
+        return lookalikes(self.argv, images=run is not None and run.kind is PackageKind.OCI)
 
     def _program_facts(self) -> Iterator[Fact]:
         if self.program is None or not self.argv:
@@ -138,6 +148,7 @@ def _described(spec: ServerSpec) -> ServerConsent:
             header_names=tuple(sorted(spec.headers)),
             trusted=spec.trust_annotations,
             handed=tuple(_handed(spec.expansions, _host(url))),
+            metadata=tuple(_metadata(spec)),
         )
     return ServerConsent(
         spec.name,
@@ -148,7 +159,17 @@ def _described(spec: ServerSpec) -> ServerConsent:
         program=spec.program,
         decisive=tuple(_decisive(spec.env, shown)),
         handed=tuple(each for each in _handed(spec.expansions, "") if each.own not in _EVERYONES),
+        metadata=tuple(_metadata(spec)),
     )
+
+
+def _metadata(spec: ServerSpec) -> Iterator[str]:
+    """The parts of a server's entry that are addresses of cloud metadata."""
+    yield from metadata_hosts(spec.url)
+    for word in spec.argv:
+        yield from metadata_hosts(word)
+    for name, value in sorted(spec.env.items()):
+        yield from (f"its variable {name} ({host})" for host in metadata_hosts(value))
 
 
 def _decisive(env: Mapping[str, str], shown: Mapping[str, str]) -> Iterator[tuple[str, str]]:
