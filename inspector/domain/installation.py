@@ -79,7 +79,9 @@ class Installation:
     @property
     def consent(self) -> ServerConsent:
         """What a yes allows, as every start of a server is asked for, without what was given as a secret."""
-        asked = describe(replace(self.becomes.configuration, servers=(self.spec,), predicates=""))[0]
+        asked = describe(replace(self.becomes.configuration, servers=(self.spec,), predicates="", named=()))[
+            0
+        ]
         return replace(asked, argv=tuple(map(self._covered, asked.argv)), url=self._covered(asked.url))
 
     def _covered(self, text: str) -> str:
