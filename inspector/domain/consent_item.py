@@ -35,8 +35,8 @@ class ChangedFile:
 
     @property
     def brief(self) -> str:
-        """The file's name, and how much of it changed."""
-        return f"{PurePath(self.path).name}: {self._how}"
+        """How much of the file changed, and its name."""
+        return f"{self._how}: {PurePath(self.path).name}"
 
     @property
     def text(self) -> str:

@@ -86,6 +86,15 @@ def test_only_a_script_outside_the_folder_or_of_another_owner_asks_again(
     assert asks("python3", "server.py") == [True]
 
 
+def test_a_server_under_work_asks_nothing_about_a_person_s_own_files(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = spec(home, "python3", "link.py")
+    assert [file.asks for file in run_file.under_work(outside).files] == [False]
+    monkeypatch.setattr(run_file, "os", SimpleNamespace(geteuid=lambda: os.geteuid() + 1))
+    assert [file.asks for file in run_file.under_work(outside).files] == [True]
+
+
 def test_a_program_of_the_system_is_left_out_unless_others_may_write_it(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

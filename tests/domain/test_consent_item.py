@@ -31,7 +31,7 @@ def test_another_binary_is_changed_by_no_number_of_lines() -> None:
 
 def test_a_file_that_was_not_there_is_new_and_one_that_is_gone_is_nothing() -> None:
     (found,) = changed_files([script("a", path="/srv/new.py")], [script("a")])
-    assert found.brief == "new.py: new"
+    assert found.brief == "new: new.py"
 
 
 @given(lines, lines)

@@ -84,7 +84,7 @@ async def test_servers_are_listed_with_what_changed_since_they_were_approved() -
         rig.bench.connect()
         await rig.bench.wait_connected()
         assert rig.bench.state.servers["shop"].news == ("/srv/a.py: 1 line changed since you approved it",)
-        assert "a.py: 1 line changed" in rig.events("connecting")[0].summary()
+        assert "1 line changed: a.py" in rig.events("connecting")[0].summary()
         shop.info = ServerInfo("shop", "1.1")
         await rig.bench.reconnect("shop")
         assert list(rig.bench.state.servers["shop"].news)[1:] == ["version 1.1, was 1.0 when you approved it"]
