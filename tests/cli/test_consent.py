@@ -212,3 +212,6 @@ def test_the_marketplace_asks_before_it_reads_a_catalog_that_a_file_names(
     refused = toolsight("marketplace", "list", "--config", str(scripted))
     assert refused.exit_code == 1
     assert "has not been approved" in refused.stderr
+    assert toolsight("marketplace", "list", "--config", str(scripted), "--approve").exit_code == 0
+    assert toolsight("marketplace", "list", "--config", str(scripted)).exit_code == 0
+    assert toolsight("servers", "--config", str(scripted)).exit_code == 1

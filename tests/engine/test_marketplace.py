@@ -464,3 +464,11 @@ def test_what_a_catalog_calls_a_command_is_neither_shown_nor_believed() -> None:
     assert shell.package.label == ""
     assert not shell.is_installed((runs,))
     assert shell.is_installed((ServerSpec("x", command="sh", args=("-c", "id")),))
+
+
+async def test_installing_marks_a_publisher_that_looks_like_a_known_one_and_a_metadata_address() -> None:
+    posing = plugin("io.github.rnicrosoft/files", "Reads files.", args=("--api", "http://169.254.169.254/"))
+    async with opened(configuration=CONFIGURED, marketplace=market(posing)) as rig:
+        marked = {fact.label: fact.text for fact in rig.bench.marketplace.plan("files").facts() if fact.warns}
+        assert marked["look-alike"] == "rnicrosoft is not microsoft"
+        assert marked["metadata"].startswith("169.254.169.254 is a cloud's metadata address")
