@@ -34,8 +34,8 @@ def require_consent(configuration: Configuration, memory: ServerMemory, *, appro
 
 
 def _since(check: ConsentCheck) -> str:
-    """The files that changed, which may be why it asks again."""
-    changed = [file.path for files in check.changed.values() for file in files]
+    """The files because of which it asks again, if any."""
+    changed = [file.path for file in check.asking]
     return f" as it is now (changed: {', '.join(changed)})" if changed else ""
 
 

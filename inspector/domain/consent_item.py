@@ -69,9 +69,9 @@ def changed_files(now: Sequence[RunFile], approved: Sequence[RunFile]) -> tuple[
     return tuple(change for _, change in _changes(now, approved))
 
 
-def asks_again(now: Sequence[RunFile], approved: Sequence[RunFile]) -> bool:
-    """Whether a file changed that needs consent again."""
-    return any(file.asks for file, _ in _changes(now, approved))
+def asking_files(now: Sequence[RunFile], approved: Sequence[RunFile]) -> tuple[ChangedFile, ...]:
+    """The changed files that need consent again."""
+    return tuple(change for file, change in _changes(now, approved) if file.asks)
 
 
 def _changes(now: Sequence[RunFile], approved: Sequence[RunFile]) -> Iterator[tuple[RunFile, ChangedFile]]:

@@ -5,17 +5,21 @@ from dataclasses import dataclass, replace
 
 from inspector.domain.configuration import Configuration
 from inspector.domain.consent import ServerConsent, describe
-from inspector.domain.consent_item import ChangedFile, asks_again, changed_files
+from inspector.domain.consent_item import ChangedFile, asking_files, changed_files
 from inspector.engine.store_ports import ServerMemory
 
 
 @dataclass(frozen=True, slots=True)
 class ConsentCheck:
-    """Whether everything is approved; `changed` are the files that were other ones then, by server."""
+    """Whether everything is approved.
+
+    `changed` are the files that were other ones then, by server; `asking` are those that need consent again.
+    """
 
     configuration: Configuration
     is_approved: bool
     changed: Mapping[str, tuple[ChangedFile, ...]]
+    asking: tuple[ChangedFile, ...] = ()
 
     @property
     def question(self) -> tuple[ServerConsent, ...]:
@@ -28,9 +32,13 @@ def check_consent(configuration: Configuration, memory: ServerMemory) -> Consent
     """Compare what would run with what a person approved. Raises StoreError."""
     items = configuration.consent_items()
     known = memory.approved([item.id for item in items])
-    is_approved = all(item.id in known and not asks_again(item.files, known[item.id]) for item in items)
-    found = {item.server: changed_files(item.files, known[item.id]) for item in items if item.id in known}
-    return ConsentCheck(configuration, is_approved, {name: files for name, files in found.items() if files})
+    again = [item for item in items if item.id in known]
+    found = {item.server: changed_files(item.files, known[item.id]) for item in again}
+    asking = tuple(file for item in again for file in asking_files(item.files, known[item.id]))
+    is_approved = len(again) == len(items) and not asking
+    return ConsentCheck(
+        configuration, is_approved, {name: files for name, files in found.items() if files}, asking
+    )
 
 
 def approve(configuration: Configuration, memory: ServerMemory) -> None:

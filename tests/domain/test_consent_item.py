@@ -5,7 +5,7 @@ import zlib
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.domain.consent_item import ChangedFile, RunFile, asks_again, changed_files
+from inspector.domain.consent_item import ChangedFile, RunFile, asking_files, changed_files
 
 lines = st.lists(st.text(max_size=4), max_size=8)
 
@@ -37,6 +37,6 @@ def test_a_file_that_was_not_there_is_new_and_one_that_is_gone_is_nothing() -> N
 @given(lines, lines)
 def test_only_what_changed_is_told_and_asks_only_where_it_may(before: list[str], after: list[str]) -> None:
     old, new = [script(*before)], [script(*after, asks=True)]
-    assert bool(changed_files(new, old)) is (before != after) is asks_again(new, old)
-    assert not asks_again([script(*after)], old)
+    assert bool(changed_files(new, old)) is (before != after) is bool(asking_files(new, old))
+    assert not asking_files([script(*after)], old)
     assert all(1 <= found.lines <= max(len(before), len(after)) for found in changed_files(new, old))
