@@ -79,9 +79,9 @@ class Guarded(Screen[Any]):
     def on_mount(self) -> None:
         self._small = _TooSmall(self.least, self.action_refuse)
         self.mount(self._small)
-        # It is shown from now on, however long ago it was made.
+        # It is seen from its first frame on, however long ago it was made.
+        self.call_after_refresh(self._begin)
         self._begin()
-        self._show_state()
 
     def on_resize(self) -> None:
         """Say so if it does not fit, and take its time again once it does."""
@@ -92,7 +92,6 @@ class Guarded(Screen[Any]):
         for part in self.query_children(Vertical):
             part.display = not is_too_small
         self._begin()
-        self._show_state()
         self.call_after_refresh(self._focus_refusal)
 
     def action_refuse(self) -> None:
@@ -131,6 +130,7 @@ class Guarded(Screen[Any]):
         """Take no answer for a second."""
         self._opens_at = self._quiet_at = self._now() + _FIRST
         self._is_pressed_early = True
+        self._show_state()
 
     def _focus_refusal(self) -> None:
         buttons = self._small.query(Button) if self._small.display else self.query(str(self.AUTO_FOCUS))

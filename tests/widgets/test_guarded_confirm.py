@@ -163,6 +163,21 @@ async def test_the_first_second_begins_when_the_question_is_shown(clock: Clock) 
         assert app.answers == []
 
 
+async def test_the_first_second_begins_with_the_first_frame_on_a_busy_machine(clock: Clock) -> None:
+    class Slow(GuardedConfirm):
+        def show_waiting(self, waiting: bool) -> None:
+            super().show_waiting(waiting)
+            clock.now = max(clock.now, 5.0)
+
+    app = Asking()
+    async with app.run_test() as pilot:
+        app.push_screen(Slow("Call it?", "It deletes.", CHOICES), app.answers.append)
+        await pilot.pause()
+        clock.now = 5.5
+        await pilot.press("left", "enter")
+        assert app.answers == []
+
+
 @pytest.mark.parametrize("size", [(80, 16), (46, 24), (40, 10), (20, 5), (8, 2)])
 async def test_a_terminal_too_small_for_the_question_says_so_and_takes_no_only(
     clock: Clock, size: tuple[int, int]
