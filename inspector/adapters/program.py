@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from inspector.adapters.files.content import is_file
+from inspector.adapters.run_file import require_unchanged
 from inspector.domain.error import ConnectError
 from inspector.domain.server import Program, ServerSpec
 
@@ -44,7 +45,8 @@ def program_of(spec: ServerSpec, environment: Mapping[str, str]) -> Program:
 def file_to_start(spec: ServerSpec, environment: Mapping[str, str]) -> str | None:
     """The file that consent was given for; None if the command alone decides.
 
-    Raises ConnectError if the command comes down to another file now, and FileNotFoundError if to none.
+    Raises ConnectError if the command comes down to another file now, or to one with other content that needs
+    consent, and FileNotFoundError if to none.
     """
     if spec.program is None:
         return None
@@ -57,6 +59,7 @@ def file_to_start(spec: ServerSpec, environment: Mapping[str, str]) -> str | Non
         )
     if not now.file:
         raise FileNotFoundError(f"no file is found for {spec.command}")
+    require_unchanged(spec)
     return now.file
 
 

@@ -9,7 +9,7 @@ from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.elicitation.elicitor import ModalElicitor
 from inspector.app.dialogs.leftover import ask_about_leftovers
-from inspector.domain.consent import describe
+from inspector.engine.consent import approve, check_consent
 from inspector.engine.ports import Leftovers
 from inspector.engine.store_ports import ServerMemory
 from inspector.engine.workbench import Workbench
@@ -68,14 +68,13 @@ async def connect(app: "App[None]", opened: Opened) -> bool:
     if opened.elicitor is not None:
         opened.elicitor.attach(app)
     configuration = opened.bench.whole_configuration
-    fingerprint = configuration.fingerprint()
     # In a thread, so that opening the database does not block the keyboard.
-    approved = await asyncio.to_thread(opened.memory.is_approved, fingerprint)
-    if not (configuration.trusted or approved):
-        dialog = ConsentDialog(configuration.source, describe(configuration))
+    check = await asyncio.to_thread(check_consent, configuration, opened.memory)
+    if not check.is_approved or (opened.approves and check.changed):
+        dialog = ConsentDialog(configuration.source, check.question)
         if not (opened.approves or ConsentDialog.accepted(await app.push_screen_wait(dialog))):
             return False
-        opened.memory.approve(fingerprint, configuration.source)
+        approve(configuration, opened.memory)
     if opened.leftovers is not None:
         await ask_about_leftovers(app, opened.leftovers)
     # Loading the tokenizer stops everything for a moment, and for longer while servers start.

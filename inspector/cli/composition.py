@@ -7,7 +7,7 @@ import asyncio
 import os
 import secrets
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -41,8 +41,9 @@ from inspector.cli.folder import FOUND_IN_FOLDER, found_in
 from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
 from inspector.domain.closest import closest
-from inspector.domain.configuration import Configuration
+from inspector.domain.configuration import Configuration, Named
 from inspector.domain.error import ConfigError
+from inspector.domain.settings import Settings
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder
 from inspector.engine.policy import Policy
 from inspector.engine.ports import (
@@ -148,14 +149,14 @@ def read_configuration(options: Options, *, may_be_empty: bool = False) -> Confi
 
 def _read(options: Options, may_be_empty: bool) -> Configuration:
     if options.demo:
-        return _with_chosen(demo_configuration(demo_folder()), options)
+        return with_chosen(demo_configuration(demo_folder()), options)
     if options.registry:
         from inspector.cli.registry.opening import stored_configuration
 
-        return _with_chosen(stored_configuration(options), options)
+        return with_chosen(stored_configuration(options), options)
     if options.server:
         typed = typed_configuration(options.server, environment=os.environ, inputs=given_inputs(options))
-        return _with_chosen(typed, options)
+        return with_chosen(typed, options)
     path = configuration_path(options)
     if path is None:
         raise ConfigError(
@@ -167,7 +168,7 @@ def _read(options: Options, may_be_empty: bool) -> Configuration:
     configuration = read(
         path, environment=os.environ, inputs=given_inputs(options), may_be_empty=may_be_empty
     )
-    return _with_chosen(configuration, options)
+    return with_chosen(configuration, options)
 
 
 def given_inputs(options: Options) -> dict[str, str]:
@@ -196,7 +197,9 @@ def demo_configuration(state: Path) -> Configuration:
         "TOOLSIGHT_STATE": str(state),
     }
     configuration = read(demo_path(), environment=os.environ, variables=variables)
-    return replace(configuration, trusted=True)
+    return replace(
+        configuration, trusted=True, servers=tuple(replace(spec, files=()) for spec in configuration.servers)
+    )
 
 
 def shipped_scenarios() -> list[Path]:
@@ -371,15 +374,48 @@ def _cases(files: Sequence[str]) -> "list[EvalCase]":
     return [case for file in files for case in read_cases(Path(file))]
 
 
-def _with_chosen(configuration: Configuration, options: Options) -> Configuration:
+def with_chosen(configuration: Configuration, options: Options) -> Configuration:
     """Add what the settings bring to what needs consent. Raises ConfigError.
 
-    That is the predicate file with its digest, and the folder that servers may learn.
+    That is the predicate file with its digest, what else they name, which changed files ask again, and the
+    folder that servers may learn.
     """
     chosen = Policy(configuration, profile=options.profile, values=_anchored(options.settings)).settings
     path = chosen.access.predicates
-    told = replace(configuration, client=chosen.client, folders=_folders(configuration, options))
-    return replace(told, predicates=path, predicates_digest=digest(Path(path))) if path else told
+    found = digest(Path(path)) if path else ""
+    named = tuple(_named(configuration, chosen, found, options))
+    servers = configuration.servers
+    if chosen.consent.changed_files == "ask":
+        servers = tuple(
+            replace(spec, files=tuple(replace(file, asks=True) for file in spec.files)) for spec in servers
+        )
+    return replace(
+        configuration,
+        servers=servers,
+        client=chosen.client,
+        folders=_folders(configuration, options),
+        predicates=path,
+        predicates_digest=found,
+        named=named,
+    )
+
+
+def _named(
+    configuration: Configuration, chosen: Settings, predicates: str, options: Options
+) -> Iterator[Named]:
+    """What the configuration's file or a scenario names, and neither the person nor Toolsight itself."""
+    files = [("access.policy", chosen.access.policy)]
+    files += [("marketplace.catalogs", catalog) for catalog in chosen.marketplace.catalogs]
+    typed = {**options.values, **({"access.policy": options.policy} if options.policy else {})}
+    own = fixtures_path().resolve()
+    model = chosen.discovery.embedding_model
+    if model not in ("packaged", "none") and "discovery.embedding_model" not in typed:
+        yield Named("discovery.embedding_model", model)
+    for setting, file in files:
+        if file and setting not in typed and not Path(file).resolve().is_relative_to(own):
+            yield Named(setting, file)
+    if predicates and configuration.trusted and "access.predicates" not in typed:
+        yield Named("access.predicates", chosen.access.predicates, predicates)
 
 
 def _folders(configuration: Configuration, options: Options) -> tuple[str, ...]:

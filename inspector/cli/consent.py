@@ -7,9 +7,10 @@ import click
 from inspector.cli.render import say
 from inspector.cli.run import interruptible
 from inspector.domain.configuration import Configuration
-from inspector.domain.consent import ServerConsent, describe, warnings_text
+from inspector.domain.consent import ServerConsent, warnings_text
 from inspector.domain.error import ConfigError
 from inspector.domain.message import arguments_text
+from inspector.engine.consent import ConsentCheck, approve as remember, check_consent
 from inspector.engine.ports import ApprovalRequest, Decision
 from inspector.engine.store_ports import ServerMemory
 from widgets import visible
@@ -18,29 +19,38 @@ from widgets import visible
 def require_consent(configuration: Configuration, memory: ServerMemory, *, approve: bool) -> None:
     """Ask for consent before an unknown configuration starts anything; remember it for exactly this content.
 
+    With `approve`, files that changed since are remembered as they are now.
     Raises ConfigError without consent.
     """
-    if configuration.trusted or memory.is_approved(configuration.fingerprint()):
+    check = check_consent(configuration, memory)
+    if check.is_approved and not (approve and check.changed):
         return
-    if not approve and not _ask(configuration):
+    if not approve and not _ask(check):
         raise ConfigError(
-            f"{configuration.source} has not been approved, so nothing was started",
+            f"{configuration.source} has not been approved{_since(check)}, so nothing was started",
             hint="Run the command in a terminal to see what it starts, or add --approve.",
         )
-    memory.approve(configuration.fingerprint(), configuration.source)
+    remember(configuration, memory)
 
 
-def _ask(configuration: Configuration) -> bool:
+def _since(check: ConsentCheck) -> str:
+    """The files because of which it asks again, if any."""
+    changed = [file.path for file in check.asking]
+    return f" as it is now (changed: {', '.join(changed)})" if changed else ""
+
+
+def _ask(check: ConsentCheck) -> bool:
     if not sys.stdin.isatty():
         return False
-    say(f"{configuration.source} would start:", err=True)
-    servers = describe(configuration)
+    servers = check.question
+    verb = "start" if any(not server.named for server in servers) else "use"
+    say(f"{check.configuration.source} would {verb}:", err=True)
     for server in servers:
         say(consent_text(server), err=True)
     if warnings := warnings_text(servers):
         say(f"{warnings}.", err=True)
     with interruptible():
-        return click.confirm("Start these?", default=False, err=True)
+        return click.confirm(f"{verb.capitalize()} these?", default=False, err=True)
 
 
 def consent_text(server: ServerConsent) -> str:

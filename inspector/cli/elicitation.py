@@ -18,8 +18,9 @@ from inspector.domain.elicitation import (
     FormRequest,
     LinkRequest,
     address,
+    impersonation,
 )
-from inspector.domain.elicitation_form import FormField, form_fields
+from inspector.domain.elicitation_form import FormField, form_fields, form_warnings
 from widgets import visible
 from widgets.typed_value import InvalidValue, Kind, parse
 
@@ -48,6 +49,8 @@ def _filled_in(request: FormRequest) -> ElicitationAnswer:
     fields = form_fields(request.schema)
     names = ", ".join(_line(field.title or field.name) for field in fields)
     say(f"  It wants: {names or 'nothing'}. Type no passwords, keys or tokens.", err=True)
+    for warning in form_warnings(request, fields):
+        say(f"  ! {_line(warning)}", err=True)
     refusal = _refusal("fill in")
     if refusal is not None:
         return refusal
@@ -59,8 +62,9 @@ def _visited(request: LinkRequest) -> ElicitationAnswer:
     parts = address(request.url)
     shown = visible(request.url, limit=LONGEST_ADDRESS, newlines=False)
     say(f"{shown}\n  host: {visible(parts.host, newlines=False) or 'none'}", err=True)
-    for warning in parts.warnings:
-        say(f"  ! {warning}", err=True)
+    said = impersonation(f"the server {request.server}", request.message)
+    for warning in filter(None, (said, *parts.warnings)):
+        say(f"  ! {_line(warning)}", err=True)
     if not parts.opens:
         return ElicitationAnswer(Action.DECLINE, why=", ".join(parts.warnings))
     refusal = _refusal("visit")

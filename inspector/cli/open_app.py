@@ -124,6 +124,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     """Open a workbench with the real adapters; leaving the stack closes it."""
     await asyncio.to_thread(import_module, "inspector.cli.composition")
     from inspector.adapters.clipboard import SystemClipboard
+    from inspector.adapters.run_file import under_work
     from inspector.app.dialogs.approver import ModalApprover
     from inspector.app.dialogs.elicitation.elicitor import ModalElicitor
     from inspector.app.navigation import ScenarioPage
@@ -135,6 +136,8 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from inspector.cli.scenario.lab import ShippedLab
 
     configuration = composition.read_configuration(options)
+    if watch:
+        configuration = replace(configuration, servers=tuple(map(under_work, configuration.servers)))
     memory = composition.open_memory(options)
     approver = ModalApprover(yes=options.yes)
     elicitor = ModalElicitor()

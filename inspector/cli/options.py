@@ -133,6 +133,11 @@ database = _common(
     type=click.Path(path_type=Path),
     help="The SQLite file, also taken from TOOLSIGHT_DB.",
 )
+approve = _common(
+    "--approve",
+    is_flag=True,
+    help="Start this configuration's servers without asking, and remember the consent.",
+)
 _CONFIGURED = (
     _config,
     _common(
@@ -173,11 +178,7 @@ _SHARED = (
     _common("--toolset", default="", help="A toolset of the configuration; by default, all tools."),
     database,
     *_CONFIGURED[1:],
-    _common(
-        "--approve",
-        is_flag=True,
-        help="Start this configuration's servers without asking, and remember the consent.",
-    ),
+    approve,
     _common("--yes", is_flag=True, help="Allow tool calls that change something without asking."),
     _common(
         "--trust",

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -70,7 +70,11 @@ class _Stopping:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """While a person is asked on the terminal, which holds up the event loop, a signal ends the question."""
+    """While a person is asked on the terminal, which holds up the event loop, a signal ends the question.
+
+    What was typed before the question was there is no answer to it.
+    """
+    _forget_typed()
     if not _is_main():
         yield
         return
@@ -89,6 +93,16 @@ def interruptible() -> Iterator[None]:
         signal.set_wakeup_fd(wakeup)
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _forget_typed() -> None:
+    """Drop what waits to be read from the terminal, if there is one."""
+    try:
+        import termios
+    except ImportError:
+        return
+    with suppress(OSError, ValueError, termios.error):
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 @contextmanager

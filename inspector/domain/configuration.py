@@ -1,18 +1,26 @@
 """A configuration after reading, checking and expansion: servers, toolsets and settings."""
 
-import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.domain.client_capabilities import declared
 from inspector.domain.closest import closest
+from inspector.domain.consent_item import ConsentItem, item_id
 from inspector.domain.error import ConfigError
-from inspector.domain.jsonvalue import canonical
 from inspector.domain.profile import DEFAULT_PROFILE
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import ClientCapabilities, DiscoverySettings, Settings
 from inspector.domain.toolset import Toolset
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a file's settings name beside its servers: a model to fetch, a file to read or to execute."""
+
+    setting: str
+    text: str
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +32,8 @@ class Configuration:
     path of a Python file that would be executed, `predicates_digest` the SHA-256 of its content when it was
     read. `disabled` names the servers that the file has, but turns off. `client` is what is declared to every
     server whose entry says nothing else, and `folders` the absolute paths that those may learn to which roots
-    are declared.
+    are declared. `named` is what its settings or a scenario's name, which needs consent even where the
+    servers are trusted.
     """
 
     source: str
@@ -39,26 +48,35 @@ class Configuration:
     disabled: tuple[str, ...] = ()
     client: ClientCapabilities = ClientCapabilities()
     folders: tuple[str, ...] = ()
+    named: tuple[Named, ...] = ()
 
-    def fingerprint(self) -> str:
-        """The hash a consent is tied to: changing any command, argument, folder or variable voids it.
+    def consent_items(self) -> tuple[ConsentItem, ...]:
+        """Everything that a person has to approve, one by one: what is left of it later needs no new consent.
 
-        So does another file found for a command, another variable of the person's own that is handed over,
-        one changed byte of the predicates file, which is executed too, and trusting another server: that lets
-        its tools be called without asking; and letting another server learn the folder.
+        Changing any command, argument, folder or variable of a server makes another item of it. So does
+        another file found for its command, and another variable of the person's own that is handed over. Two
+        more items are trusting a server, which lets its tools be called without asking, and letting one learn
+        the folder. One changed byte of the predicates file, which is executed, makes another item of that.
         """
-        servers = sorted((server.name, server.consent_fingerprint()) for server in self.servers)
-        own = [self.predicates, self.predicates_digest]
-        trusted = sorted(server.name for server in self.servers if server.trust_annotations)
-        more = {"predicates": own if any(own) else (), "trusted": trusted, "roots": self._told}
-        given = {name: value for name, value in more.items() if value}
-        parts = {"servers": servers, **given} if given else servers
-        return hashlib.sha256(canonical(parts).encode()).hexdigest()
+        named = (ConsentItem(item_id(one.setting, one.text, one.digest)) for one in self.all_named)
+        return (*self._server_items(), *named)
 
     @property
-    def _told(self) -> list[str]:
-        """The servers that may learn the folders."""
-        return sorted(spec.name for spec in self.servers if self.folders_for(spec))
+    def all_named(self) -> tuple[Named, ...]:
+        """`named`, with the predicates that the person's own file has or that were typed for it."""
+        if self.trusted or not self.predicates:
+            return self.named
+        return (Named("access.predicates", self.predicates, self.predicates_digest), *self.named)
+
+    def _server_items(self) -> Iterator[ConsentItem]:
+        for spec in self.servers:
+            if self.trusted or spec.lacks:
+                continue
+            yield ConsentItem(spec.consent_id, spec.name, spec.files)
+            if spec.trust_annotations:
+                yield ConsentItem(item_id("trusted", spec.consent_id))
+            if self.folders_for(spec):
+                yield ConsentItem(item_id("roots", spec.consent_id))
 
     def folders_for(self, spec: ServerSpec) -> tuple[str, ...]:
         """The folders that a server may learn: what the person agreed to, whatever is declared later."""

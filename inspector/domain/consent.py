@@ -6,13 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from inspector.domain.configuration import Configuration
+from inspector.domain.configuration import Configuration, Named
+from inspector.domain.consent_item import ChangedFile
 from inspector.domain.decisive import chooses
+from inspector.domain.package_run import PackageKind, package_run
 from inspector.domain.redaction import Redactor, looks_secret
 from inspector.domain.server import Expansion, Program, ServerSpec
+from inspector.domain.suspect import METADATA, lookalikes, metadata_hosts
 
-_PREDICATES = "predicates (Python)"
+_NAMED = "settings"
 _DIGEST_DIGITS = 12
+_NONE: Mapping[str, tuple[ChangedFile, ...]] = {}
 _USER_INFO = re.compile(r"(?<=://)[^/?#\s]*@")
 _HIDDEN = "***@"
 _SPACES = re.compile(r"[\s\u2800]{3,}")
@@ -52,9 +56,11 @@ class ServerConsent:
     """One server: its exact command line, file and folder, or its URL; variable names.
 
     `decisive` has the values of the variables that choose what runs, all others stay unread: they may be
-    secrets. With `trusted`, tools that the server says only read are called without asking. For the
-    predicates file instead of a server, `executes` is its path and `digest` the start of its SHA-256.
+    secrets. With `trusted`, tools that the server says only read are called without asking. `named` is what
+    settings name, instead of a server.
     `program` is None if the command's file has not been looked for. `folders` are those that it may learn.
+    `metadata` names its parts that are addresses of cloud metadata; `changed` are the files that are not as
+    they were when a person approved it.
     """
 
     name: str
@@ -64,12 +70,18 @@ class ServerConsent:
     url: str = ""
     header_names: tuple[str, ...] = ()
     trusted: bool = False
-    executes: str = ""
-    digest: str = ""
+    named: tuple[Named, ...] = ()
     program: Program | None = None
     decisive: tuple[tuple[str, str], ...] = ()
     handed: tuple[Handed, ...] = ()
     folders: tuple[str, ...] = ()
+    metadata: tuple[str, ...] = ()
+    changed: tuple[ChangedFile, ...] = ()
+
+    @property
+    def executes(self) -> bool:
+        """Whether a Python file would be executed that settings name."""
+        return any(one.digest for one in self.named)
 
     def facts(self) -> tuple[Fact, ...]:
         """The lines of the question, every text on one line; it may still control a terminal."""
@@ -77,6 +89,9 @@ class ServerConsent:
             Fact("address", self.url),
             Fact("command", shlex.join(self.argv)),
             *self._program_facts(),
+            *(Fact("changed", file.text, True) for file in self.changed),
+            *(Fact("metadata", f"{place} {METADATA}", True) for place in self.metadata),
+            *(Fact("look-alike", f"{name} is not {known}", True) for name, known in self._lookalikes()),
             *(Fact("chooses", f"{chooses(name)}: {name}={value}", True) for name, value in self.decisive),
             *map(_handed_fact, self.handed),
             Fact("folder", self.cwd),
@@ -84,10 +99,13 @@ class ServerConsent:
             Fact("headers", ", ".join(self.header_names)),
             *(Fact("may ask", f"which folder Toolsight runs in: {folder}") for folder in self.folders),
             Fact("trusted", TRUSTED if self.trusted else "", True),
-            Fact("executes", self.executes),
-            Fact("sha-256", self.digest),
+            *(fact for one in self.named for fact in _named_facts(one)),
         )
         return tuple(Fact(row.label, _on_one_line(row.text), row.warns) for row in rows if row.text)
+
+    def _lookalikes(self) -> Iterator[tuple[str, str]]:
+        run = package_run(self.argv)
+        return lookalikes(self.argv, images=run is not None and run.kind is PackageKind.OCI)
 
     def _program_facts(self) -> Iterator[Fact]:
         if self.program is None or not self.argv:
@@ -105,17 +123,17 @@ class ServerConsent:
             yield Fact("run by", f"{found.interpreter}{missing}", bool(missing))
 
 
-def describe(configuration: Configuration) -> tuple[ServerConsent, ...]:
-    """What consent would allow, server by server; the Python file to be executed comes last."""
+def describe(
+    configuration: Configuration, changed: Mapping[str, tuple[ChangedFile, ...]] = _NONE
+) -> tuple[ServerConsent, ...]:
+    """What consent would allow: each server with its `changed` files, then what settings name."""
     servers = tuple(
-        replace(_described(spec), folders=configuration.folders_for(spec))
+        replace(_described(spec), folders=configuration.folders_for(spec), changed=changed.get(spec.name, ()))
         for spec in configuration.servers
         if not spec.lacks
     )
-    if not configuration.predicates:
-        return servers
-    digest = configuration.predicates_digest[:_DIGEST_DIGITS]
-    return (*servers, ServerConsent(_PREDICATES, executes=configuration.predicates, digest=digest))
+    named = configuration.all_named
+    return (*servers, ServerConsent(_NAMED, named=named)) if named else servers
 
 
 def warnings_text(servers: tuple[ServerConsent, ...]) -> str:
@@ -138,6 +156,7 @@ def _described(spec: ServerSpec) -> ServerConsent:
             header_names=tuple(sorted(spec.headers)),
             trusted=spec.trust_annotations,
             handed=tuple(_handed(spec.expansions, _host(url))),
+            metadata=tuple(_metadata(spec)),
         )
     return ServerConsent(
         spec.name,
@@ -148,7 +167,17 @@ def _described(spec: ServerSpec) -> ServerConsent:
         program=spec.program,
         decisive=tuple(_decisive(spec.env, shown)),
         handed=tuple(each for each in _handed(spec.expansions, "") if each.own not in _EVERYONES),
+        metadata=tuple(_metadata(spec)),
     )
+
+
+def _metadata(spec: ServerSpec) -> Iterator[str]:
+    """The parts of a server's entry that are addresses of cloud metadata."""
+    yield from metadata_hosts(spec.url)
+    for word in spec.argv:
+        yield from metadata_hosts(word)
+    for name, value in sorted(spec.env.items()):
+        yield from (f"its variable {name} ({host})" for host in metadata_hosts(value))
 
 
 def _decisive(env: Mapping[str, str], shown: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -184,6 +213,16 @@ def _handed_fact(handed: Handed) -> Fact:
     to = handed.to or "this program"
     label = "secret" if handed.is_secret else "yours"
     return Fact(label, f"your {handed.own} goes to {to} {handed.place}", handed.is_secret)
+
+
+def _named_facts(named: Named) -> Iterator[Fact]:
+    if named.setting == "discovery.embedding_model":
+        yield Fact("downloads", f"the embedding model {named.text} from a model hub, unless it is here", True)
+    elif named.digest:
+        yield Fact("executes", named.text)
+        yield Fact("sha-256", named.digest[:_DIGEST_DIGITS])
+    else:
+        yield Fact("reads", f"{named.text} ({named.setting})")
 
 
 def _on_one_line(text: str) -> str:

@@ -8,6 +8,7 @@ from unicodedata import normalize
 from urllib.parse import urlsplit
 
 from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.suspect import METADATA, metadata_address, speaks_as_toolsight
 
 LONGEST_MESSAGE: Final = 4_000
 """Characters of a server's message that are shown and recorded."""
@@ -58,6 +59,13 @@ class LinkRequest:
 
 
 ElicitationRequest = FormRequest | LinkRequest
+
+
+def impersonation(server: str, text: str) -> str:
+    """The warning about a server's text that names Toolsight; "" for any other text."""
+    if not speaks_as_toolsight(text):
+        return ""
+    return f"It names Toolsight, but {server} wrote it. Toolsight never asks for a password or a key."
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +152,8 @@ def _warnings(scheme: str, host: str, netloc: str) -> list[str]:
         found.append("what you type there travels unencrypted (http)")
     if "@" in netloc:
         found.append("the text before @ is no host")
+    if metadata_address(host):
+        found.append(f"its host {METADATA}")
     if not host.isascii() or any(label.startswith("xn--") for label in host.split(".")):
         found.append("its host has letters of other scripts, which can look like another host")
     return found

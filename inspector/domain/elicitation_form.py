@@ -4,21 +4,24 @@ The schema is the server's: what cannot be read of it becomes a field for text.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from math import isfinite
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from inspector.domain.elicitation import FormRequest, impersonation
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.redaction import looks_secret
+from inspector.domain.suspect import asks_for_a_secret
 
 FieldKind = Literal["string", "integer", "number", "boolean", "choice", "choices"]
 MAX_FIELDS = 100
 _KINDS: Mapping[str, FieldKind] = {"integer": "integer", "number": "number", "boolean": "boolean"}
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)*")
 _LONGEST_EMAIL = 320
+_SECRET = "It asks for what looks like a secret ({}), which a form must never do: decline, or leave it empty."
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,13 @@ class FormField:
     @property
     def is_secret(self) -> bool:
         """Whether it asks for what a form must not ask for: a password, a key, a token."""
-        return self.format == "password" or looks_secret(self.name) or looks_secret(self.title)
+        texts = (self.name, self.title, self.description)
+        return (
+            self.format == "password"
+            or looks_secret(self.name)
+            or looks_secret(self.title)
+            or any(map(asks_for_a_secret, texts))
+        )
 
     def problem(self, value: Any) -> str:
         """What is wrong with a value of the field's type, as the end of a sentence; "" for nothing."""
@@ -73,6 +82,17 @@ def form_fields(schema: JsonObject) -> tuple[FormField, ...]:
     names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
     entries = list(properties.items())[:MAX_FIELDS]
     return tuple(_field(str(name), part, name in names) for name, part in entries)
+
+
+def form_warnings(request: FormRequest, fields: Sequence[FormField]) -> tuple[str, ...]:
+    """What to look at before filling in a form: what it asks for, and in whose name."""
+    secret = [field.title or field.name for field in fields if field.is_secret]
+    if not secret and asks_for_a_secret(request.message):
+        secret = ["its text says so"]
+    parts = (part for field in fields for part in (field.name, field.title, field.description))
+    asked = _SECRET.format(", ".join(secret)) if secret else ""
+    said = "\n".join((request.message, *parts))
+    return tuple(filter(None, (asked, impersonation(f"the server {request.server}", said))))
 
 
 def without_secrets(fields: tuple[FormField, ...], content: JsonObject) -> JsonObject:

@@ -11,6 +11,7 @@ from inspector.domain.package_run import PackageKind, package_run, program_name,
 from inspector.domain.plugin import Plugin
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
+from inspector.domain.suspect import lookalikes
 
 _CONTEXT = 2
 # A shorter text stands in many a word.
@@ -78,7 +79,9 @@ class Installation:
     @property
     def consent(self) -> ServerConsent:
         """What a yes allows, as every start of a server is asked for, without what was given as a secret."""
-        asked = describe(replace(self.becomes.configuration, servers=(self.spec,), predicates=""))[0]
+        asked = describe(replace(self.becomes.configuration, servers=(self.spec,), predicates="", named=()))[
+            0
+        ]
         return replace(asked, argv=tuple(map(self._covered, asked.argv)), url=self._covered(asked.url))
 
     def _covered(self, text: str) -> str:
@@ -94,6 +97,10 @@ class Installation:
         unsaid = "the publisher does not say"
         told = (
             *self.consent.facts(),
+            *(
+                Fact("look-alike", f"{one} is not {known}", True)
+                for one, known in lookalikes((), self.plugin.name)
+            ),
             *(replace(fact, text=self._covered(fact.text)) for fact in _run_facts(self.spec.shown_argv)),
             Fact("files", said.files or unsaid),
             Fact("network", said.network or unsaid),

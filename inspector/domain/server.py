@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from inspector.domain.consent_item import RunFile, item_id
 from inspector.domain.jsonvalue import canonical
 
 
@@ -51,9 +52,10 @@ class ServerSpec:
     A `listing` is a file with a stored answer to `tools/list`. With `inherits_environment` a command gets all
     variables of Toolsight's own process. `lacks` names a value that the configuration needs and nobody set,
     `advice` says how to set it; such a server is not started. With a `program`, exactly that may be started;
-    without one, whatever the command finds. `expansions` are the texts with values of a person's own. With
-    `trust_annotations`, tools that the server says only read are called without asking. `client` holds what
-    is declared to this server alone: values of the settings `client` by name.
+    without one, whatever the command finds; `files` are those that run then. `expansions` are the texts with
+    values of a person's own. With `trust_annotations`, tools that the server says only read are called
+    without asking. `client` holds what is declared to this server alone: values of the settings `client` by
+    name.
     """
 
     name: str
@@ -74,6 +76,7 @@ class ServerSpec:
     connect_timeout: float = 30.0
     call_timeout: float = 60.0
     program: Program | None = None
+    files: tuple[RunFile, ...] = ()
     expansions: tuple[Expansion, ...] = ()
     client: Mapping[str, Any] = field(default_factory=dict)
     concealed: Mapping[str, str] = field(default_factory=dict)
@@ -111,20 +114,17 @@ class ServerSpec:
         parts += [each for each in (self.listing, self.lacks) if each]
         return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
-    def consent_fingerprint(self) -> str:
-        """The hash a consent is tied to: `fingerprint`, the files found, and the own variables handed over.
+    @property
+    def consent_id(self) -> str:
+        """What a consent to starting it is tied to: `fingerprint`, the files found, own variables it gets.
 
-        Files count by their paths, links followed, and not by their content. An upgrade of `node` in its
-        place asks nothing, as no person could judge it; one that moves it, or a file that is found before it,
-        asks again. A project's scripts change with every edit, and most are arguments that cannot be told
-        from others: a digest of the command alone would promise more than it keeps.
+        What is in those files counts apart from that, see `RunFile`: another file asks for consent again,
+        another version of one may only be reported.
         """
-        if self.program is None and not self.expansions:
-            return self.fingerprint()
         found = self.program
         files = [found.file, found.target, found.interpreter] if found is not None else []
         own = sorted((each.key, each.own) for each in self.expansions)
-        return hashlib.sha256(canonical([self.fingerprint(), files, own]).encode()).hexdigest()
+        return item_id("server", self.name, self.fingerprint(), files, own)
 
 
 class ServerPhase(StrEnum):

@@ -8,6 +8,7 @@ from typing import Any
 from inspector.domain.breaker import BreakerStatus
 from inspector.domain.breakpoint import Breakpoints
 from inspector.domain.budget import Budget, TokenParts
+from inspector.domain.consent_item import ChangedFile
 from inspector.domain.conversation import Conversation
 from inspector.domain.events import ApprovalDecided, CallCounted, DefinitionChanged, GateApplied, LoadCause
 from inspector.domain.index_state import IndexState
@@ -89,7 +90,8 @@ class ServerState:
     """One server's connection in the session. `declared` is what it was told that its client can do.
 
     `added` and `removed` are the tools by which its list differed from the one before as it connected, which
-    was made at `since` if that was in an earlier session.
+    was made at `since` if that was in an earlier session. `changed` and `approved_version` are as in the
+    events.
     """
 
     name: str
@@ -107,6 +109,16 @@ class ServerState:
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     since: float = 0.0
+    changed: tuple[ChangedFile, ...] = ()
+    approved_version: str = ""
+
+    @property
+    def news(self) -> tuple[str, ...]:
+        """What of it is not as a person approved it: its files, and the version that it reports."""
+        files = tuple(file.text for file in self.changed)
+        now = self.info.version
+        was = self.approved_version
+        return (*files, f"version {now}, was {was} when you approved it") if was else files
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ ToolDelivery = Literal["rewrite", "append", "call_tool", "text", "native"]
 SentDelivery = Literal["rewrite", "append", "call_tool", "text", "tool_reference", "tool_search"]
 """A delivery as used in a request: `native` is the deferral of the model's provider, or append."""
 CacheTtl = Literal["off", "5m", "1h"]
+ChangedFiles = Literal["tell", "ask"]
 GateQuery = Literal["user", "rolling", "either", "observation"]
 
 
@@ -303,6 +304,17 @@ class RecordSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ConsentSettings:
+    """When a configuration that was approved asks for consent again."""
+
+    changed_files: ChangedFiles = knob(
+        "tell",
+        "files that servers run and that changed since you approved them. tell: they are listed with the "
+        "server; those outside the configuration's folder or of another owner ask again; ask: all ask again",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class ClientCapabilities:
     """What servers are told that their client can do; many list other tools to a client that can do more."""
 
@@ -339,6 +351,7 @@ class Settings:
     inertia: InertiaSettings = field(default_factory=InertiaSettings)
     versions: VersionSettings = field(default_factory=VersionSettings)
     record: RecordSettings = field(default_factory=RecordSettings)
+    consent: ConsentSettings = field(default_factory=ConsentSettings)
     client: ClientCapabilities = field(default_factory=ClientCapabilities)
     marketplace: MarketplaceSettings = field(default_factory=MarketplaceSettings)
     federation: FederationSettings = field(default_factory=FederationSettings)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from inspector.domain.access import Sight
 from inspector.domain.access_reach import covers
 from inspector.domain.client_capabilities import in_words
+from inspector.domain.consent_item import ChangedFile, changed_files
 from inspector.domain.error import ConnectError, ServerExited, StoreError, ToolsightError
 from inspector.domain.events import (
     Event,
@@ -117,6 +118,13 @@ class Connection:
             if self._owner.done() and not self._owner.cancelled():
                 self._owner.result()
 
+    @property
+    def _changed_files(self) -> tuple[ChangedFile, ...]:
+        """The files it runs that are not as a person approved them; none of what needs no approval."""
+        files, id_ = self._spec.files, self._spec.consent_id
+        approved = self._memory.approved([id_]).get(id_) if files else None
+        return changed_files(files, approved) if approved is not None else ()
+
     async def stop(self) -> None:
         async with self._switching:
             if await self._end():
@@ -173,7 +181,7 @@ class Connection:
                 self._emit(seen_failure(self._failure, self._sight()))
             return
         told = in_words(self._client.capabilities) if self._client is not None else ()
-        self._emit(ServerConnecting(self._spec.name, target(self._spec), told))
+        self._emit(ServerConnecting(self._spec.name, target(self._spec), told, self._changed_files))
         if self._link is not None:
             async with self._showing:
                 await self._emit_ready(self._link, self._listing, self._milliseconds, None)
@@ -216,7 +224,7 @@ class Connection:
         try:
             self._client = self._client_for(self._spec)
             told = in_words(self._client.capabilities) if self._client is not None else ()
-            self._emit(ServerConnecting(self._spec.name, target(self._spec), told))
+            self._emit(ServerConnecting(self._spec.name, target(self._spec), told, self._changed_files))
             await self._connect()
         except StoreError:
             raise
@@ -289,6 +297,7 @@ class Connection:
                 added=seen.listed.difference.added,
                 removed=seen.listed.difference.removed,
                 since=seen.listed.since,
+                approved_version=seen.listed.approved_version if seen.info.version else "",
             )
         )
         self._note(seen.listed)

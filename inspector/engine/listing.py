@@ -123,12 +123,16 @@ def difference(before: Sequence[Tool], after: Sequence[Tool]) -> Difference:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A listing beside the one before it, which was made at `since` if that was in an earlier session."""
+    """A listing beside the one before it, which was made at `since` if that was in an earlier session.
+
+    `approved_version` is what the server called its version when it was approved, if another than now.
+    """
 
     definitions: tuple[ToolDefinition, ...] = ()
     difference: Difference = Difference()
     changes: tuple[DefinitionChanged, ...] = ()
     since: float = 0.0
+    approved_version: str = ""
 
 
 def read_listing(

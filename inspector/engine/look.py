@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inspector.domain.access import Sight
 from inspector.domain.server import Era, ServerInfo, ServerSpec
@@ -63,25 +63,27 @@ class Look:
             sight = self._sight()
             shown = seen_listing(self._spec.name, listing, sight)
             told = seen_info(self._spec.name, info, sight)
-            tokens, listed = await self._read(listing, info.summary, shown, sight, era)
+            tokens, listed = await self._read(listing, info, shown, sight, era)
             if self._sight() is sight:
                 return Seen(shown, told, tokens, listed)
 
     async def _read(
-        self, listing: ToolListing, summary: str, shown: ToolListing, sight: Sight, era: Era | None
+        self, listing: ToolListing, info: ServerInfo, shown: ToolListing, sight: Sight, era: Era | None
     ) -> tuple[int, Listed]:
         """Count the tools' tokens, find what is new and what changed, and remember both tools and era.
 
         All of it is done in threads, which are awaited even if the connection ends meanwhile. Remembered is
         the whole listing: it is for nobody's eyes before it is looked at by a sight.
         """
-        snapshot, before = Snapshot(listing.tools, self._clock.now(), summary), self._offered()
+        snapshot, before = Snapshot(listing.tools, self._clock.now(), info.summary), self._offered()
         record = self._definitions
 
         def read() -> Listed:
             if era is not None:
                 self._memory.remember_era(self._spec.fingerprint(), era)
-            return read_listing(self._memory, self._spec, snapshot, before, record, sight)
+            listed = read_listing(self._memory, self._spec, snapshot, before, record, sight)
+            first = self._memory.first_version(self._spec.consent_id, info.version)
+            return replace(listed, approved_version=first if first != info.version else "")
 
         async with self._slots:
             # Two threads, as counting leaves a processor's time to Python.

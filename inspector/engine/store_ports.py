@@ -1,9 +1,10 @@
 """What the engine keeps between sessions, as interfaces: the streams, and what it remembers of servers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from inspector.domain.consent_item import ConsentItem, RunFile
 from inspector.domain.events import Record
 from inspector.domain.inertia import TaskCalls
 from inspector.domain.past_call import PastCall, Viewer
@@ -110,9 +111,17 @@ class ServerMemory(Protocol):
 
     def remember_era(self, fingerprint: str, era: Era) -> None: ...
 
-    def is_approved(self, fingerprint: str) -> bool: ...
+    def approved(self, ids: Collection[str]) -> Mapping[str, tuple[RunFile, ...]]:
+        """Those of the consent items that a person approved, each with its files as they were then."""
 
-    def approve(self, fingerprint: str, source: str) -> None: ...
+    def approve(self, items: Collection[ConsentItem], source: str) -> None:
+        """Store a person's approval of all of these; `source` names the file, for people who look."""
+
+    def first_version(self, id: str, version: str) -> str:  # noqa: A002 - as consent items call it
+        """The version that a server called itself by when it was connected first after its approval.
+
+        That is this one if there was none, and for a server that needs no approval.
+        """
 
     def snapshot(self, fingerprint: str) -> Snapshot | None:
         """The last known tools of the server with that fingerprint, or None."""

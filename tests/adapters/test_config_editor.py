@@ -50,7 +50,7 @@ def test_a_server_comes_and_goes_and_every_other_character_stays(tmp_path: Path,
     assert Path(backup).read_bytes() == TEXTS[name].encode()
     after = read(path, environment={})
     assert after.servers[-1].args == ("mcp-server-time@1",)
-    assert after.fingerprint() == becomes.configuration.fingerprint()
+    assert after.consent_items() == becomes.configuration.consent_items()
     gone = EDITOR.without_server(after, "time")
     assert gone.change is not None
     EDITOR.write(gone.change)

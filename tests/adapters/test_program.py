@@ -152,7 +152,7 @@ async def test_a_file_that_comes_before_the_one_that_was_shown_is_not_started(tm
         assert str(file) in caught.value.message
     assert "Open the configuration again" in caught.value.hint
     assert not (tmp_path / "ran").exists()
-    assert tricky(tmp_path).fingerprint() != shown.fingerprint()
+    assert tricky(tmp_path).consent_items() != shown.consent_items()
 
 
 async def test_what_was_looked_at_is_started_whatever_comes_before_it_in_the_next_moment(
@@ -197,8 +197,7 @@ async def test_a_command_that_was_missing_when_it_was_asked_about_is_not_started
 async def test_an_edit_of_a_file_in_its_place_keeps_the_consent(tmp_path: Path) -> None:
     shown = tricky(tmp_path)
     script(tmp_path / "evil" / "npx", SERVER + "# edited\n")
-    assert (
-        read_entry(tmp_path, json.loads((tmp_path / "mcp.json").read_text())["mcpServers"]["tricky"]) == shown
-    )
+    entry = json.loads((tmp_path / "mcp.json").read_text())["mcpServers"]["tricky"]
+    assert read_entry(tmp_path, entry).consent_items() == shown.consent_items()
     async with opened(tmp_path, shown.servers[0]) as link:
         assert len((await link.list_tools()).tools) == 4

@@ -1,5 +1,6 @@
 """What is remembered of servers and configurations, by the database and by the fake alike."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from inspector.adapters.memory.fakes import MemoryServerMemory
 from inspector.adapters.sqlite.memory import SqliteServerMemory
 from inspector.adapters.sqlite.store import SqliteStore
+from inspector.domain.consent_item import ConsentItem, RunFile
 from inspector.domain.events import Record, UserSaid
 from inspector.domain.server import Era
 from inspector.domain.tool import Annotations, Tool
@@ -43,12 +45,34 @@ def test_the_era_that_worked_last_is_remembered(memory: ServerMemory, era: Era) 
     assert memory.era("g") is None
 
 
-def test_an_approval_covers_one_fingerprint(memory: ServerMemory) -> None:
-    assert not memory.is_approved("f")
-    memory.approve("f", "demo.json")
-    memory.approve("f", "demo.json")
-    assert memory.is_approved("f")
-    assert not memory.is_approved("g")
+FILES = (RunFile("/srv/a.py", "d", (1, 4_294_967_295)), RunFile("/srv/b", "e"))
+
+
+def test_an_approval_covers_its_items_with_their_files(memory: ServerMemory) -> None:
+    assert memory.approved(["f", "g"]) == {}
+    memory.approve([ConsentItem("f", "shop", (RunFile("/srv/old.py", "x"),)), ConsentItem("h")], "demo.json")
+    memory.approve([ConsentItem("f", "shop", FILES)], "demo.json")
+    assert memory.approved(["f", "g"]) == {"f": FILES}
+    assert memory.approved(["h", "f"]) == {"h": (), "f": FILES}
+
+
+@with_hostile_text
+def test_an_approved_file_of_any_name_is_found_again(memory: ServerMemory, text: str) -> None:
+    name = os.fsdecode(text.encode("utf-8", "replace"))
+    file = RunFile(f"/srv/{name}", "d", (7,))
+    memory.approve([ConsentItem("f", "shop", (file,))], "demo.json")
+    assert memory.approved(["f"]) == {"f": (file,)}
+
+
+def test_the_version_at_the_first_connection_stays_until_the_next_approval(memory: ServerMemory) -> None:
+    assert memory.first_version("f", "1.0") == "1.0"
+    assert memory.first_version("f", "1.1") == "1.1"
+    memory.approve([ConsentItem("f")], "demo.json")
+    assert [memory.first_version("f", version) for version in ("", "1.1", "1.2", "1.1")] == [
+        *("", "1.1", "1.1", "1.1")
+    ]
+    memory.approve([ConsentItem("f")], "demo.json")
+    assert memory.first_version("f", "1.2") == "1.2"
 
 
 def test_the_tools_of_the_last_connection_are_remembered(memory: ServerMemory) -> None:
@@ -70,17 +94,17 @@ def test_tools_of_any_text_are_remembered(memory: ServerMemory, text: str) -> No
 def test_a_memory_outlives_the_program_beside_the_sessions(path: Path) -> None:
     store, first = SqliteStore(path), SqliteServerMemory(path, now=lambda: 12.0)
     store.append(Record("s", 1, 1.0, UserSaid("hello")))
-    first.approve("f", "caf\ud800.json")
+    first.approve([ConsentItem("f")], "caf\ud800.json")
     first.remember_era("f", Era.MODERN)
     first.close()
     store.close()
     second = SqliteServerMemory(path)
-    assert (second.is_approved("f"), second.era("f")) == (True, Era.MODERN)
+    assert (second.approved(["f"]), second.era("f")) == ({"f": ()}, Era.MODERN)
     second.close()
     with sqlite3.connect(path) as other:
         rows = other.execute("SELECT * FROM approval").fetchall()
     other.close()
-    assert rows == [("f", "caf\\ud800.json", 12.0)]
+    assert rows == [("f", "caf\\ud800.json", 12.0, "")]
 
 
 def test_an_era_that_only_a_newer_version_knows_is_no_era(path: Path) -> None:

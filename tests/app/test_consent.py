@@ -4,9 +4,11 @@ import pytest
 
 from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.consent_text import TEXT_AT, consent_body
-from inspector.domain.configuration import Configuration
+from inspector.domain.configuration import Configuration, Named
 from inspector.domain.consent import Handed, ServerConsent
+from inspector.domain.consent_item import ChangedFile
 from inspector.domain.server import Expansion, Program, ServerSpec
+from inspector.engine.consent import check_consent
 from tests.support.app import app_rig, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
@@ -14,7 +16,9 @@ from tests.widgets.screen import lines
 
 LOCAL = ServerConsent("notes", ("npx", "-y", "notes server", "--root", "/srv"), "/srv", ("TOKEN", "URL"))
 REMOTE = ServerConsent("shop", url="https://shop.example/mcp", header_names=("Authorization",))
-PREDICATES = ServerConsent("predicates", executes="/srv/predicates.py", digest="0123456789ab")
+PREDICATES = ServerConsent(
+    "settings", named=(Named("access.predicates", "/srv/predicates.py", "0123456789ab"),)
+)
 MANY = (LOCAL, REMOTE, *(ServerConsent(f"server-{n}", ("run", f"package-{n}")) for n in range(10)))
 
 
@@ -47,7 +51,10 @@ def test_a_file_of_predicates_is_announced_and_shown_with_its_digest() -> None:
 def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
     evil = text[:2000]
     server = ServerConsent(
-        *(evil, (evil, evil), evil, (evil,), evil, (evil,), True, evil, evil),
+        *(evil, (evil, evil), evil, (evil,), evil, (evil,), True),
+        named=(Named(evil, evil, evil), Named("discovery.embedding_model", evil), Named(evil, evil)),
+        changed=(ChangedFile(evil),),
+        metadata=(evil,),
         program=Program(evil or "x", evil, evil),
         decisive=((evil, evil),),
         handed=(Handed(evil, evil, evil),),
@@ -98,7 +105,7 @@ async def test_what_decides_is_read_with_keys_in_a_small_terminal() -> None:
         assert "s3cret" not in read
         assert rig.store.sessions() == []
         await pilot.press("left", "enter")
-        await until(pilot, lambda: rig.memory.is_approved(TRICKY.fingerprint()))
+        await until(pilot, lambda: check_consent(TRICKY, rig.memory).is_approved)
 
 
 async def test_a_wrapped_line_goes_on_under_its_text_so_that_no_line_can_be_faked() -> None:

@@ -188,3 +188,22 @@ def test_hostile_text_of_a_question_is_shown_and_not_obeyed(text: str) -> None:
     form = form_body(request, form_fields(request.schema)).plain
     link = link_body(LinkRequest(evil, evil, evil)).plain
     assert not [letter for letter in dangerous(form + link) if letter not in "\n\t"]
+
+
+@pytest.mark.parametrize("request_", [FORM, LINK])
+async def test_a_terminal_too_small_for_a_server_s_question_takes_no_only(
+    request_: ElicitationRequest,
+) -> None:
+    async with asking(request_, size=(40, 12)) as (pilot, task):
+        await until(pilot, lambda: "Too small for this question" in seen(pilot))
+        await pilot.press("ctrl+r", "tab", "shift+tab", "enter")
+        assert await task == CANCELLED
+
+
+def test_a_question_in_toolsight_s_name_is_marked_with_who_wrote_it() -> None:
+    said = "T00lsight needs your API key."
+    form = form_body(FormRequest("shop", said, SCHEMA), form_fields(SCHEMA)).plain
+    assert "! It asks for what looks like a secret" in form
+    for text in (form, link_body(LinkRequest("shop", said, LINK.url)).plain):
+        assert "! It names Toolsight, but the server shop wrote it." in text
+    assert "!" not in form_body(FORM, form_fields(SCHEMA)).plain

@@ -16,6 +16,7 @@ from inspector.app.pages.trace.events.content import ALL, GROUPS, MAIN
 from inspector.domain.error import ConnectError
 from inspector.domain.events import Group
 from inspector.domain.tool import Tool
+from inspector.engine.consent import check_consent
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.workbench import shop_and_weather
 from widgets import PlainInput, RecordList, SchemaTree, TextView
@@ -127,14 +128,14 @@ async def test_nothing_starts_before_consent_and_a_yes_is_remembered() -> None:
         assert rig.store.sessions() == []
         await pilot.press("left", "enter")
         await until(pilot, lambda: rig.bench.state.ready_servers == 3)
-        assert rig.memory.is_approved(rig.bench.configuration.fingerprint())
+        assert check_consent(rig.bench.configuration, rig.memory).is_approved
 
 
 async def test_with_consent_given_on_the_command_line_the_app_starts_without_the_question() -> None:
     async with app_rig(approved=False, approves=True) as (pilot, rig):
         assert not isinstance(pilot.app.screen, ConsentDialog)
         assert rig.bench.state.ready_servers == 3
-        assert rig.memory.is_approved(rig.bench.configuration.fingerprint())
+        assert check_consent(rig.bench.configuration, rig.memory).is_approved
 
 
 @pytest.mark.parametrize("key", ["escape", "enter"])
@@ -144,7 +145,7 @@ async def test_a_no_leaves_without_starting_anything(key: str) -> None:
         await pilot.press(key)
         await until(pilot, lambda: not pilot.app.is_running or pilot.app._exit)
         assert rig.store.sessions() == []
-        assert not rig.memory.is_approved(rig.bench.configuration.fingerprint())
+        assert not check_consent(rig.bench.configuration, rig.memory).is_approved
 
 
 async def test_the_palette_runs_a_command_by_name() -> None:

@@ -196,7 +196,7 @@ async def test_a_real_model_is_asked_twice_only_after_a_yes_that_knows_the_estim
         assert lab.runs == []
         await pilot.press("r")
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
-        await pilot.press("y")
+        await pilot.press("y", "left", "enter")
         await until(pilot, lambda: len(lab.runs) == 2)
 
 

@@ -87,15 +87,18 @@ async def test_t_trusts_a_server_after_a_deliberate_yes_and_no_longer_at_once() 
         ]
 
 
-@pytest.mark.parametrize(("key", "trusted", "received"), [("t", True, 1), ("c", False, 1), ("n", False, 0)])
-async def test_a_call_by_hand_can_trust_the_server_too(key: str, trusted: bool, received: int) -> None:
+@pytest.mark.parametrize(
+    ("keys", "trusted", "received"),
+    [("left left enter", True, 1), ("left enter", False, 1), ("tab enter", False, 1), ("enter", False, 0)],
+)
+async def test_a_call_by_hand_can_trust_the_server_too(keys: str, trusted: bool, received: int) -> None:
     async with tools_page(FORECAST) as (pilot, rig):
         rig.bench.trust("weather", trusted=False)
         await choose(pilot, "call")
         await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
         await pilot.press(*"Oslo", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
-        await pilot.press(key)
+        await pilot.press(*keys.split())
         await until(pilot, lambda: not isinstance(pilot.app.screen, Confirm))
         await until(pilot, lambda: rig.received == received)
         assert ("weather" in rig.bench.state.trusted_servers) is trusted

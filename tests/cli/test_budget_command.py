@@ -27,6 +27,7 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.price import Prices
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
+from inspector.engine.consent import ConsentCheck
 from inspector.engine.tokens.audit.audit import audit
 from inspector.engine.tokens.audit.cost import Pricing
 from inspector.engine.tokens.audit.growth import Change, changes, totals
@@ -335,9 +336,9 @@ def test_a_missing_broken_or_empty_file_is_an_error(run: Run, tmp_path: Path) ->
 def test_a_person_is_asked_for_each_file(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    def answer(configuration: Configuration) -> bool:
-        asked.append(configuration.source)
-        return configuration.source.startswith("yes")
+    def answer(check: ConsentCheck) -> bool:
+        asked.append(check.configuration.source)
+        return check.configuration.source.startswith("yes")
 
     monkeypatch.setattr(consent, "_ask", answer)
     memory = MemoryServerMemory()

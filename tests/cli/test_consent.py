@@ -12,11 +12,15 @@ import pytest
 
 from inspector.adapters.files.config import read
 from inspector.adapters.memory.fakes import MemoryServerMemory
-from inspector.cli import consent
+from inspector.cli import composition, consent
+from inspector.cli.composition import read_configuration
+from inspector.cli.options import Options
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
+from inspector.engine.consent import check_consent
 from tests.cli.conftest import Toolsight
 from tests.support import light_server
+from tests.support.memory_labs import FORECAST
 
 SECRET = "s3cret-of-mine"
 
@@ -69,7 +73,7 @@ def test_the_question_shows_the_file_what_chooses_it_and_which_secret_leaves(
     assert "Look at the 2 lines marked !." in shown
     assert SECRET not in shown
     assert "hidden-value" not in shown
-    assert memory.is_approved(configuration.fingerprint())
+    assert check_consent(configuration, memory).is_approved
 
 
 def test_hostile_values_are_shown_on_one_line_and_not_obeyed(
@@ -103,3 +107,111 @@ def test_another_secret_of_the_same_value_asks_again(config: Path) -> None:
     config.write_text(config.read_text().replace("MY_SECRET_KEY", "OTHER_KEY"))
     with pytest.raises(ConfigError, match="has not been approved"):
         consent.require_consent(read(config, environment=mine), memory, approve=False)
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Path:
+    """A configuration with a script in its folder, and one outside of it."""
+    home = tmp_path / "project"
+    home.mkdir()
+    entries = {}
+    for name, path in {"near": home / "near.py", "far": tmp_path / "far.py"}.items():
+        path.write_text(Path(light_server.__file__).read_text(), encoding="utf-8")
+        entries[name] = {"command": sys.executable, "args": [str(path)]}
+    (home / "mcp.json").write_text(json.dumps({"mcpServers": entries}), encoding="utf-8")
+    return home / "mcp.json"
+
+
+def edit(path: Path, lines: int = 2) -> None:
+    path.write_text(path.read_text() + "# edited\n" * lines, encoding="utf-8")
+
+
+def test_a_call_on_an_approved_file_needs_no_other_consent(scripted: Path, toolsight: Toolsight) -> None:
+    chosen = ("--config", str(scripted))
+    assert toolsight("servers", *chosen, "--approve").exit_code == 0
+    called = toolsight("call", "near:get_forecast", "city=Oslo", *chosen, "--yes")
+    assert called.exit_code == 0, called.stderr
+
+
+def test_the_person_who_edits_a_server_is_told_and_not_asked(scripted: Path, toolsight: Toolsight) -> None:
+    chosen = ("--config", str(scripted))
+    toolsight("servers", *chosen, "--approve")
+    edit(scripted.with_name("near.py"))
+    listed = toolsight("servers", *chosen)
+    assert listed.exit_code == 0, listed.stderr
+    assert f"! near: {scripted.with_name('near.py')}: 2 lines changed since you approved it" in listed.stdout
+    (near, far) = json.loads(toolsight("servers", *chosen, "--json").stdout)
+    assert [(one["lines"], one["is_new"]) for one in near["changed"]] == [(2, False)]
+    assert far["changed"] == []
+    refused = toolsight("servers", *chosen, "--set", "consent.changed_files=ask")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "near.py" in refused.stderr
+    assert "since you approved" not in toolsight("servers", *chosen, "--approve").stdout
+    assert toolsight("servers", *chosen, "--set", "consent.changed_files=ask").exit_code == 0
+
+
+def test_a_changed_script_outside_the_folder_asks_again(scripted: Path, toolsight: Toolsight) -> None:
+    chosen = ("--config", str(scripted))
+    toolsight("servers", *chosen, "--approve")
+    edit(scripted.parent.parent / "far.py")
+    refused = toolsight("servers", *chosen)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "has not been approved as it is now (changed: " in refused.stderr
+    assert toolsight("call", "near:get_forecast", "city=Oslo", *chosen, "--yes").exit_code == 0
+
+
+NAMED = {
+    "discovery.embedding_model": ("somebody/model", "the embedding model somebody/model from a model hub"),
+    "access.policy": ("policy.yaml", "policy.yaml (access.policy)"),
+    "marketplace.catalogs": (["catalog.json"], "catalog.json (marketplace.catalogs)"),
+}
+
+
+@pytest.mark.parametrize("setting", NAMED)
+def test_what_a_file_names_is_asked_for_and_what_the_person_typed_is_not(
+    scripted: Path,
+    setting: str,
+    asked: Callable[[Configuration, MemoryServerMemory], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    value, text = NAMED[setting]
+    plain = read_configuration(Options(config=scripted))
+    data = json.loads(scripted.read_text())
+    scripted.write_text(json.dumps({**data, "settings": {setting: value}}), encoding="utf-8")
+    naming, memory = read_configuration(Options(config=scripted)), MemoryServerMemory()
+    consent.require_consent(plain, memory, approve=True)
+    with pytest.raises(ConfigError, match="has not been approved"):
+        consent.require_consent(naming, memory, approve=False)
+    asked(naming, memory)
+    assert text in capsys.readouterr().err
+    consent.require_consent(naming, memory, approve=False)
+    typed = Options(config=scripted, values={setting: naming.values[setting]})
+    assert read_configuration(typed).named == ()
+
+
+def test_a_scenario_that_names_a_model_is_asked_about_on_the_demo_too(
+    toolsight: Toolsight, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[str] = []
+    monkeypatch.setattr(composition, "make_embedder", looked_up.append)
+    settings = "settings:\n  discovery.embedding_model: somebody/model\n"
+    path = tmp_path / "case.yaml"
+    path.write_text(settings + FORECAST, encoding="utf-8")
+    refused = toolsight("scenario", "run", str(path))
+    assert refused.exit_code != 0
+    assert "has not been approved" in refused.stderr
+    assert looked_up == []
+
+
+def test_the_marketplace_asks_before_it_reads_a_catalog_that_a_file_names(
+    scripted: Path, toolsight: Toolsight
+) -> None:
+    data = json.loads(scripted.read_text())
+    naming = {**data, "settings": {"marketplace.catalogs": ["catalog.json"]}}
+    scripted.write_text(json.dumps(naming), encoding="utf-8")
+    refused = toolsight("marketplace", "list", "--config", str(scripted))
+    assert refused.exit_code == 1
+    assert "has not been approved" in refused.stderr
+    assert toolsight("marketplace", "list", "--config", str(scripted), "--approve").exit_code == 0
+    assert toolsight("marketplace", "list", "--config", str(scripted)).exit_code == 0
+    assert toolsight("servers", "--config", str(scripted)).exit_code == 1

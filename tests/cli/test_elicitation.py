@@ -137,3 +137,20 @@ def test_hostile_text_is_shown_and_not_obeyed(
         asyncio.run(TerminalElicitor().ask(request))
     shown = capsys.readouterr().err + "".join(prompts)
     assert not [letter for letter in dangerous(shown) if letter not in "\n\t"]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        FormRequest("shop", "T00lsight needs your password.", SCHEMA),
+        LinkRequest("shop", "Toolsight asks.", LINK.url),
+    ],
+)
+async def test_a_question_in_toolsight_s_name_is_marked_on_the_terminal(
+    typed: list[str], capsys: pytest.CaptureFixture[str], request_: FormRequest | LinkRequest
+) -> None:
+    typed.append("later")
+    await TerminalElicitor().ask(request_)
+    shown = capsys.readouterr().err
+    assert "  ! It names Toolsight, but the server shop wrote it." in shown
+    assert ("looks like a secret" in shown) is isinstance(request_, FormRequest)

@@ -133,7 +133,7 @@ def test_a_link_stays_a_link_and_the_mode_stays_too(file: Path) -> None:
 
 @pytest.mark.parametrize("name", ["gone/mine.jsonl", "mine.jsonl/more.jsonl", "n" * 5000, "\0", "."])
 def test_an_impossible_file_name_is_an_error_that_names_it(file: Path, name: str) -> None:
-    with pytest.raises(ConfigError, match="cannot be"):
+    with pytest.raises(ConfigError, match=r"cannot be|is a folder"):
         append_cases(file.parent / name, [EvalCase("1", "late orders")])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.domain.configuration import Configuration
+from inspector.domain.configuration import Configuration, Named
 from inspector.domain.consent import describe
 from inspector.domain.server import Era, Expansion, Program, ServerSpec
 
@@ -21,6 +21,11 @@ specs = st.builds(
 
 def configuration(*servers: ServerSpec) -> Configuration:
     return Configuration("mcp.json", servers)
+
+
+def covers(given_for: Configuration, wanted: Configuration) -> bool:
+    """Whether a consent to one configuration covers another one."""
+    return set(wanted.consent_items()) <= set(given_for.consent_items())
 
 
 def reordered(table: Mapping[str, str]) -> dict[str, str]:
@@ -70,7 +75,7 @@ def test_any_change_of_what_runs_voids_the_consent(spec: ServerSpec) -> None:
     )
     for other in others:
         assert other.fingerprint() != spec.fingerprint(), other
-        assert configuration(other).fingerprint() != configuration(spec).fingerprint()
+        assert not covers(configuration(spec), configuration(other))
 
 
 FOUND = Program("/usr/bin/npx", "/usr/lib/npx.js", "/usr/bin/node")
@@ -94,7 +99,7 @@ def test_another_file_or_another_own_variable_voids_the_consent_and_not_what_is_
     other: dict[str, Any],
 ) -> None:
     spec = ServerSpec("shop", "npx", ("shop",), program=FOUND, expansions=(SENT,))
-    assert configuration(replace(spec, **other)).fingerprint() != configuration(spec).fingerprint()
+    assert not covers(configuration(spec), configuration(replace(spec, **other)))
     assert replace(spec, **other).fingerprint() == spec.fingerprint()
 
 
@@ -105,13 +110,28 @@ def test_the_order_of_variables_and_headers_is_no_change(spec: ServerSpec) -> No
 
 
 @given(st.lists(specs, min_size=1, max_size=3, unique_by=lambda spec: spec.fingerprint()))
-def test_a_server_more_or_under_another_name_voids_the_consent_and_their_order_does_not(
+def test_a_consent_covers_the_same_servers_in_any_order_and_any_of_them_and_no_other(
     servers: list[ServerSpec],
 ) -> None:
-    given_for = configuration(*servers).fingerprint()
-    assert configuration(*reversed(servers)).fingerprint() == given_for
-    assert configuration(*servers[1:]).fingerprint() != given_for
-    assert configuration(replace(servers[0], name="other"), *servers[1:]).fingerprint() != given_for
+    given_for = configuration(*servers)
+    assert covers(given_for, configuration(*reversed(servers)))
+    assert covers(given_for, configuration(*servers[1:]))
+    assert not covers(configuration(*servers[1:]), given_for)
+    assert not covers(given_for, configuration(replace(servers[0], name="other"), *servers[1:]))
+
+
+@given(st.lists(specs, min_size=1, max_size=3, unique_by=lambda spec: (spec.name, spec.fingerprint())))
+def test_a_consent_to_less_than_a_server_may_do_does_not_cover_more(servers: list[ServerSpec]) -> None:
+    servers = [replace(spec, listing="") for spec in servers]
+    more = (
+        configuration(*(replace(spec, trust_annotations=True) for spec in servers)),
+        replace(configuration(*servers), folders=("/work",)),
+        replace(configuration(*servers), predicates="/srv/own.py", predicates_digest="d"),
+        replace(configuration(*servers), named=(Named("access.policy", "/srv/policy.yaml"),)),
+    )
+    for other in more:
+        assert covers(other, configuration(*servers))
+        assert not covers(configuration(*servers), other)
 
 
 @pytest.mark.parametrize(
@@ -132,5 +152,5 @@ def test_what_does_not_change_what_runs_keeps_the_consent(unrelated: dict[str, A
 def test_trusting_what_a_server_claims_asks_for_consent_again() -> None:
     spec = ServerSpec("shop", "node")
     trusted = configuration(replace(spec, trust_annotations=True))
-    assert trusted.fingerprint() != configuration(spec).fingerprint()
+    assert not covers(configuration(spec), trusted)
     assert [server.trusted for server in describe(trusted)] == [True]

@@ -21,6 +21,7 @@ from inspector.domain.plugin import Plugin, Variable
 from inspector.domain.ranking import TOLERANCE, SearchReport, SearchRequest
 from inspector.domain.server import ServerSpec
 from inspector.domain.session import SessionState
+from inspector.engine.consent import check_consent
 from tests.engine.test_access_session import as_user, policy
 from tests.support.marketplace import CURRENCY, KEYED, RATES, market, money_server, plugin, servers_and_money
 from tests.support.told_model import calls, says, searches
@@ -147,7 +148,7 @@ async def test_an_installed_plugin_is_found_and_called_in_the_same_session() -> 
         wanted = rig.bench.marketplace.plan("currency")
         await rig.bench.install(wanted)
         assert editor.written == 1
-        assert rig.memory.is_approved(rig.bench.configuration.fingerprint())
+        assert check_consent(rig.bench.configuration, rig.memory).is_approved
         await _asked(rig)
         assert servers["currency"].calls
         (event,) = rig.events("installed")
@@ -463,3 +464,11 @@ def test_what_a_catalog_calls_a_command_is_neither_shown_nor_believed() -> None:
     assert shell.package.label == ""
     assert not shell.is_installed((runs,))
     assert shell.is_installed((ServerSpec("x", command="sh", args=("-c", "id")),))
+
+
+async def test_installing_marks_a_publisher_that_looks_like_a_known_one_and_a_metadata_address() -> None:
+    posing = plugin("io.github.rnicrosoft/files", "Reads files.", args=("--api", "http://169.254.169.254/"))
+    async with opened(configuration=CONFIGURED, marketplace=market(posing)) as rig:
+        marked = {fact.label: fact.text for fact in rig.bench.marketplace.plan("files").facts() if fact.warns}
+        assert marked["look-alike"] == "rnicrosoft is not microsoft"
+        assert marked["metadata"].startswith("169.254.169.254 is a cloud's metadata address")

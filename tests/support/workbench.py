@@ -136,7 +136,7 @@ async def opened(
     configuration = configuration or configured(servers)
     memory = MemoryServerMemory()
     if approved:
-        memory.approve(configuration.fingerprint(), configuration.source)
+        memory.approve(configuration.consent_items(), configuration.source)
     connector = MemoryConnector(servers)
     ports = Ports(
         connector,

@@ -5,7 +5,10 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.pilot import Pilot
+from textual.widget import Widget
+from textual.widgets import Button
 
+from tests.widgets.screen import lines
 from widgets import Choice, Guarded, GuardedConfirm, Prompt
 
 CHOICES = (Choice("", "this session"), Choice("", "once"), Choice("", "no"))
@@ -19,6 +22,12 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def click_on(widget: Widget) -> events.Click:
+    """The end of a click: its button was pressed before."""
+    x, y = widget.region.x + 1, widget.region.y + 1
+    return events.Click(widget, x, y, 0, 0, 1, False, False, False, x, y)
 
 
 @pytest.fixture
@@ -100,6 +109,101 @@ async def test_a_deliberate_key_answers(clock: Clock, keys: tuple[str, ...], ans
         clock.now = 1.1
         await pilot.press(*keys)
         assert app.answers == [answer]
+
+
+async def test_tab_and_the_arrows_lead_from_no_to_the_narrowest_yes_never_the_widest(
+    clock: Clock,
+) -> None:
+    app = Asking()
+    async with app.run_test() as pilot:
+        await app.ask(pilot)
+        clock.now = 1.1
+        labels = []
+        for key in ("tab", "tab", "tab", "right", "right", "left", "left", "left", "shift+tab"):
+            await pilot.press(key)
+            labels.append(getattr(app.screen.focused, "choice").label)  # noqa: B009
+        once, widest = "once", "this session"
+        assert labels == [once, "no", once, "no", "no", once, widest, "no", once]
+
+
+async def test_no_click_answers_that_began_in_the_first_second(clock: Clock) -> None:
+    app = Asking()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.ask(pilot)
+        button = app.screen.query(".confirm--choices > Button").first()
+        clock.now = 0.9
+        await pilot.click(button)
+        await pilot.mouse_down(button)
+        clock.now = 1.1
+        await pilot.mouse_up(button)
+        assert app.answers == []
+        await pilot.click(button)
+        assert app.answers == ["this session"]
+
+
+async def test_a_click_that_began_before_the_question_was_there_answers_nothing(clock: Clock) -> None:
+    app = Asking()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.mouse_down()
+        await app.ask(pilot)
+        clock.now = 1.1
+        app.screen._forward_event(click_on(app.screen.query(Button).first()))
+        await pilot.pause()
+        assert app.answers == []
+
+
+async def test_the_first_second_begins_when_the_question_is_shown(clock: Clock) -> None:
+    app = Asking()
+    async with app.run_test() as pilot:
+        dialog = GuardedConfirm("Call it?", "It deletes.", CHOICES)
+        clock.now = 5.0
+        app.push_screen(dialog, app.answers.append)
+        await pilot.pause()
+        await pilot.press("left", "enter")
+        assert app.answers == []
+
+
+async def test_the_first_second_begins_with_the_first_frame_on_a_busy_machine(clock: Clock) -> None:
+    class Slow(GuardedConfirm):
+        def show_waiting(self, waiting: bool) -> None:
+            super().show_waiting(waiting)
+            clock.now = max(clock.now, 5.0)
+
+    app = Asking()
+    async with app.run_test() as pilot:
+        app.push_screen(Slow("Call it?", "It deletes.", CHOICES), app.answers.append)
+        await pilot.pause()
+        clock.now = 5.5
+        await pilot.press("left", "enter")
+        assert app.answers == []
+
+
+@pytest.mark.parametrize("size", [(80, 16), (46, 24), (40, 10), (20, 5), (8, 2)])
+async def test_a_terminal_too_small_for_the_question_says_so_and_takes_no_only(
+    clock: Clock, size: tuple[int, int]
+) -> None:
+    for keys in ("enter", "escape", "tab enter", "left left enter", "shift+tab right"):
+        app = Asking()
+        async with app.run_test(size=size) as pilot:
+            await app.ask(pilot)
+            assert "Too small" in "".join(lines(app)) or size == (8, 2)
+            assert "session" not in "".join(lines(app))
+            clock.now += 2
+            await pilot.press(*keys.split(), "enter")
+            assert app.answers == ["no"], keys
+
+
+async def test_a_question_that_fits_again_is_asked_anew(clock: Clock) -> None:
+    app = Asking()
+    async with app.run_test(size=(40, 10)) as pilot:
+        await app.ask(pilot)
+        clock.now = 5.0
+        await pilot.resize_terminal(80, 24)
+        await pilot.press("left", "enter")
+        assert app.answers == []
+        clock.now = 7.0
+        await pilot.press("left", "enter")
+        assert app.answers == ["once"]
 
 
 async def test_it_says_when_it_takes_an_answer(clock: Clock) -> None:

@@ -1,7 +1,9 @@
 """Reads files that people write; says why when one cannot be read."""
 
+import os
 from pathlib import Path
-from typing import Literal
+from stat import S_ISREG
+from typing import BinaryIO, Literal
 
 from inspector.domain.error import ConfigError
 
@@ -21,15 +23,30 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def open_file(path: Path, kind: str) -> BinaryIO:
+    """The file, for reading. A pipe may never end and reading a device may do anything: both are refused.
+
+    Raises ConfigError for those and for a folder, OSError or ValueError for what cannot be opened.
+    """
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder", hint=f"Name the {kind} file in it.")
+    hint = f"A pipe or a device cannot be read as a {kind}: write it to a file and name that."
+    # Some devices act on being opened, and whatever the name stood for may be a pipe by now.
+    if S_ISREG(path.stat().st_mode):
+        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+        if S_ISREG(os.fstat(file.fileno()).st_mode):
+            return file
+        file.close()
+    raise ConfigError(f"{path} is not a regular file", hint=hint)
+
+
 def read_bytes(path: Path, kind: str, *, limit: int | None = None, missing: str = "Check the name.") -> bytes:
     """Read a file's bytes. Raises ConfigError.
 
     `kind` says in messages what the file should be; `missing` is the hint if it does not exist.
     """
     try:
-        if path.is_dir():
-            raise ConfigError(f"{path} is a folder", hint=f"Name the {kind} file in it.")
-        with path.open("rb") as file:
+        with open_file(path, kind) as file:
             data = file.read(-1 if limit is None else limit + 1)
     except FileNotFoundError as error:
         raise ConfigError(f"{path} does not exist", hint=missing) from error

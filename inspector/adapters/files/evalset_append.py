@@ -60,7 +60,8 @@ def _complete(new: Path, before: bytes | None, target: Path) -> None:
 def _content(path: Path) -> bytes | None:
     """The file's bytes; None if it does not exist."""
     try:
-        return path.read_bytes()
+        with content.open_file(path, "data set") as file:
+            return file.read()
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -15,7 +15,7 @@ def followed_lines(path: Path, wait: Callable[[], bool]) -> Iterator[bytes | Non
     ConfigError if the file cannot be read.
     """
     try:
-        with path.open("rb") as file:
+        with content.open_file(path, "transcript") as file:
             rest = b""
             while True:
                 if chunk := file.read(_CHUNK):

@@ -50,12 +50,6 @@ def load_predicates(path: Path, expected_digest: str) -> Mapping[str, OwnPredica
 
 
 def _read(path: Path) -> bytes:
-    try:
-        # Not a pipe, which may never end, or a device.
-        if not path.is_file():
-            raise ConfigError(f"{path} is not a file", hint="Check the name.")
-    except OSError as error:
-        raise content.unusable(path, error, "read") from error
     return content.read_bytes(path, "predicate", limit=MAX_BYTES)
 
 

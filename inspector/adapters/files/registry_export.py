@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from inspector.adapters.files.content import unusable
+from inspector.adapters.files.content import open_file, unusable
 from inspector.adapters.files.problem import validated
 from inspector.adapters.files.recording.conversation import Foreign
 from inspector.adapters.files.recording.definition import Claims
@@ -50,7 +50,7 @@ class _Line(Foreign):
 
 def is_export(path: Path) -> bool:
     """Whether the file's first line is one of an export; an unreadable file is none."""
-    with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
+    with suppress(OSError, ValueError, RecursionError, ConfigError), open_file(path, "export") as file:
         first = json.loads(file.readline(_MAX_LINE))
         return isinstance(first, dict) and {"server", "name", "hash", "version"} <= first.keys()
     return False
@@ -60,7 +60,7 @@ def read_export(path: Path) -> Iterator[RegisteredTool]:
     """The versions in an export, one after the other. Raises ConfigError that names the line."""
     seen: dict[tuple[str, int], int] = {}
     try:
-        with path.open("rb") as file:
+        with open_file(path, "export") as file:
             number = 0
             while line := file.readline(_MAX_LINE):
                 number += 1

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Sequence
 
+from inspector.domain.consent_item import ConsentItem, RunFile
 from inspector.domain.elicitation import DECLINED, ElicitationAnswer, ElicitationRequest
 from inspector.domain.error import (
     StoreError,
@@ -167,11 +168,12 @@ def _summary(session: str, records: Sequence[Record]) -> SessionSummary:
 
 
 class MemoryServerMemory:
-    """A ServerMemory that is not stored; `approved` maps fingerprints to their sources."""
+    """A ServerMemory that is not stored; `approvals` maps consent items to their files and sources."""
 
     def __init__(self) -> None:
         self.eras: dict[str, Era] = {}
-        self.approved: dict[str, str] = {}
+        self.approvals: dict[str, tuple[tuple[RunFile, ...], str]] = {}
+        self.versions: dict[str, str] = {}
         self.snapshots: dict[str, Snapshot] = {}
 
     def era(self, fingerprint: str) -> Era | None:
@@ -180,11 +182,18 @@ class MemoryServerMemory:
     def remember_era(self, fingerprint: str, era: Era) -> None:
         self.eras[fingerprint] = era
 
-    def is_approved(self, fingerprint: str) -> bool:
-        return fingerprint in self.approved
+    def approved(self, ids: Collection[str]) -> dict[str, tuple[RunFile, ...]]:
+        return {known: self.approvals[known][0] for known in ids if known in self.approvals}
 
-    def approve(self, fingerprint: str, source: str) -> None:
-        self.approved[fingerprint] = source
+    def approve(self, items: Collection[ConsentItem], source: str) -> None:
+        for item in items:
+            self.approvals[item.id] = (item.files, source)
+            self.versions.pop(item.id, None)
+
+    def first_version(self, id: str, version: str) -> str:  # noqa: A002 - as consent items call it
+        if not version or id not in self.approvals:
+            return version
+        return self.versions.setdefault(id, version)
 
     def snapshot(self, fingerprint: str) -> Snapshot | None:
         return self.snapshots.get(fingerprint)

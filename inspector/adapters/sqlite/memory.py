@@ -1,13 +1,17 @@
 """What is remembered between sessions: servers' protocol eras and tools, and approved configurations."""
 
+import json
+import os
 import time
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Collection
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.adapters.sqlite.codec import decode_value, encode_value
 from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
+from inspector.domain.consent_item import ConsentItem, RunFile
 from inspector.domain.server import Era
 from inspector.domain.tool import Tool
 from inspector.engine.store_ports import Snapshot
@@ -21,6 +25,13 @@ _REMEMBER_TOOLS = (
 )
 _SNAPSHOT = "SELECT tools, listed_at, summary FROM snapshot WHERE fingerprint = ?"
 _APPROVE = "INSERT OR REPLACE INTO approval (fingerprint, source, approved_at) VALUES (?, ?, ?)"
+_APPROVE_FILE = "INSERT INTO approved_file (fingerprint, path, digest, lines) VALUES (?, ?, ?, ?)"
+_APPROVED = (
+    "SELECT approval.fingerprint, path, digest, lines FROM approval "
+    "LEFT JOIN approved_file ON approved_file.fingerprint = approval.fingerprint "
+    "WHERE approval.fingerprint IN (SELECT value FROM json_each(?))"
+)
+_FIRST_VERSION = "UPDATE approval SET version = ? WHERE fingerprint = ? AND version = ''"
 
 
 class SqliteServerMemory:
@@ -44,15 +55,37 @@ class SqliteServerMemory:
         with self._database.transaction() as connection:
             connection.execute(_REMEMBER_ERA, (fingerprint, str(era)))
 
-    def is_approved(self, fingerprint: str) -> bool:
-        """Whether a person has approved starting the servers of exactly this configuration."""
-        return bool(self._database.rows("SELECT 1 FROM approval WHERE fingerprint = ?", (fingerprint,)))
+    def approved(self, ids: Collection[str]) -> dict[str, tuple[RunFile, ...]]:
+        """Those of the consent items that a person approved, each with its files as they were then."""
+        found: dict[str, tuple[RunFile, ...]] = {}
+        for item, path, digest, lines in self._database.rows(_APPROVED, (json.dumps(list(ids)),)):
+            file = RunFile(os.fsdecode(path), digest, tuple(array("I", lines))) if path is not None else None
+            found[item] = (*found.get(item, ()), *((file,) if file is not None else ()))
+        return found
 
-    def approve(self, fingerprint: str, source: str) -> None:
+    def approve(self, items: Collection[ConsentItem], source: str) -> None:
         """Store a person's approval; `source` names the file, for people who read the database."""
         source = source.encode("utf-8", "backslashreplace").decode("utf-8")
         with self._database.transaction() as connection:
-            connection.execute(_APPROVE, (fingerprint, source, self._now()))
+            for item in items:
+                connection.execute(_APPROVE, (item.id, source, self._now()))
+                connection.execute("DELETE FROM approved_file WHERE fingerprint = ?", (item.id,))
+                files = ((file.path, file.digest, array("I", file.lines).tobytes()) for file in item.files)
+                connection.executemany(
+                    _APPROVE_FILE,
+                    ((item.id, os.fsencode(path), digest, lines) for path, digest, lines in files),
+                )
+
+    def first_version(self, id: str, version: str) -> str:  # noqa: A002 - as consent items call it
+        """The version that a server had when it was connected first after its approval, or this one."""
+        if not version:
+            return ""
+        read = "SELECT version FROM approval WHERE fingerprint = ?"
+        rows = self._database.rows(read, (id,))
+        if rows and not rows[0][0]:
+            with self._database.transaction() as connection:
+                connection.execute(_FIRST_VERSION, (encode_value(version), id))
+        return str(decode_value(rows[0][0])) if rows and rows[0][0] else version
 
     def snapshot(self, fingerprint: str) -> Snapshot | None:
         """The tools kept last; None for a server not seen before, or a row that cannot be read."""

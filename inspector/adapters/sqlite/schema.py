@@ -159,6 +159,17 @@ ALTER TABLE session ADD COLUMN user TEXT NOT NULL DEFAULT '';
 ALTER TABLE session ADD COLUMN expert TEXT NOT NULL DEFAULT '';
 """
 
+_APPROVED_FILES = """
+ALTER TABLE approval ADD COLUMN version TEXT NOT NULL DEFAULT '';
+CREATE TABLE approved_file (
+    fingerprint TEXT NOT NULL, -- of what runs it, as in the table approval
+    path BLOB NOT NULL,        -- as the file system has it
+    digest TEXT NOT NULL,      -- SHA-256 of its content
+    lines BLOB NOT NULL,       -- a script's: the CRC-32 of each line, as 32 bit numbers of this machine
+    UNIQUE (fingerprint, path)
+);
+"""
+
 _STEPS = (
     ("sessions", _SESSIONS),
     ("server_memory", _MEMORY),
@@ -170,6 +181,7 @@ _STEPS = (
     ("breakers", _BREAKERS),
     ("registry", _REGISTRY),
     ("viewers", _VIEWERS),
+    ("approved_files", _APPROVED_FILES),
 )
 
 

@@ -15,10 +15,11 @@ _WARNING = "$text-warning"
 
 def consent_body(source: str, servers: tuple[ServerConsent, ...]) -> Content:
     """Return the file, and for each server what decides what it runs; what to look at is marked with `!`."""
-    files = sum(1 for server in servers if server.executes)
-    started = len(servers) - files
-    what = f"would start {count(started, 'server')}"
-    what += " and execute a Python file" if files else ""
+    started = sum(not server.named for server in servers)
+    does = [f"start {count(started, 'server')}"] if started else []
+    does += ["execute a Python file"] if any(server.executes for server in servers) else []
+    does += ["use what its settings name"] if not does else []
+    what = f"would {' and '.join(does)}"
     head = Content.assemble(plain(source, newlines=False).stylize("bold"), f"\n{what} with your permissions:")
     if warnings := warnings_text(servers):
         head = Content.assemble(head, "\n", (warnings, _WARNING))

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from inspector.adapters.files import content
 from inspector.cli.audit.growth import say_growth
 from inspector.cli.audit.json import audit_json, stored_totals
 from inspector.cli.audit.report import audit_markdown, say_audit
@@ -95,9 +96,7 @@ def budget(
 def _read_baseline(path: Path) -> tuple[dict[Key, Tokens], str]:
     """Read an earlier audit's totals and tokenizer. Raises ConfigError."""
     try:
-        return stored_totals(json.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}", hint=_MAKE) from error
+        return stored_totals(json.loads(content.read_text(path, "baseline", missing=_MAKE)))
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not an audit: {error}", hint=_MAKE) from error
 

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from inspector.adapters.clock import SystemClock
+from inspector.adapters.files import content
 from inspector.cli import composition
 from inspector.cli.bench.dataset import Selection, read_datasets
 from inspector.cli.bench.report import difference_report, standing_lines, text_report
@@ -213,10 +214,8 @@ def _stored(path: Path) -> list[Mark]:
     """Read the marks of a baseline, before hours are spent on measuring. Raises ConfigError."""
     hint = "Create it with `toolsight bench --format json --output FILE`."
     try:
-        stored = stored_marks(json.loads(path.read_bytes()))
+        stored = stored_marks(json.loads(content.read_bytes(path, "baseline", missing=hint)))
         drops((), stored, 0.0)
-    except OSError as error:
-        raise ConfigError(f"the baseline {path} cannot be read: {error.strerror}", hint=hint) from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"the baseline {path} is not valid: {error}", hint=hint) from error
     return stored

@@ -58,6 +58,8 @@ def servers(wire: str, as_json: bool, **values: Any) -> None:
         headers = ("server", "state", "tools", "tokens", "protocol", "ms", "reason")
         say_table(headers, rows, right=frozenset({2, 3, 5}))
         for state in states:
+            for one in state.news:
+                say(f"! {state.name}: {one}")
             _say_failure(state)
 
     if not run_headless(options(**values), work, listing=True, tell_problems=False):

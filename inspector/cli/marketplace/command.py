@@ -13,6 +13,7 @@ from inspector.cli.options import (
     ACCESS,
     CommonOption,
     Options,
+    approve,
     as_json,
     checked_values,
     configured,
@@ -32,6 +33,7 @@ _PROBLEMS_TOLD = 10
 def _options(function: F) -> F:
     for option in (
         database,
+        approve,
         configured,
         click.option("--demo", is_flag=True, cls=CommonOption, help="Use the demo's servers."),
         click.option(

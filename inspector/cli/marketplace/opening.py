@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from inspector.cli.composition import configuration_path, make_workbench, open_memory, read_configuration
-from inspector.cli.consent import TerminalApprover
+from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.options import Options
 from inspector.domain.configuration import Configuration
 from inspector.engine.workbench import Workbench
@@ -19,6 +20,8 @@ async def open_marketplace(options: Options) -> AsyncIterator[Workbench]:
     configuration = (
         read_configuration(options, may_be_empty=True) if named else Configuration(_NOWHERE, (), trusted=True)
     )
-    approver = TerminalApprover(yes=False)
-    async with make_workbench(configuration, options, approver, open_memory(options), record=False) as bench:
+    approver, memory = TerminalApprover(yes=False), open_memory(options)
+    # No server is started, but a file's settings may name catalogs to read and a model to fetch.
+    require_consent(replace(configuration, servers=()), memory, approve=options.approve)
+    async with make_workbench(configuration, options, approver, memory, record=False) as bench:
         yield bench

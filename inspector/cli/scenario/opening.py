@@ -17,6 +17,7 @@ from inspector.cli.composition import (
     make_workbench,
     open_memory,
     read_configuration,
+    with_chosen,
 )
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.options import Options
@@ -64,12 +65,11 @@ async def open_lab(
     async with AsyncExitStack() as stack:
         own = ground.configuration if ground is not None else _named_configuration(options)
         memory = open_memory(options)
-        if own is not None:
-            require_consent(own, memory, approve=options.approve)
         is_demo = own is None or is_the_demo(own)
         if own is None or is_demo:
             state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-lab-"))
-            own = demo_configuration(Path(state))
+            own = with_chosen(demo_configuration(Path(state)), options)
+        require_consent(own, memory, approve=options.approve)
         configuration = replace(ground, configuration=own).configured(chosen) if ground is not None else own
         if ground is not None and ground.trusted is not None:
             options = replace(options, trust=())

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from inspector.domain.consent_item import ChangedFile
 from inspector.domain.definition import ToolDefinition
 from inspector.domain.events.base import Event, Group, Tone
 from inspector.domain.number import count, milliseconds
@@ -21,7 +22,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ServerConnecting(Event):
-    """A connection is opened; `declared` is what the server is told that its client can do."""
+    """A connection is opened; `declared` is what the server is told that its client can do.
+
+    `changed` are the files it runs that are not as they were when a person approved them.
+    """
 
     kind: ClassVar[str] = "connecting"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
@@ -29,9 +33,11 @@ class ServerConnecting(Event):
     server: str
     target: str = ""
     declared: tuple[str, ...] = ()
+    changed: tuple[ChangedFile, ...] = ()
 
     def summary(self) -> str:
-        return f"{self.server}  {self.target}"
+        changed = f"  ⚠ {', '.join(file.brief for file in self.changed)}" if self.changed else ""
+        return f"{self.server}  {self.target}{changed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,7 @@ class ServerReady(Event):
 
     `definitions` holds those that differ from what the server listed before in this session. `added` and
     `removed` are names of tools, beside what it listed last: at `since` if that was in an earlier session.
+    `approved_version` is another version than its `info` has now, which it had when it was approved.
     """
 
     kind: ClassVar[str] = "ready"
@@ -73,6 +80,7 @@ class ServerReady(Event):
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     since: float = 0.0
+    approved_version: str = ""
 
     def summary(self) -> str:
         skipped = f", {len(self.skipped)} skipped" if self.skipped else ""

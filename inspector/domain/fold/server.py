@@ -25,7 +25,11 @@ def _with_server(state: SessionState, server: ServerState) -> SessionState:
 @step.register
 def _server_connecting(event: ServerConnecting, state: SessionState) -> SessionState:
     server = ServerState(
-        event.server, phase=ServerPhase.CONNECTING, target=event.target, declared=event.declared
+        event.server,
+        phase=ServerPhase.CONNECTING,
+        target=event.target,
+        declared=event.declared,
+        changed=event.changed,
     )
     return _with_server(state, server)
 
@@ -52,6 +56,8 @@ def _server_ready(event: ServerReady, state: SessionState) -> SessionState:
         added=event.added,
         removed=event.removed,
         since=event.since,
+        changed=known.changed,
+        approved_version=event.approved_version,
     )
     return _with_definitions(_with_server(state, server), event.server, event.definitions)
 

@@ -14,6 +14,7 @@ from inspector.domain.events.base import Actor
 from inspector.domain.installation import Installation, Removal, ServerChange
 from inspector.domain.server import ServerPhase, ServerSpec
 from inspector.engine.connections import Connections
+from inspector.engine.consent import approve, check_consent
 from inspector.engine.live import Live
 from inspector.engine.marketplace.port import ServerEditor
 from inspector.engine.session import Session
@@ -142,11 +143,12 @@ class Installing:
 
     @property
     def _is_approved(self) -> bool:
-        """Whether the person agreed to the configuration as it is."""
-        return self._memory.is_approved(self._live.configuration.fingerprint())
+        """Whether the person agreed to the configuration as it is; nobody was asked about an empty one."""
+        if not self._live.configuration.consent_items():
+            return False
+        return check_consent(self._live.configuration, self._memory).is_approved
 
     def _approve(self, was_approved: bool) -> None:
         """Ask nothing again at the next start: the person agreed to what was there, and to the change."""
-        configuration = self._live.configuration
-        if was_approved and not configuration.trusted:
-            self._memory.approve(configuration.fingerprint(), configuration.source)
+        if was_approved:
+            approve(self._live.configuration, self._memory)

@@ -10,6 +10,7 @@ from inspector.adapters.sqlite.database import SqliteDatabase
 from inspector.adapters.sqlite.memory import SqliteServerMemory
 from inspector.adapters.sqlite.registry import SqliteRegistry
 from inspector.adapters.sqlite.vectors import SqliteVectors
+from inspector.domain.consent_item import ConsentItem
 from inspector.domain.error import StoreError
 from inspector.domain.registered_tool import SyncReport
 from inspector.domain.tool import Tool
@@ -69,12 +70,12 @@ def test_a_long_import_keeps_no_session_from_writing_and_is_not_seen_before_its_
     def slow() -> Iterator[Tool]:
         for number in range(3000):
             if number % 1000 == 0:
-                session.approve(f"fingerprint {number}", "file")
+                session.approve([ConsentItem(f"item {number}")], "file")
                 assert registry.count() == 0
             yield tool("s", f"t{number}")
 
     assert registry.sync("o", slow(), at=1.0) == SyncReport(added=3000)
-    assert session.is_approved("fingerprint 2000")
+    assert session.approved(["item 2000"])
     session.close()
 
 

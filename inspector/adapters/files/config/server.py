@@ -12,6 +12,7 @@ from inspector.adapters.files.config.expansion import Scope
 from inspector.adapters.files.config.model import ServerModel
 from inspector.adapters.files.problem import dotted
 from inspector.adapters.program import program_of
+from inspector.adapters.run_file import run_files
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.server import Era, ServerSpec
@@ -48,9 +49,11 @@ class ServerReader:
             trust_annotations=entry.trust_annotations,
             client=_declared(entry),
         )
+        program = None if spec.is_http else program_of(spec, self._scope.environment)
         return replace(
             spec,
-            program=None if spec.is_http else program_of(spec, self._scope.environment),
+            program=program,
+            files=run_files(spec, program, self._scope.folder) if program is not None else (),
             **entry.model_dump(include={"connect_timeout", "call_timeout"}, exclude_none=True),
         )
 

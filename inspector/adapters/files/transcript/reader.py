@@ -145,14 +145,8 @@ def _is_transcript(path: Path) -> bool:
 
 def _opened(path: Path) -> BinaryIO:
     """The file, for reading. A pipe or device may never end, and is refused."""
-    if path.is_dir():
-        raise ConfigError(f"{path} is a folder", hint="Name a transcript in it.")
     try:
-        if path.exists() and not path.is_file():
-            raise ConfigError(
-                f"{path} is not an ordinary file", hint="Name a file that an agent has written."
-            )
-        return path.open("rb")
+        return content.open_file(path, "transcript")
     except FileNotFoundError as error:
         raise ConfigError(f"{path} does not exist", hint="Check the name.") from error
     except (OSError, ValueError) as error:

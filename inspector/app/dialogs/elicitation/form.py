@@ -7,6 +7,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
@@ -19,6 +20,7 @@ from widgets.typed_value import Kind
 
 _WAITING = "one moment: what you type goes on"
 _READY = "tab to the fields   ctrl+r sends   esc not now"
+_LEAST = Size(44, 16)
 _KINDS: Mapping[FieldKind, Kind] = {
     "string": "string",
     "integer": "integer",
@@ -52,6 +54,11 @@ class FormDialog(ModalScreen[ElicitationAnswer], Withdrawable, Guarded):
         return self.focused is not None and any(
             isinstance(node, SchemaForm) for node in self.focused.ancestors
         )
+
+    @property
+    def least(self) -> Size:
+        """So large that its answers are seen whole, and some of its fields above them."""
+        return _LEAST
 
     def compose(self) -> ComposeResult:
         with Vertical(id="elicitation"):
@@ -87,7 +94,9 @@ class FormDialog(ModalScreen[ElicitationAnswer], Withdrawable, Guarded):
 
     @on(Button.Pressed, "#elicitation-send")
     def action_send(self) -> None:
-        """Check the form and send it."""
+        """Check the form and send it, if it can be seen."""
+        if self.is_too_small:
+            return
         self.query_one(SchemaForm).action_submit()
 
     def action_scroll(self, where: str) -> None:

@@ -11,13 +11,13 @@ from inspector.domain.elicitation import (
     FormRequest,
     LinkRequest,
     address,
+    impersonation,
 )
-from inspector.domain.elicitation_form import FormField
+from inspector.domain.elicitation_form import FormField, form_warnings
 from widgets import plain, visible
 
 _WARNING = "$text-warning"
 _NO_SECRETS = "What you send goes to the server as it is. Type no passwords, keys or tokens."
-_SECRET = "It asks for what looks like a secret ({}), which a form must never do: decline, or leave it empty."
 _OPENS_NOTHING = "Nothing is opened unless you say so. What you do there stays between you and that host."
 
 
@@ -32,12 +32,9 @@ def title(request: ElicitationRequest) -> str:
 
 def form_body(request: FormRequest, fields: Sequence[FormField]) -> Content:
     """What the server says, and what to know before sending anything."""
-    secret = ", ".join(
-        visible(field.title or field.name, limit=60, newlines=False) for field in fields if field.is_secret
-    )
+    warnings = [plain(f"! {one}", limit=400, newlines=False) for one in form_warnings(request, fields)]
     lines = [_said(request.message), Content.styled(_NO_SECRETS, MUTED)]
-    if secret:
-        lines.append(Content.styled(_SECRET.format(secret), _WARNING))
+    lines += [warning.stylize(_WARNING) for warning in warnings]
     return Content("\n").join(lines)
 
 
@@ -54,7 +51,8 @@ def link_body(request: LinkRequest) -> Content:
         if parts.host
         else Content("")
     )
-    warnings = [Content.styled(f"! {warning}", _WARNING) for warning in parts.warnings]
+    found = (impersonation(f"the server {request.server}", request.message), *parts.warnings)
+    warnings = [plain(f"! {one}", limit=400, newlines=False).stylize(_WARNING) for one in filter(None, found)]
     note = Content.styled(_OPENS_NOTHING, MUTED)
     return Content("\n").join(
         [_said(request.message), Content(""), whole, host, *warnings, Content(""), note]

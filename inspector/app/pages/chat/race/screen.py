@@ -32,9 +32,9 @@ from inspector.domain.events import Record
 from inspector.engine.scenario.ground import ground_of
 from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import SECONDS_A_CALL, Race
-from widgets import Choice as Answer, Confirm, KeyBar, visible
+from widgets import Choice as Answer, GuardedConfirm, KeyBar, visible
 
-_ASK = (Answer("y", "race", "race"), Answer("n", "no", "no"))
+_ASK = (Answer("", "race"), Answer("", "no"))
 
 
 class RaceScreen(PlaybackScreen):
@@ -124,7 +124,7 @@ class RaceScreen(PlaybackScreen):
             if answer == "race":
                 self._start(lab, file)
 
-        self.app.push_screen(Confirm("Race this question?", Content(spends), _ASK), answered)
+        self.app.push_screen(GuardedConfirm("Race this question?", Content(spends), _ASK), answered)
 
     def _start(self, lab: Lab, file: ScenarioFile) -> None:
         race, values = self.selection.race(file, self.session)

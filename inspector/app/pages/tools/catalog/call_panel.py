@@ -19,11 +19,11 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.tool import Tool
 from inspector.engine.ports import ApprovalRequest
-from widgets import Choice, Confirm, SchemaForm, visible
+from widgets import Choice, GuardedConfirm, SchemaForm, visible
 
 _CALL, _TRUST, _NO = "call", "trust", "no"
-_CHOICES = (Choice("c", "call it", _CALL), Choice("n", "no", _NO))
-_TRUSTING = (_CHOICES[0], Choice("t", "trust its claims", _TRUST), _CHOICES[1])
+_CHOICES = (Choice("", "call it", _CALL), Choice("", "no", _NO))
+_TRUSTING = (Choice("", "trust its claims", _TRUST), *_CHOICES)
 _RUNNING = Content.styled("calling …   esc cancels", "$text-warning")
 _CANCELED = Content.styled("Canceled. The server may have completed the call anyway.", "$text-warning")
 _REFUSED = Content.styled("Not called: you said no.", MUTED)
@@ -102,7 +102,8 @@ class CallPanel(InContext, Container):
         request = ApprovalRequest(tool, arguments, why, offers_trust=why == CLAIMED)
         name = visible(tool.id, limit=120, newlines=False)
         choices = _TRUSTING if request.offers_trust else _CHOICES
-        answer = await self.app.push_screen_wait(Confirm(f"Call {name}?", approval_body(request), choices))
+        dialog = GuardedConfirm(f"Call {name}?", approval_body(request), choices)
+        answer = await self.app.push_screen_wait(dialog)
         if answer == _TRUST:
             self.commands.trust(tool.server, trusted=True)
         return answer in (_CALL, _TRUST)

@@ -93,9 +93,17 @@ def _server_row(server: ServerState, listed: int, *, is_folded: bool) -> Record:
         Content.styled(word, color),
         f"{shown or listed}" if ready or shown or listed else "",
         tokens(server.tokens) if ready else "",
-        server.reason if server.phase is ServerPhase.FAILED else server.info.summary,
+        server.reason if server.phase is ServerPhase.FAILED else _about(server),
     )
     return Record(server_key(server.name), cells, tone, search=server.name, copy=server.name, is_heading=True)
+
+
+def _about(server: ServerState) -> Content:
+    """What a server says of itself, after what is not as a person approved it."""
+    news = [file.brief for file in server.changed]
+    news += [f"version {server.info.version}"] if server.approved_version else []
+    warned = plain(f"⚠ {', '.join(news)}  ", newlines=False).stylize("$text-warning") if news else Content()
+    return warned + plain(server.info.summary, newlines=False, limit=_SENTENCE)
 
 
 def _tool_row(state: ToolState, tool: Tool | None, tags: Tags) -> Record:

@@ -71,6 +71,8 @@ def server_facts(
         ("changed", _changes(server, changes) if server.phase is ServerPhase.READY else ""),
     )
     lines = [fact(label, plain(value, limit=2000), _LABELS, width) for label, value in facts if value]
+    warns = Content.styled("⚠ changed", "$text-warning")
+    lines += [fact(warns, plain(one, limit=400, newlines=False), _LABELS, width) for one in server.news]
     skipped = Content.styled("⚠ skipped", "$text-warning")
     lines += [
         fact(skipped, plain(f"{tool.name}: {tool.reason}", limit=400, newlines=False), _LABELS, width)

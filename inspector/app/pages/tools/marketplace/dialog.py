@@ -14,17 +14,16 @@ from inspector.app.dialogs.consent_text import TEXT_AT, fact_line
 from inspector.app.draw.style import MUTED
 from inspector.domain.installation import Installation, Removal, ServerChange
 from inspector.domain.plugin import Plugin, Variable
-from widgets import NOTHING, Choice, Confirm, Field, SchemaForm, plain
+from widgets import NOTHING, Choice, Field, GuardedConfirm, SchemaForm, plain
 
 _YES = "yes"
 _SIGNS = {"+": "$text-success", "-": "$text-error"}
 
 
-class ChangeDialog(Confirm):
+class ChangeDialog(GuardedConfirm):
     """Shows what would be started and what would be written. The focus is on no, and esc means no."""
 
     DEFAULT_CSS = "ChangeDialog > Vertical { width: 100; }"
-    AUTO_FOCUS = "Button:last-of-type"
 
     def __init__(self, title: str, body: Content, yes: str) -> None:
         choices = (Choice("", yes, _YES), Choice("", "no", "no"))
