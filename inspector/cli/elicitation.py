@@ -58,7 +58,7 @@ def _filled_in(request: FormRequest) -> ElicitationAnswer:
 def _visited(request: LinkRequest) -> ElicitationAnswer:
     parts = address(request.url)
     shown = visible(request.url, limit=LONGEST_ADDRESS, newlines=False)
-    say(f"{shown}\n  host: {visible(parts.host, newlines=False) or 'none'}", err=True)
+    say(f"{shown}\n  host: {visible(parts.host, newlines=False) or 'none'}", err=True, exact=True)
     for warning in parts.warnings:
         say(f"  ! {warning}", err=True)
     if not parts.opens:

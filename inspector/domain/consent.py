@@ -8,7 +8,8 @@ from typing import Final
 
 from inspector.domain.configuration import Configuration
 from inspector.domain.decisive import chooses
-from inspector.domain.redaction import Redactor, looks_secret
+from inspector.domain.redaction import Redactor
+from inspector.domain.secret_value import looks_secret
 from inspector.domain.server import Expansion, Program, ServerSpec
 
 _PREDICATES = "predicates (Python)"

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.redaction import looks_secret
+from inspector.domain.secret_value import looks_secret
 
 FieldKind = Literal["string", "integer", "number", "boolean", "choice", "choices"]
 MAX_FIELDS = 100

@@ -10,6 +10,7 @@ from inspector.adapters.sqlite.codec import decode_value, encode_value
 from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
 from inspector.domain.server import Era
 from inspector.domain.tool import Tool
+from inspector.engine.sink import clean
 from inspector.engine.store_ports import Snapshot
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class SqliteServerMemory:
 
     def approve(self, fingerprint: str, source: str) -> None:
         """Store a person's approval; `source` names the file, for people who read the database."""
-        source = source.encode("utf-8", "backslashreplace").decode("utf-8")
+        source = clean(source).encode("utf-8", "backslashreplace").decode("utf-8")
         with self._database.transaction() as connection:
             connection.execute(_APPROVE, (fingerprint, source, self._now()))
 

@@ -18,6 +18,7 @@ from inspector.cli.cost.assumption import assumed, assuming
 from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.render import say, say_json
 from inspector.domain.error import ConfigError
+from inspector.engine.sink import clean, write
 from inspector.engine.tokens.audit.growth import Change, Key, Tokens, changes, totals
 from inspector.engine.tokens.audit.result import Audit
 
@@ -81,7 +82,7 @@ def budget(
     if as_json:
         say_json(audit_json(found, moved, max_increase))
     elif as_markdown:
-        click.echo(audit_markdown(found), nl=False)
+        click.echo(clean(audit_markdown(found)), nl=False)
     else:
         say_audit(found)
     if svg is not None:
@@ -123,6 +124,6 @@ def _compared(audit: Audit, previous: tuple[dict[Key, Tokens], str]) -> Sequence
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        write(path, text)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error

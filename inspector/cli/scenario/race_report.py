@@ -14,6 +14,7 @@ from inspector.cli.render import say, say_table
 from inspector.cli.scenario.command import Played, terminal_width
 from inspector.engine.scenario.race import Race, RaceFrame
 from inspector.engine.scenario.racer import Racer
+from inspector.engine.sink import clean
 
 _WIDEST = 110
 _UP = "\x1b[{}F"
@@ -50,7 +51,7 @@ class RaceDrawing:
             # A line that has scrolled off the screen cannot be redrawn; the last frame need not be.
             lines = lines[: size.lines - 1]
         text = "".join(f"{_shown(line, width)}{_CLEAR_LINE}\n" for line in lines)
-        click.echo(f"{_UP.format(self._lines) if self._lines else ''}{text}{_CLEAR_BELOW}", nl=False)
+        click.echo(f"{_UP.format(self._lines) if self._lines else ''}{clean(text)}{_CLEAR_BELOW}", nl=False)
         self._lines = len(lines)
 
 

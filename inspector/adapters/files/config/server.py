@@ -15,6 +15,7 @@ from inspector.adapters.program import program_of
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.server import Era, ServerSpec
+from inspector.engine.sink import SECRETS
 
 _UNPASSABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -48,6 +49,9 @@ class ServerReader:
             trust_annotations=entry.trust_annotations,
             client=_declared(entry),
         )
+        SECRETS.learn(spec.secrets)
+        for _, text in _texts(entry):
+            SECRETS.learn(self._scope.secrets(text))
         return replace(
             spec,
             program=None if spec.is_http else program_of(spec, self._scope.environment),
