@@ -8,8 +8,10 @@ set, and `default` for people. A property that costs more than others takes a sh
 import gc
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
+from inspector.engine.sink import SECRETS
 from tests.support import postgres
 
 # A busy machine is no bug; and what CI tries is the same each time, so that a failure there can be repeated.
@@ -21,6 +23,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 
 # Collecting garbage as often as Python does by default takes a tenth of the suite.
 gc.set_threshold(100_000, 20, 50)
+
+
+@pytest.fixture(autouse=True)
+def _no_secrets_of_other_tests() -> None:
+    """Know no secrets at first, as a new process does."""
+    SECRETS.forget()
 
 
 def pytest_collection_finish() -> None:

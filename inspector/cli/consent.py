@@ -46,7 +46,7 @@ def _ask(check: ConsentCheck) -> bool:
     verb = "start" if any(not server.named for server in servers) else "use"
     say(f"{check.configuration.source} would {verb}:", err=True)
     for server in servers:
-        say(consent_text(server), err=True)
+        say(consent_text(server), err=True, exact=True)
     if warnings := warnings_text(servers):
         say(f"{warnings}.", err=True)
     with interruptible():
@@ -78,7 +78,8 @@ class TerminalApprover:
             )
             say(f"refused {request.tool.id}: {request.why}; {allowing} allows such calls", err=True)
             return Decision.NO
-        say(f"{request.tool.id}  {arguments_text(request.arguments)}\n  {request.why}", err=True)
+        told = f"{request.tool.id}  {arguments_text(request.arguments)}\n  {request.why}"
+        say(told, err=True, exact=True)
         for change in request.changes:
             signed = ((sign, text) for gone, new in change.lines for sign, text in (("-", gone), ("+", new)))
             lines = [f"{sign} {text}" for sign, text in signed if text]

@@ -61,7 +61,7 @@ def _filled_in(request: FormRequest) -> ElicitationAnswer:
 def _visited(request: LinkRequest) -> ElicitationAnswer:
     parts = address(request.url)
     shown = visible(request.url, limit=LONGEST_ADDRESS, newlines=False)
-    say(f"{shown}\n  host: {visible(parts.host, newlines=False) or 'none'}", err=True)
+    say(f"{shown}\n  host: {visible(parts.host, newlines=False) or 'none'}", err=True, exact=True)
     said = impersonation(f"the server {request.server}", request.message)
     for warning in filter(None, (said, *parts.warnings)):
         say(f"  ! {_line(warning)}", err=True)

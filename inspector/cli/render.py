@@ -1,31 +1,36 @@
 """Prints text that cannot control the terminal, and JSON for programs."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any, Literal
 
 import click
 
 from inspector.cli.outcome import written
+from inspector.engine.sink import clean
 from widgets import visible
 
 
-def say(text: str = "", *, err: bool = False) -> None:
-    """Print any text; control and bidi characters become visible escapes."""
+def say(text: str = "", *, err: bool = False, exact: bool = False) -> None:
+    """Print any text without its secrets; control and bidi characters become visible escapes.
+
+    A question to the person is `exact`: what would run has to be read as it is.
+    """
     with written(err=err):
-        click.echo(visible(text), err=err)
+        click.echo(visible(text if exact else clean(text)), err=err)
 
 
 def say_json(value: object) -> None:
-    """Print JSON; everything outside ASCII is escaped, so that nothing can control the terminal."""
-    say_raw(json.dumps(value, indent=2, default=_plain) + "\n")
+    """Print JSON without secrets, and in ASCII, so that nothing can control the terminal."""
+    with written():
+        click.echo(json.dumps(clean(_jsonable(value)), indent=2))
 
 
 def say_raw(text: str) -> None:
-    """Print text that controls the terminal only as it means to, without a line break at its end."""
+    """Print text without its secrets that may control the terminal, without a line break at its end."""
     with written():
-        click.echo(text, nl=False)
+        click.echo(clean(text), nl=False)
 
 
 def say_table(
@@ -47,7 +52,7 @@ def say_table(
     from rich.table import Table
     from rich.text import Text
 
-    cells = [[visible(cell) for cell in row] for row in rows]
+    cells = [[visible(clean(cell)) for cell in row] for row in rows]
     console = Console(highlight=False, soft_wrap=False)
     least = _least_width(headers, cells, right | whole)
     if least > console.width:
@@ -90,9 +95,14 @@ def _say_row_by_row(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> No
         say()
 
 
-def _plain(value: object) -> Any:
+def _jsonable(value: object) -> Any:
+    """The value as JSON has it, so that secrets are found in all of it."""
     if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
+        return _jsonable(asdict(value))
+    if isinstance(value, Mapping):
+        return {key: _jsonable(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(one) for one in value]
     if isinstance(value, frozenset | set):
-        return sorted(value)
-    return str(value)
+        return [_jsonable(one) for one in sorted(value)]
+    return value if isinstance(value, str | int | float | None) else str(value)

@@ -2,19 +2,23 @@
 
 How sure an assignment is depends on how it is written. `NAME=value` in capitals is one wherever it stands;
 any other `name=value` needs a value that no program's text would have there; `name: value`, which prose has
-too, also needs a line of its own.
+too, also needs a line of its own; `name is value` is prose, so that its value has to look random, or like a
+word with a number behind what is called a password.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from inspector.domain.argument_secret import looks_random
+
 MARKS = ("token", "key", "secret", "pass", "pwd", "credential", "cookie", "auth", "bearer", "pat", "jwt")
 """What occurs in every name that looks secret, in lower case."""
 
 _NAME = re.compile(
     r"(?<![A-Za-z0-9_])(?:(?<=\\)(?P<escaped>[nrt]))?"
-    r"(?P<name>[A-Za-z_][A-Za-z0-9_.-]{1,63}+)(?P<sign>[ \t]*+[:=][ \t]*+)"
+    r"(?P<name>[A-Za-z_][A-Za-z0-9_.-]{1,63}+)"
+    r"(?P<sign>[ \t]*+[:=][ \t]*+|[ \t]++(?:is|was)(?:[ \t]*+:)?[ \t]++)"
 )
 _DOUBLE, _SINGLE, _BARE = r"[^\"\\\n]|\\(?![\"n])", r"[^'\n]", r"[^\s\"'`\\]|\\(?![nrt\"'\\])"
 _JUDGED = 256
@@ -45,6 +49,11 @@ _REFERENCE = re.compile(
 _NUMBER = re.compile(r"[+-]?[\d.,_:/-]+")
 _COUNTED = re.compile(r"(?:tokens|keys|auth|authorization|cookies?)\Z", re.IGNORECASE)
 _PASSWORD = re.compile(r"pass|pwd|secret", re.IGNORECASE)
+_KEY = re.compile(r"keys?", re.IGNORECASE)
+_WORD_BEFORE = re.compile(r"([A-Za-z]{2,20})[ \t_-]\Z")
+_WORD_WITH_NUMBER = re.compile(
+    r"(?!(?:sha|md|base|utf|aes|rsa|argon|int|oauth)\d)[A-Za-z]{3,}\d+", re.IGNORECASE
+)
 _SPACE, _DIGIT, _SYMBOL = re.compile(r"\s"), re.compile(r"\d"), re.compile(r"[^\w-]")
 _SHORTEST, _SHORTEST_LOOSE = 4, 6
 
@@ -87,6 +96,8 @@ def _assigned(text: str, match: "re.Match[str]") -> Assigned | None:
     found, is_long = Assigned(name, value, start, start + len(value), certain), len(value) == _JUDGED
     if _is_reference(name, value):
         return None
+    if match["sign"].strip(" \t:") in ("is", "was"):
+        return _said(found, text[: match.start("name")][-_LONGEST_BEFORE:])
     if not (certain and (tight or not bare)):
         alone = (not bare or is_long or _LINE_AFTER.match(text, found.end)) and _begins_line(text, match)
         plain = certain and ":" in match["sign"] and alone and not _CODE.match(value)
@@ -94,6 +105,15 @@ def _assigned(text: str, match: "re.Match[str]") -> Assigned | None:
             return None
     rest = _REST[given.lastgroup].match(text, found.end) if is_long else None
     return found._replace(end=rest.end()) if rest else found
+
+
+def _said(found: Assigned, before: str) -> Assigned | None:
+    """What a sentence says that a secret is; of a key it has to say which: `my API key is …`."""
+    is_password = _PASSWORD.search(found.name) and _WORD_WITH_NUMBER.fullmatch(found.value)
+    if not (is_password or looks_random(found.value)):
+        return None
+    word = _WORD_BEFORE.search(before) if _KEY.fullmatch(found.name) else None
+    return found._replace(name=f"{word[1]}_{found.name}" if word else found.name, certain=False)
 
 
 def _is_reference(name: str, value: str) -> bool:

@@ -10,7 +10,8 @@ from inspector.domain.configuration import Configuration, Named
 from inspector.domain.consent_item import ChangedFile
 from inspector.domain.decisive import chooses
 from inspector.domain.package_run import PackageKind, package_run
-from inspector.domain.redaction import Redactor, looks_secret
+from inspector.domain.redaction import Redactor
+from inspector.domain.secret_value import looks_secret
 from inspector.domain.server import Expansion, Program, ServerSpec
 from inspector.domain.suspect import METADATA, lookalikes, metadata_hosts
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from inspector.domain.elicitation import FormRequest, impersonation
 from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.redaction import looks_secret
+from inspector.domain.secret_value import looks_secret
 from inspector.domain.suspect import asks_for_a_secret
 
 FieldKind = Literal["string", "integer", "number", "boolean", "choice", "choices"]

@@ -2,14 +2,13 @@
 
 import difflib
 import shlex
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from inspector.domain.configuration import Configuration
 from inspector.domain.consent import Fact, ServerConsent, describe
 from inspector.domain.package_run import PackageKind, package_run, program_name, runs_anything
 from inspector.domain.plugin import Plugin
-from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
 from inspector.domain.suspect import lookalikes
 
@@ -31,7 +30,7 @@ class FileChange:
     before: bytes
     after: bytes
 
-    def diff(self, redact: Callable[[str], str] = str) -> tuple[str, ...]:
+    def diff(self, redact: Callable[[str], str]) -> tuple[str, ...]:
         """The lines that change, with a little of what is around them; `redact` takes secrets out."""
         before, after = (data.decode("utf-8", "replace").splitlines() for data in (self.before, self.after))
         lines = difflib.unified_diff(before, after, lineterm="", n=_CONTEXT)
@@ -42,22 +41,17 @@ class FileChange:
 class ServerChange:
     """A server that comes to a configuration or leaves it; `configuration` is what it would be.
 
-    Without a `change` of the file it is for this session alone, and `note` says why. `secrets` are values in
-    the file that may be secret, also those of servers that do not run, by names that begin with a server's.
+    Without a `change` of the file it is for this session alone, and `note` says why.
     """
 
     server: str
     configuration: Configuration
     change: FileChange | None = None
     note: str = ""
-    secrets: Mapping[str, str] = field(default_factory=dict)
 
-    def diff(self) -> tuple[str, ...]:
-        """The lines of the file that change, without the values of what may be secret."""
-        if self.change is None:
-            return ()
-        running = {name: text for spec in self.configuration.servers for name, text in spec.secrets.items()}
-        return self.change.diff(Redactor({**self.secrets, **running}).text)
+    def diff(self, redact: Callable[[str], str]) -> tuple[str, ...]:
+        """The lines of the file that change; `redact` takes secrets out."""
+        return self.change.diff(redact) if self.change is not None else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """Keeps secrets out of the record: known values wherever they occur, and whatever looks like a credential."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -8,17 +7,24 @@ from enum import Enum
 from functools import cache, lru_cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
-from urllib.parse import quote
 
 from inspector.domain.assigned_secret import MARKS, Assigned, assignments
 from inspector.domain.events import Event
+from inspector.domain.secret_value import (
+    MARKER,
+    SHORTEST,
+    Secrets,
+    is_harmless,
+    is_ordinary_value,
+    looks_secret,
+    names_secret,
+)
 
 # Long because finding, cutting and keeping secrets out of nested values are one idea.
 
-MARKER = "[redacted]"
 _MARKER_START = "[redacted"
-_SHORTEST_SECRET = 4
-_SHORTEST_VALUE = 8
+_MARKER = re.compile(r"(\[redacted(?: [^\[\]\n]{1,200})?\])")
+_SHORTEST_CERTAIN = 8
 _CACHED_LENGTH = 200
 _CACHED_TEXTS = 32_768
 _CACHED_ROWS = 64
@@ -29,51 +35,6 @@ _HARMLESS_TYPES = frozenset({float, int, bool, NoneType})
 _E = TypeVar("_E", bound=Event)
 _T = TypeVar("_T")
 _Span = tuple[int, int, str]
-
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_SECRET_ENDINGS = (
-    *("token", "tokens", "key", "keys", "secret", "secrets", "password", "passwords", "passwd", "passphrase"),
-    *("credential", "credentials", "cookie", "cookies", "auth", "authorization", "bearer"),
-)
-_SECRET_WORDS = frozenset({"pass", "pwd", "pat", "jwt"})
-# A name with one of these describes a secret, or means another kind of token or key.
-_QUALIFIERS = frozenset(
-    {"max", "min", "limit", "limits", "count", "counts", "budget", "total", "num", "number", "length", "size"}
-    | {
-        "ttl",
-        "expiry",
-        "expires",
-        "timeout",
-        "type",
-        "path",
-        "file",
-        "dir",
-        "url",
-        "uri",
-        "endpoint",
-        "usage",
-    }
-    | {"used", "per", "input", "output", "page", "next", "continuation", "public", "primary", "foreign"}
-    | {"sort", "partition", "cache", "idempotency", "name"}
-)
-# In data, a bare `key` is usually an identifier; it holds a secret only next to one of these words.
-_KEY_COMPANIONS = frozenset(
-    {"api", "access", "secret", "private", "auth", "encryption", "signing", "master", "account", "license"}
-    | {"service", "shared", "subscription", "ssh", "deploy", "app", "client", "bot"}
-)
-_HARMLESS = re.compile(
-    r"(?:true|false|yes|no|on|off|none|null|nil|enabled|disabled|required|optional|basic|bearer|oauth2?|"
-    r"string|number|integer|boolean|object|array|token|password|secret|hidden|default|auto)",
-    re.IGNORECASE,
-)
-_ORDINARY = re.compile(
-    r"[~.]{0,2}(?:/[^\n]*)?|[A-Za-z]:\\[^\n]*"  # a path
-    r"|[+-]?[\d.,_:/ -]+"  # a number, a date, an address
-    r"|[A-Za-z][A-Za-z0-9+.-]*://[^\s@?#]*"  # a URL that carries no credentials
-    r"|[a-z]{2,3}(?:[_-][A-Za-z]{2,4})*(?:\.[A-Za-z0-9-]+)?(?:@[a-z]+)?"  # a locale
-    r"|[a-z]+|[A-Z]+|[A-Z][a-z]+"  # one plain word
-)
-_SCHEME = re.compile(r"(?:basic|bearer|token|digest|apikey)\s+(\S+)", re.IGNORECASE)
 
 # What distinguishes a credential from prose: a digit, a change from lower to upper case, or padding.
 _MIXED = r"(?=[A-Za-z._~+/-]*(?:\d|=|(?<=[a-z])[A-Z]))"
@@ -93,6 +54,12 @@ _PATTERNS: tuple[tuple[tuple[str, ...], "re.Pattern[str]"], ...] = (
         re.compile(
             r"(?i:authorization)[\"']?\s*[:=]\s*[\"']?(?i:basic|bearer|token|digest|apikey)\s+"
             rf"({_MIXED}[A-Za-z0-9._~+/-]{{6,}}=*)"
+        ),
+    ),
+    (
+        ("cookie",),
+        re.compile(
+            r"(?i:cookie)[\"']?\s*:\s*[\"']?([\w.-]+=[^;\s\"'\\\[]{6,}(?:;[ \t]*[\w.-]+=[^;\s\"'\\\[]+)*)"
         ),
     ),
     (("bearer ",), re.compile(rf"(?<![A-Za-z])(?i:bearer)\s+({_MIXED}[A-Za-z0-9._~+/-]{{8,}}=*)")),
@@ -127,28 +94,25 @@ class Redactor:
     Redacting is idempotent. A value without secrets is returned as the same object.
     """
 
-    def __init__(self, secrets: Mapping[str, str]) -> None:
-        """`secrets` maps the names of variables and headers to their values.
-
-        A value with a secret-looking name counts from 4 characters; any other from 8, and only if it is not a
-        path, number, plain URL, locale or single word. A name may have a prefix that ends in a dot.
-        """
-        self._known: dict[str, str] = {}
+    def __init__(self, secrets: Secrets | Mapping[str, str], *, named: bool = True) -> None:
+        """What `secrets` learn later counts as well. Unless `named`, the values' names are left out, too."""
+        self._secrets = secrets if isinstance(secrets, Secrets) else Secrets(secrets)
+        self._is_named = named
         self._done: dict[int, Any] = {}
-        self.learn(secrets)
+        self._follow()
 
-    def learn(self, secrets: Mapping[str, str]) -> None:
-        """Keep these secrets out of the record from now on, too."""
-        self._known |= _forms(secrets)
-        names = "|".join(sorted({re.escape(name) for name in self._known.values()}))
-        self._marker = re.compile(rf"(\[redacted(?: (?:{names}))?\])" if names else r"(\[redacted\])")
+    def _follow(self) -> None:
+        """Take up what the secrets have learned."""
+        self._version = self._secrets.version
         self._cached = lru_cache(maxsize=_CACHED_TEXTS)(self._redacted)
         self._all_clean = lru_cache(maxsize=_CACHED_ROWS)(self._are_clean)
 
     def text(self, text: str) -> str:
         """The text without its secrets."""
-        if len(text) < _SHORTEST_SECRET:
+        if len(text) < SHORTEST:
             return text
+        if self._version != self._secrets.version:
+            self._follow()
         redacted = self._cached(text) if len(text) <= _CACHED_LENGTH else self._redacted(text)
         # The cache may return an equal text that it saw earlier.
         return text if redacted == text else redacted
@@ -184,7 +148,7 @@ class Redactor:
         return redacted
 
     def _mapping(self, value: Mapping[Any, Any]) -> Mapping[Any, Any]:
-        if _names_numbers(value) and self._all_clean(tuple(value)):
+        if _names_numbers(value) and self._is_clean_row(tuple(value)):
             return value
         changed = False
         found: dict[Any, Any] = {}
@@ -201,12 +165,17 @@ class Redactor:
         return found if changed else value
 
     def _sequence(self, value: Sequence[Any]) -> Sequence[Any]:
-        if _is_long_row(value) and self._all_clean(value):
+        if _is_long_row(value) and self._is_clean_row(tuple(value)):
             return value
         kept = [self.value(item) for item in value]
         if all(new is old for new, old in zip(kept, value, strict=True)):
             return value
         return kept if isinstance(value, list) else tuple(kept)
+
+    def _is_clean_row(self, texts: tuple[str, ...]) -> bool:
+        if self._version != self._secrets.version:
+            self._follow()
+        return self._all_clean(texts)
 
     def _are_clean(self, texts: tuple[str, ...]) -> bool:
         return all(self.text(text) == text for text in texts)
@@ -224,16 +193,18 @@ class Redactor:
 
     def _is_secret_field(self, key: str, value: str) -> bool:
         if _MARKER_START in key:
-            key = self._marker.sub(" ", key)
-        if not _names_secret(key):
+            key = _MARKER.sub(" ", key)
+        if not names_secret(key):
             return False
-        return not (value == "" or _HARMLESS.fullmatch(value) or self._marker.fullmatch(value))
+        return not (value == "" or is_harmless(value) or _MARKER.fullmatch(value))
 
     def _redacted(self, text: str) -> str:
         # Text next to a new marker can look like a secret once its old neighbor is gone.
         while True:
-            pieces = self._marker.split(text) if _MARKER_START in text else [text]
+            pieces = _MARKER.split(text) if _MARKER_START in text else [text]
             pieces[::2] = (self._piece(piece) for piece in pieces[::2])
+            # A server may write a marker, too, and put a secret in the place of a name.
+            pieces[1::2] = (one if self._piece(one[1:-1]) == one[1:-1] else MARKER for one in pieces[1::2])
             redacted = "".join(pieces)
             if redacted == text:
                 return text
@@ -252,11 +223,12 @@ class Redactor:
 
     def _spans(self, text: str) -> Iterator[_Span]:
         """Find every secret in the same text, so that none hides part of another."""
-        for secret, name in self._known.items():
+        for secret, name in self._secrets.anywhere.items():
             start = text.find(secret)
             while start >= 0:
-                yield start, start + len(secret), name
+                yield start, start + len(secret), name if self._is_named else ""
                 start = text.find(secret, start + len(secret))
+        yield from self._spans_alone(text)
         lowered = text.lower()
         # A pattern with two marks may find a secret twice: what overlaps is merged.
         for mark, pattern in _MARKED:
@@ -269,15 +241,25 @@ class Redactor:
                 if self._is_secret_assignment(found):
                     yield found.start, found.end, ""
 
+    def _spans_alone(self, text: str) -> Iterator[_Span]:
+        """Find the secrets that count only where they are no part of a longer word."""
+        for secret, name in self._secrets.alone.items():
+            start = text.find(secret)
+            while start >= 0:
+                end = start + len(secret)
+                if not (_is_word(text[start - 1 : start]) or _is_word(text[end : end + 1])):
+                    yield start, end, name if self._is_named else ""
+                start = text.find(secret, start + 1)
+
     def _is_secret_assignment(self, found: Assigned) -> bool:
         if self._is_secret_field(found.name, found.value):
             return True
         # Of a variable, `key` alone is enough for a value that cannot be a word.
         return (
             found.certain
-            and len(found.value) >= _SHORTEST_VALUE
-            and not _ORDINARY.fullmatch(found.value)
-            and not self._marker.fullmatch(found.value)
+            and len(found.value) >= _SHORTEST_CERTAIN
+            and not is_ordinary_value(found.value)
+            and not _MARKER.fullmatch(found.value)
         )
 
     def _field_spans(self, text: str) -> Iterator[_Span]:
@@ -287,6 +269,10 @@ class Redactor:
                 for match in pattern.finditer(text):
                     if self._is_secret_field(match[1], match[2]):
                         yield *match.span(2), ""
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 @cache
@@ -324,54 +310,3 @@ def _merged(spans: Sequence[_Span]) -> Iterator[_Span]:
             yield start, end, name
             start, end, name = next_start, next_end, next_name
     yield start, end, name
-
-
-def _forms(secrets: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Each secret in the forms it may take: as is, without its scheme, within JSON, within a URL."""
-    for name, value in secrets.items():
-        if not _is_secret(name, value):
-            continue
-        shown = re.sub(r"[\[\]\s]", "_", name)
-        scheme = _SCHEME.fullmatch(value)
-        for core in (value, scheme[1] if scheme else value):
-            for form in (
-                core,
-                json.dumps(core)[1:-1],
-                json.dumps(core, ensure_ascii=False)[1:-1],
-                _quoted(core),
-            ):
-                if len(form) >= _SHORTEST_SECRET:
-                    yield form, shown
-
-
-def _quoted(value: str) -> str:
-    return quote(value, safe="", errors="surrogatepass")
-
-
-def _is_secret(name: str, value: str) -> bool:
-    if len(value.strip()) < _SHORTEST_SECRET or _HARMLESS.fullmatch(value) or value in MARKER:
-        return False
-    if looks_secret(name.rpartition(".")[2]):
-        return True
-    return len(value) >= _SHORTEST_VALUE and not _ORDINARY.fullmatch(value)
-
-
-@lru_cache(maxsize=_CACHED_TEXTS)
-def looks_secret(name: str) -> bool:
-    """Whether a variable of this name probably holds a secret."""
-    words = [word.lower() for word in _WORDS.findall(name)]
-    if _QUALIFIERS.intersection(words):
-        return False
-    return any(word in _SECRET_WORDS or word.endswith(_SECRET_ENDINGS) for word in words)
-
-
-@lru_cache(maxsize=_CACHED_TEXTS)
-def _names_secret(key: str) -> bool:
-    """Whether a key in data holds a secret; stricter than for variables, where `key` alone is enough."""
-    if not looks_secret(key):
-        return False
-    words = [word.lower() for word in _WORDS.findall(key)]
-    secret = [word for word in words if word in _SECRET_WORDS or word.endswith(_SECRET_ENDINGS)]
-    if all(word in ("key", "keys") for word in secret):
-        return bool(_KEY_COMPANIONS.intersection(words))
-    return True

@@ -1,11 +1,13 @@
 """An MCP server: how to start it, the state of its connection, and what it reports about itself."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+from urllib.parse import unquote
 
+from inspector.domain.argument_secret import secrets_among, secrets_of_address
 from inspector.domain.consent_item import RunFile, item_id
 from inspector.domain.jsonvalue import canonical
 
@@ -103,10 +105,30 @@ class ServerSpec:
 
     @property
     def secrets(self) -> dict[str, str]:
-        """What the configuration passes to it, which may be secret, by names that begin with its own."""
-        given = {f"{self.name}.{name}": value for name, value in (*self.env.items(), *self.headers.items())}
+        """What the configuration passes to it, which may be secret, by names that begin with its own.
+
+        A variable or header may be one, a part of an argument or an address only by its name or its looks.
+        """
+        found: dict[str, str] = {}
+        for name, value in self._given():
+            number, free = 1, f"{self.name}.{name}"
+            while found.get(free, value) != value:
+                number, free = number + 1, f"{self.name}.{name} {number + 1}"
+            found[free] = value
+        return found
+
+    def _given(self) -> Iterator[tuple[str, str]]:
+        yield from (*self.env.items(), *self.headers.items())
         # The last part of the name says that any text counts, also a plain word.
-        return given | {f"{self.name}.{name}.secret": value for name, value in self.concealed.items()}
+        yield from ((f"{name}.secret", value) for name, value in self.concealed.items())
+        yield from ((one.name, self.argv[one.word][one.start : one.end]) for one in secrets_among(self.argv))
+        for text in (self.url, *self.env.values(), *self.headers.values()):
+            for one in secrets_of_address(text):
+                value = text[one.start : one.end]
+                yield from ((one.name, form) for form in dict.fromkeys((value, unquote(value))))
+        for name, text in self.headers.items():
+            if name.lower() == "cookie":
+                yield from (("cookie", pair.partition("=")[2].strip()) for pair in text.split(";"))
 
     def fingerprint(self) -> str:
         """A hash of everything that the configuration says of what runs: what is remembered is tied to it."""

@@ -5,7 +5,6 @@ from dataclasses import asdict
 from functools import partial
 
 from inspector.domain.access import EVERYTHING, Sight
-from inspector.domain.access_reach import reaches
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.events import SessionStarted
@@ -24,6 +23,7 @@ from inspector.engine.loop.binding.precondition import Preconditions
 from inspector.engine.ports import OwnPredicate, Ports
 from inspector.engine.registry.tier import RegistryTier
 from inspector.engine.session import Session
+from inspector.engine.sink import SECRETS
 from inspector.engine.tokens.count.accounting import Accounting
 
 
@@ -48,18 +48,13 @@ def started(live: Live, profile: str, trusted: Collection[str] = ()) -> SessionS
 
 
 def redactor_of(configuration: Configuration, sight: Sight = EVERYTHING) -> Redactor:
-    """A redactor for everything the configuration passes to its servers, which may be secret.
+    """A redactor for all that this process knows, with what the configuration passes to its servers.
 
-    The values of servers that are not in sight are left out too, without their names.
+    Whoever does not see every server is not told the names of values: they begin with that of a server.
     """
-    given = [
-        (name, value, reaches(sight, spec.name))
-        for spec in configuration.servers
-        for name, value in spec.secrets.items()
-    ]
-    return Redactor(
-        {name if is_seen else f"value {number}": value for number, (name, value, is_seen) in enumerate(given)}
-    )
+    for spec in configuration.servers:
+        SECRETS.learn(spec.secrets)
+    return Redactor(SECRETS, named=sight.is_whole)
 
 
 def retrieval_of(

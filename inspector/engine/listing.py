@@ -8,11 +8,11 @@ from inspector.domain.access import EVERYTHING, Sight
 from inspector.domain.definition import ToolDefinition, definition_hash
 from inspector.domain.error import ConnectError
 from inspector.domain.events import DefinitionChanged
-from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.composition.version import changes
 from inspector.engine.ports import ServerLink, ToolListing, ignored
+from inspector.engine.sink import SECRETS, clean
 from inspector.engine.store_ports import ServerMemory, Snapshot
 
 _NONE: Mapping[str, Tool] = {}
@@ -55,14 +55,14 @@ def remember_tools(
     *,
     redacted: Mapping[str, Tool] = _NONE,
 ) -> Snapshot | None:
-    """Store a server's tools without the values in its spec, which it may repeat. Thread-safe.
+    """Store a server's tools without the secrets in its spec, which it may repeat. Thread-safe.
 
     `redacted` are those that have been redacted already, by name. Returns what was stored before, if other.
     """
-    own = Redactor({**spec.env, **spec.headers})
-    tools = tuple(redacted.get(tool.name) or own.value(tool) for tool in snapshot.tools)
+    SECRETS.learn(spec.secrets)
+    tools = tuple(redacted.get(tool.name) or clean(tool) for tool in snapshot.tools)
     return memory.remember_tools(
-        spec.fingerprint(), replace(snapshot, tools=tools, summary=own.value(snapshot.summary))
+        spec.fingerprint(), replace(snapshot, tools=tools, summary=clean(snapshot.summary))
     )
 
 

@@ -18,6 +18,7 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.package_run import PackageKind
 from inspector.domain.plugin import Package, Plugin, Variable, concealed_values, server_entry
+from inspector.engine.sink import clean
 from inspector.engine.target import target
 
 ENTRY = {"command": "uvx", "args": ["mcp-server-time@1"], "env": {"ZONE": "UTC"}}
@@ -96,7 +97,7 @@ def test_the_diff_has_the_change_and_no_secret(tmp_path: Path) -> None:
     _, configuration = _file(tmp_path, TEXTS["comments"])
     entry = {**ENTRY, "env": {"API_KEY": "sk-abcdefgh12345678"}}
     becomes = EDITOR.with_server(configuration, "time", entry)
-    diff = "\n".join(becomes.diff())
+    diff = "\n".join(becomes.diff(clean))
     assert '+    "time": {' in diff
     assert "sk-abcdefgh12345678" not in diff
     assert "[redacted" in diff
@@ -235,7 +236,7 @@ def test_the_diff_has_no_secret_of_a_server_that_is_disabled(tmp_path: Path) -> 
         EDITOR.with_server(configuration, "time", ENTRY),
         EDITOR.without_server(configuration, "a"),
     ):
-        diff = "\n".join(becomes.diff())
+        diff = "\n".join(becomes.diff(clean))
         assert '"disabled": true' in diff
         assert "hidden-value-77" not in diff
 

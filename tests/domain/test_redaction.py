@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 from inspector.domain.definition import ToolDefinition
 from inspector.domain.events import CallStarted, Event, ModelResponded, ServerReady, TurnEnded
 from inspector.domain.message import ToolCall
-from inspector.domain.redaction import MARKER, Redactor
+from inspector.domain.redaction import Redactor
+from inspector.domain.secret_value import MARKER
 from inspector.domain.server import Era, ServerInfo
 from inspector.domain.tool import Tool
 from tests.domain.test_event import events, json_values
@@ -212,13 +213,13 @@ def test_an_ordinary_setting_is_no_secret(name: str, value: str) -> None:
 @pytest.mark.parametrize(
     "name", ["GITHUB_TOKEN", "apiKey", "OPENAIKEY", "X-Auth", "Cookie", "DB_PASS", "oauthSecret"]
 )
-def test_a_secret_looking_name_makes_a_short_value_a_secret(name: str) -> None:
-    assert Redactor({name: "abcd"}).text("xabcdx") == f"x[redacted {name}]x"
+def test_a_secret_looking_name_makes_a_short_value_a_secret_where_it_stands_alone(name: str) -> None:
+    assert Redactor({name: "abcd"}).text("abcd, xabcdx") == f"[redacted {name}], xabcdx"
 
 
 def test_overlapping_secrets_leave_nothing_of_either() -> None:
-    redactor = Redactor({"A_TOKEN": "abcdef", "B_TOKEN": "defghi"})
-    assert redactor.text("abcdefghi") == "[redacted A_TOKEN]"
+    redactor = Redactor({"A_TOKEN": "abc1def", "B_TOKEN": "1defghi"})
+    assert redactor.text("abc1defghi") == "[redacted A_TOKEN]"
 
 
 def test_the_values_of_secret_keys_in_data_are_replaced() -> None:

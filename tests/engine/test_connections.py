@@ -27,6 +27,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
+from inspector.domain.secret_value import MARKER
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
 from inspector.engine import coalesced
@@ -122,8 +123,7 @@ async def test_the_tools_of_a_server_are_kept_with_the_time_and_without_its_secr
     bench = Bench(spec, a=MemoryServer([told], info=ServerInfo(summary="Serves.")))
     async with connected(bench):
         kept = bench.memory.snapshot(spec.fingerprint())
-    marker = "[redacted API_TOKEN]"
-    cleaned = Tool("a", "one", f"Uses {marker}.", {"type": "object", "title": marker})
+    cleaned = Tool("a", "one", f"Uses {MARKER}.", {"type": "object", "title": MARKER})
     assert kept == Snapshot((cleaned,), ManualClock().now(), "Serves.")
 
 

@@ -22,6 +22,7 @@ from inspector.domain.ranking import TOLERANCE, SearchReport, SearchRequest
 from inspector.domain.server import ServerSpec
 from inspector.domain.session import SessionState
 from inspector.engine.consent import check_consent
+from inspector.engine.sink import clean
 from tests.engine.test_access_session import as_user, policy
 from tests.support.marketplace import CURRENCY, KEYED, RATES, market, money_server, plugin, servers_and_money
 from tests.support.told_model import calls, says, searches
@@ -240,7 +241,7 @@ async def test_a_missing_value_is_asked_for_and_a_secret_is_in_no_record() -> No
         with pytest.raises(ConfigError, match="needs QUOTE_TOKEN"):
             rig.bench.marketplace.plan("keyed")
         wanted = rig.bench.marketplace.plan("keyed", {"QUOTE_TOKEN": secret})
-        assert secret not in "\n".join(wanted.becomes.diff())
+        assert secret not in "\n".join(wanted.becomes.diff(clean))
         assert secret not in "".join(fact.text for fact in wanted.facts())
         rig.servers["keyed"].fault = ConnectError(f"refused {secret}", stderr_tail=secret)
         with pytest.raises(ToolsightError):
@@ -415,7 +416,7 @@ async def test_a_secret_of_the_command_line_is_in_no_record_and_on_no_screen(sec
     ) as rig:
         wanted = rig.bench.marketplace.plan("sec", {"key": secret})
         assert wanted.spec.args[1] == secret
-        assert secret not in "\n".join(wanted.becomes.diff())
+        assert secret not in "\n".join(wanted.becomes.diff(clean))
         assert secret not in repr(wanted.facts())
         await rig.bench.install(wanted)
         await rig.bench.remove_server(rig.bench.marketplace.removal("sec"))
@@ -429,7 +430,7 @@ async def test_the_lines_of_a_server_that_goes_show_none_of_its_secrets() -> Non
         servers=servers, configuration=CONFIGURED, marketplace=market(), values=WORDS
     ) as rig:
         await rig.bench.install(rig.bench.marketplace.plan("keyed", {"QUOTE_TOKEN": secret}))
-        assert secret not in "\n".join(rig.bench.marketplace.removal("keyed").becomes.diff())
+        assert secret not in "\n".join(rig.bench.marketplace.removal("keyed").becomes.diff(clean))
 
 
 async def test_a_default_hides_nothing_of_what_is_started() -> None:

@@ -20,6 +20,7 @@ from inspector.adapters.files.problem import Model, NullAsAbsent, not_empty, ref
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.tool import Tool
+from inspector.engine.sink import clean, open_private
 
 TOOLS, QUERIES = "tools.jsonl", "queries.jsonl"
 _SEED = 0
@@ -99,9 +100,10 @@ def write_cases(path: Path, cases: Sequence[EvalCase]) -> None:
     `read_cases` can read them back if no two have the same id and no group is empty.
     """
     # ASCII, so that lone surrogates survive too.
-    text = "".join(f"{json.dumps(_row(case))}\n" for case in cases)
+    text = "".join(f"{json.dumps(clean(_row(case)))}\n" for case in cases)
     try:
-        path.write_text(text, encoding="ascii", newline="\n")
+        with open_private(path, "w", encoding="ascii", newline="\n") as file:
+            file.write(text)
     except (OSError, ValueError) as error:
         raise content.unusable(path, error, "written") from error
 

@@ -17,7 +17,14 @@ from inspector.domain.error import ConfigError
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.registered_tool import RegisteredTool
 from inspector.domain.tool import Annotations, Tool
-from inspector.engine.registry.acceptance import LAST_MOMENT, MOST_VERSION, NAME_HINT, name_problem
+from inspector.engine.registry.acceptance import (
+    LAST_MOMENT,
+    MOST_VERSION,
+    NAME_HINT,
+    name_problem,
+    without_secrets,
+)
+from inspector.engine.sink import open_private
 
 _MAX_LINE = 32 * 1024 * 1024
 _NOTHING = "Nothing of the file was imported. Correct the line, or remove it."
@@ -101,7 +108,7 @@ def write_export(path: Path, versions: Iterable[RegisteredTool]) -> int:
     """Write the versions, in place of a file of that name; return how many. Raises ConfigError."""
     part = path.with_name(f"{path.name}.part")
     try:
-        with part.open("w", encoding="ascii") as file:
+        with open_private(part, "w", encoding="ascii") as file:
             number = 0
             for number, line in enumerate(export_lines(versions), 1):  # noqa: B007 - the last number counts
                 file.write(f"{line}\n")
@@ -114,8 +121,8 @@ def write_export(path: Path, versions: Iterable[RegisteredTool]) -> int:
 
 
 def export_lines(versions: Iterable[RegisteredTool]) -> Iterator[str]:
-    """The lines of an export, in ASCII."""
-    for found in versions:
+    """The lines of an export, in ASCII, without what an earlier version of Toolsight kept of secrets."""
+    for found in map(without_secrets, versions):
         tool = found.tool
         parts: dict[str, Any] = {"server": tool.server, "name": tool.name}
         parts |= {"title": tool.title} if tool.title else {}

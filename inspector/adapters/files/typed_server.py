@@ -15,6 +15,7 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import DiscoverySettings, Settings
+from inspector.engine.sink import SECRETS, learn_environment
 from inspector.engine.target import target, without_secrets
 
 _RUNNERS = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "bun", ".rb": "ruby"}
@@ -45,12 +46,14 @@ def typed_configuration(
     if len(words) == 1 and _is_address(first):
         return _alone(ServerSpec(_name(urlsplit(first).hostname or "server"), url=first))
     command = _command(words)
+    learn_environment(environment)
     return _alone(
         ServerSpec(_name(_told(words)), command=command[0], args=command[1:], inherits_environment=True)
     )
 
 
 def _alone(spec: ServerSpec) -> Configuration:
+    SECRETS.learn(spec.secrets)
     # It is recorded with every session.
     source = shlex.join(without_secrets(spec.argv)) if spec.command else target(spec)
     settings = Settings(discovery=DiscoverySettings(enabled=True, defer_all=True))

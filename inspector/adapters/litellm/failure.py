@@ -10,12 +10,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.adapters.litellm.body import Body, read_body
-from inspector.domain.redaction import Redactor
+from inspector.engine.sink import clean, learn_environment
 
 _FIRST_REFUSAL = 400
 _LONGEST_LINE = 160
 _LONGEST_RAW = 6_000
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _PREFIX = re.compile(r"^(?:\s*(?:litellm\.)?\w*(?:Exception|Error|Timeout)(?::| -)\s+)+")
 _NOISE = re.compile(
     r"\s*(?:Traceback \(most recent call last\).*|ssl:(?:<[^>]*>|\w+)|Handle with `litellm.*)", re.S
@@ -62,11 +61,11 @@ def read_failure(error: BaseException) -> Failure:
     # An error in the middle of a stream comes wrapped in one for litellm's own router.
     error = getattr(error, "original_exception", None) or error
     causes: list[Any] = list(_chain(error))
-    redactor = Redactor({name: value for name, value in os.environ.items() if _SECRET_NAME.search(name)})
+    learn_environment(os.environ)
     answer = next((cause.response for cause in reversed(causes) if _has_answer(cause)), None)
     text = _said(error)
     body = _body(answer, causes, text)
-    words = redactor.text(body.sentence)
+    words = clean(body.sentence)
     return Failure(
         names=frozenset(cls.__name__ for cause in causes for cls in type(cause).__mro__),
         status=answer.status_code if answer is not None else 0,
@@ -76,7 +75,7 @@ def read_failure(error: BaseException) -> Failure:
         wait=_wait(answer, body),
         reason=_reason(causes),
         host=_host(causes),
-        raw=_bounded(redactor.text("\n".join(_raw(answer, body, causes)))),
+        raw=_bounded(clean("\n".join(_raw(answer, body, causes)))),
     )
 
 

@@ -8,7 +8,9 @@ from hashlib import sha256
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from threading import RLock
-from typing import IO
+from typing import IO, Any
+
+from inspector.engine.sink import clean, open_private, private_folder
 
 LOG = logging.getLogger("toolsight.mcp")
 
@@ -29,7 +31,7 @@ def quiet_sdk(folder: Path) -> None:
     """
     handler = _file_handler(folder / _SDK_LOG)
     handler.name = _HANDLER
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_CleanFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     for name in (*_SDK_LOGGERS, LOG.name):
         logger = logging.getLogger(name)
         for old in [known for known in logger.handlers if known.name == _HANDLER]:
@@ -41,16 +43,28 @@ def quiet_sdk(folder: Path) -> None:
     logging.captureWarnings(True)
 
 
+class _CleanFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return clean(super().format(record))
+
+
+class _PrivateFileHandler(RotatingFileHandler):
+    def _open(self) -> Any:
+        return open_private(Path(self.baseFilename), self.mode, encoding=self.encoding)
+
+
 def _file_handler(path: Path) -> logging.Handler:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return RotatingFileHandler(path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8", delay=True)
+        private_folder(path.parent)
+        return _PrivateFileHandler(path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8", delay=True)
     except OSError:
         return logging.NullHandler()
 
 
 class StderrFile:
     """A server's stderr on disk. The child process writes to it directly; only the tail is read back.
+
+    What is left of it after the connection has no secrets.
 
     The child and the reader share one file offset; append mode keeps a read from moving the child's writes.
     Any thread may use it.
@@ -70,8 +84,8 @@ class StderrFile:
     def _opened(self) -> IO[bytes]:
         self.close()
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._path.open("a+b", buffering=0)
+            private_folder(self._path.parent)
+            self._file = open_private(self._path, "a+b", buffering=0)
             if self._file.seek(0, 2) > MAX_BYTES:
                 self._file.truncate(0)
         except OSError:
@@ -95,8 +109,18 @@ class StderrFile:
 
     def close(self) -> None:
         if self._file is not None:
-            with self._lock, suppress(OSError):
-                self._file.close()
+            with self._lock, suppress(OSError), self._file as file:
+                if not file.closed:
+                    self._clean(file)
+
+    def _clean(self, file: IO[bytes]) -> None:
+        """Replace what this connection wrote by the same without its secrets."""
+        file.seek(min(self._start, file.seek(0, 2)))
+        start, written = file.tell(), file.read()
+        kept = clean(written.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        if kept != written:
+            file.truncate(start)
+            file.write(kept)
 
 
 def _file_name(server: str) -> str:

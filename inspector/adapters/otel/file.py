@@ -8,6 +8,7 @@ from typing import Any
 
 from inspector import __version__
 from inspector.domain.error import ConfigError
+from inspector.engine.sink import open_private
 from inspector.engine.telemetry.span import Attributes, Span, SpanEvent, SpanKind, Value
 
 SERVICE = "toolsight"
@@ -20,7 +21,7 @@ def write_spans(path: Path, spans: Iterable[Span]) -> int:
     """Write the spans to a file that is not there yet, and return how many there are. Raises ConfigError."""
     written, waiting = 0, iter(spans)
     try:
-        with path.open("x", encoding="ascii") as file:
+        with open_private(path, "x", encoding="ascii") as file:
             while batch := list(islice(waiting, BATCH)):
                 file.write(json.dumps(export_json(batch), separators=(",", ":")) + "\n")
                 written += len(batch)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.adapters.postgres import migration
 from inspector.domain.error import StoreError
-from inspector.domain.redaction import MARKER
+from inspector.domain.secret_value import MARKER
 
 if TYPE_CHECKING:
     from psycopg import Connection, Error

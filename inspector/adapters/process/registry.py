@@ -15,10 +15,10 @@ from inspector.adapters.process.reaper import Reaper
 from inspector.adapters.process.registration import Registration
 from inspector.adapters.process.remains import remains
 from inspector.adapters.process.table import Table, place, table
+from inspector.engine.sink import private_folder
 
 _LOG = logging.getLogger("toolsight.process")
 _PRIVATE_FILE = 0o600
-_PRIVATE_FOLDER = 0o700
 
 
 def records_folder(database: Path) -> Path:
@@ -72,7 +72,7 @@ class ProcessRegistry:
 
     def _prepare(self) -> None:
         if self._handle is None:
-            self._folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+            private_folder(self._folder)
             run = secrets.token_hex(8)
             path = self._folder / run
             path.touch(mode=_PRIVATE_FILE, exist_ok=False)

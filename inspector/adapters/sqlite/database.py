@@ -13,10 +13,10 @@ from typing import Any
 
 from inspector.adapters.sqlite import schema as sqlite_schema
 from inspector.domain.error import StoreError
+from inspector.engine.sink import private_folder
 
 BUSY_TIMEOUT_MS = 5000
 _PRIVATE_FILE = 0o600
-_PRIVATE_FOLDER = 0o700
 
 _HINTS: tuple[tuple[int, str], ...] = (
     (sqlite3.SQLITE_NOTADB, "It is not an SQLite database. Move it away, or name another file."),
@@ -87,7 +87,7 @@ class SqliteDatabase:
         return self._open
 
     def _connect(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        private_folder(self.path.parent)
         # Sessions contain what people typed and servers answered: only the owner may read them.
         if not self.path.exists():
             self.path.touch(mode=_PRIVATE_FILE)

@@ -14,6 +14,7 @@ from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
 from inspector.domain.consent_item import ConsentItem, RunFile
 from inspector.domain.server import Era
 from inspector.domain.tool import Tool
+from inspector.engine.sink import clean
 from inspector.engine.store_ports import Snapshot
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class SqliteServerMemory:
 
     def approve(self, items: Collection[ConsentItem], source: str) -> None:
         """Store a person's approval; `source` names the file, for people who read the database."""
-        source = source.encode("utf-8", "backslashreplace").decode("utf-8")
+        source = clean(source).encode("utf-8", "backslashreplace").decode("utf-8")
         with self._database.transaction() as connection:
             for item in items:
                 connection.execute(_APPROVE, (item.id, source, self._now()))

@@ -11,6 +11,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from inspector.engine.sink import write
 from widgets import PlainInput, plain
 
 
@@ -47,7 +48,7 @@ class ExportDialog(ModalScreen[str | None]):
                 self._say(f"{path} exists. Press enter again to overwrite it.")
                 return
             text = self._text if isinstance(self._text, str) else self._text(path)
-            path.write_text(text, encoding="utf-8")
+            write(path, text)
         except (OSError, ValueError, RuntimeError) as error:
             # ValueError: a NUL in the name; RuntimeError: no home folder.
             reason = getattr(error, "strerror", None) or error

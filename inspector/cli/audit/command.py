@@ -20,6 +20,7 @@ from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.outcome import Exit
 from inspector.cli.render import say, say_json, say_raw
 from inspector.domain.error import ConfigError
+from inspector.engine.sink import write
 from inspector.engine.tokens.audit.growth import Change, Key, Tokens, changes, totals
 from inspector.engine.tokens.audit.result import Audit
 
@@ -122,6 +123,6 @@ def _compared(audit: Audit, previous: tuple[dict[Key, Tokens], str]) -> Sequence
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        write(path, text)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -29,6 +29,7 @@ from inspector.engine.measure.difference import difference
 from inspector.engine.measure.ranker_bench import DataSet, Measured, RankerBench
 from inspector.engine.measure.report import Row, csv_text, json_text, markdown
 from inspector.engine.measure.standing import standings
+from inspector.engine.sink import write
 
 # Queries are not patterns, so what `regex` scores for them says little.
 DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "regex")
@@ -202,7 +203,7 @@ def _publish(report: str, output: Path | None) -> None:
             say(line)
         return
     try:
-        output.write_text(report, encoding="utf-8", errors="backslashreplace", newline="")
+        write(output, report, errors="backslashreplace")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(

@@ -16,6 +16,7 @@ from inspector.domain.installation import ServerChange
 from inspector.domain.plugin import Plugin, missing_values
 from inspector.engine.access.control import require_whole
 from inspector.engine.marketplace.marketplace import INSTALL
+from inspector.engine.sink import clean
 from inspector.engine.workbench import Workbench
 from widgets import visible
 
@@ -78,7 +79,7 @@ def _say_change(becomes: ServerChange) -> None:
         say(becomes.note, err=True)
         return
     say(f"{becomes.change.path} would change, with a backup beside it:", err=True)
-    for line in becomes.diff():
+    for line in becomes.diff(clean):
         say(f"  {visible(line, newlines=False)}", err=True)
 
 

@@ -11,7 +11,7 @@ import click
 from inspector.cli.render import say, say_json
 from inspector.domain.events import Record
 from inspector.domain.number import count
-from inspector.domain.redaction import Redactor
+from inspector.engine.sink import clean
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -73,9 +73,8 @@ def export(chosen: OtelOptions, session: str, records: Sequence[Record], *, as_j
     from inspector.engine.telemetry.trace import spans
 
     # What is recorded is redacted by the rules of its day; what leaves is by those of today, too.
-    clean = Redactor({}).event
     redacted = (Record(one.session, one.seq, one.at, clean(one.event)) for one in records)
-    made = spans(redacted if chosen.content else records, content=chosen.content)
+    made = spans(redacted, content=chosen.content)
     if chosen.file is not None:
         from inspector.adapters.otel.file import write_spans
 

@@ -32,6 +32,7 @@ from inspector.engine.scenario.ground import Ground, question, require_fit, requ
 from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import SECONDS_A_CALL, Race
 from inspector.engine.scenario.static_script import static_settings
+from inspector.engine.sink import write
 
 
 @click.command()
@@ -165,7 +166,7 @@ def _is_terminal() -> bool:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        write(path, text)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error
     say(f"written to {path}", err=True)

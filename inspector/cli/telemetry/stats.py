@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import TextIO
+from typing import IO
 
 import click
 
@@ -17,6 +17,7 @@ from inspector.cli.telemetry.text import NOTHING, say_report_table
 from inspector.domain.error import ConfigError
 from inspector.domain.events import Record
 from inspector.domain.report import Section
+from inspector.engine.sink import clean, open_private
 from inspector.engine.telemetry.gathering import KINDS, telemetry
 from inspector.engine.telemetry.routing import RoutingDecision, RoutingLog
 from inspector.engine.telemetry.section import MOST, overview, sections
@@ -63,21 +64,21 @@ def _say(section: Section) -> None:
         say_report_table(table)
 
 
-def _opened(path: Path) -> TextIO:
+def _opened(path: Path) -> IO[str]:
     try:
-        return path.open("x", encoding="ascii")
+        return open_private(path, "x", encoding="ascii")
     except FileExistsError:
         raise ConfigError(f"{path} exists already", hint="Name another file.") from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}", hint="Name another file.") from error
 
 
-def _written(records: Iterator[Record], file: TextIO) -> Iterator[Record]:
+def _written(records: Iterator[Record], file: IO[str]) -> Iterator[Record]:
     """The same records, while the decisions among them are written."""
     log = RoutingLog()
 
     def write(found: Iterator[RoutingDecision]) -> None:
-        file.writelines(json.dumps(asdict(one)) + "\n" for one in found)
+        file.writelines(json.dumps(clean(asdict(one))) + "\n" for one in found)
 
     for record in records:
         write(log.after(record))

@@ -14,8 +14,8 @@ from itertools import takewhile
 
 from inspector.domain.error import StoreError
 from inspector.domain.events import Event, ModelResponded, Record, SessionStarted, UserSaid
-from inspector.domain.redaction import Redactor
 from inspector.engine.agents.session_name import apart
+from inspector.engine.sink import clean
 from inspector.engine.store_ports import EventStore
 
 _COMPARED = 200
@@ -33,16 +33,13 @@ class ImportedStream:
     nothing of it was changed. `is_held` says that another program is writing it, so that nothing is.
     """
 
-    def __init__(
-        self, session: str, store: EventStore, redactor: Redactor, is_anew: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, session: str, store: EventStore, is_anew: Callable[[str], bool]) -> None:
         """`is_anew` says of which sessions the events that other rules made are replaced."""
         self.events = self.added = 0
         self.is_outdated = self.is_held = False
         self._is_anew = is_anew
         self._turns = 0
         self._store = store
-        self._redactor = redactor
         self._batch: list[Record] = []
         self._characters = 0
         # What differs from the store's newest events, until it is certain to take their place.
@@ -72,7 +69,7 @@ class ImportedStream:
     def _decided(self) -> list[Record]:
         """Take the events that waited for the first question."""
         head, self._head = self._head or [], None
-        question = self._redactor.event(head[-1][0]) if head else None
+        question = clean(head[-1][0]) if head else None
         if isinstance(question, UserSaid) and question != self._question and self._is_read_alike(head[0][0]):
             self._open(apart(self.session, question.text))
         return [record for event, at in head for record in self._taken(event, at)]
@@ -94,7 +91,7 @@ class ImportedStream:
         self._turns += isinstance(event, _TURN)
         if self.is_held or self.is_outdated or self._is_old(self.events):
             return []
-        record = Record(self.session, self.events, at, self._redactor.event(event))
+        record = Record(self.session, self.events, at, clean(event))
         if self.events <= self._stored:
             if not self._instead and _is_same(self._known.get(self.events), record.event):
                 return []

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from inspector.domain.events import Event, Record
-from inspector.domain.redaction import Redactor
 from inspector.domain.transcript import Begun, Entry, Tally
 from inspector.engine.agents.agent_session import AgentSession
 from inspector.engine.agents.imported_stream import ImportedStream
@@ -78,7 +77,6 @@ class Importer:
         """`counter_for` takes the name of a model, or of an agent while its model is unknown."""
         self._store = store
         self._counter_for = counter_for
-        self._redactor = Redactor({})
 
     def run(
         self,
@@ -120,7 +118,7 @@ class Importer:
         return self._following((file, at, agent), None)
 
     def _following(self, source: tuple[str, float, str], replaced: frozenset[str] | None) -> "Following":
-        return Following(self._store, self._counter_for, self._redactor, source, replaced)
+        return Following(self._store, self._counter_for, source, replaced)
 
 
 class Following:
@@ -130,7 +128,6 @@ class Following:
         self,
         store: EventStore,
         counter_for: Callable[[str], TokenCounter],
-        redactor: Redactor,
         source: tuple[str, float, str],
         replaced: frozenset[str] | None,
     ) -> None:
@@ -143,7 +140,6 @@ class Following:
         self._is_anew = (lambda _session: True) if replaced is None else replaced.__contains__
         self._store = store
         self._counter_for = counter_for
-        self._redactor = redactor
         self._file, self._at, self._agent = source
         self._done = Imported()
         self._open: dict[str, _Open] = {}
@@ -218,7 +214,7 @@ class Following:
         """Open a session, which is the current one until another begins."""
         id_ = self._id(begun)
         session = AgentSession(begun, self._counter_for(begun.model or begun.agent), self._file)
-        stream = ImportedStream(id_, self._store, self._redactor, self._is_anew)
+        stream = ImportedStream(id_, self._store, self._is_anew)
         stream.is_held = not self._is_live and self._store.is_written(id_)
         opened = _Open(begun.agent, session, stream, self._at, begun.at is not None)
         self._open[id_] = self._current = opened

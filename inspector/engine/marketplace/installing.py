@@ -56,7 +56,6 @@ class Installing:
         async with self._one_at_a_time:
             self._require_current(wanted.based_on)
             was_approved = self._is_approved
-            self._session.redactor.learn(wanted.spec.secrets)
             self._configure(wanted.becomes.configuration)
             async with self._undone_if_it_fails(wanted):
                 await self._connect(wanted.spec)

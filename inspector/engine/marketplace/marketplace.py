@@ -24,6 +24,7 @@ from inspector.engine.live import Live
 from inspector.engine.marketplace.port import Catalogs, MarketplacePorts
 from inspector.engine.marketplace.search import PluginSearch
 from inspector.engine.ports import Ports
+from inspector.engine.sink import SECRETS
 
 INSTALL, REMOVE = "install a server", "remove a server"
 """What only the administrator does."""
@@ -136,6 +137,7 @@ class Marketplace:
         if spec.lacks:
             raise ConfigError(f"{plugin.name} cannot be installed: it lacks {spec.lacks}", hint=spec.advice)
         spec = replace(spec, concealed=concealed_values(plugin, values, spec))
+        SECRETS.learn(spec.secrets)
         becomes = replace(becomes, configuration=replace(becomes.configuration, servers=(*others, spec)))
         if plugin.package.kind in _FETCHED:
             spec = replace(spec, connect_timeout=max(spec.connect_timeout, _FETCHING))
@@ -150,9 +152,7 @@ class Marketplace:
             hint = f"Servers: {', '.join(closest(server, names) or tuple(names))}."
             raise ConfigError(f"there is no server '{server}'", hint=hint)
         becomes = self._market.editor.without_server(configuration, server)
-        # What goes is in the lines that are shown, and its secrets are not among those that stay.
-        gone = configuration.servers[names.index(server)].secrets
-        return Removal(server, replace(becomes, secrets={**becomes.secrets, **gone}), configuration)
+        return Removal(server, becomes, configuration)
 
     def use_settings(self, settings: Settings, changed: Sequence[str]) -> None:
         """Follow the settings; another embedding model begins anew. Raises ToolsightError."""

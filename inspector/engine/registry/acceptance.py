@@ -1,11 +1,13 @@
 """What a registry takes, checked in one place so that every implementation refuses the same."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from inspector.domain.definition import definition_hash
 from inspector.domain.error import StoreError
 from inspector.domain.registered_tool import RegisteredTool
 from inspector.domain.tool import Tool
+from inspector.engine.sink import clean
 
 # Of an id or an origin in UTF-8. PostgreSQL stores some characters in five times as many bytes, and an entry
 # of its indexes has at most 2,704.
@@ -33,12 +35,23 @@ def name_problem(tool: Tool, origin: str) -> str:
 
 
 def versions_of(origin: str, tools: Iterable[Tool], at: float) -> Iterator[RegisteredTool]:
-    """The tools as an origin lists them. Raises StoreError."""
-    return accepted(RegisteredTool(tool, origin, 1, definition_hash(tool), at) for tool in tools)
+    """The tools as an origin lists them, without secrets. Raises StoreError."""
+    kept, origin = map(clean, tools), clean(origin)
+    return _checked(RegisteredTool(tool, origin, 1, definition_hash(tool), at) for tool in kept)
 
 
 def accepted(versions: Iterable[RegisteredTool]) -> Iterator[RegisteredTool]:
-    """The versions, each checked as it comes. Raises StoreError."""
+    """The versions without secrets, each checked as it comes. Raises StoreError."""
+    return _checked(map(without_secrets, versions))
+
+
+def without_secrets(found: RegisteredTool) -> RegisteredTool:
+    """A version without secrets; its hash is that of what is left."""
+    kept = clean(found)
+    return kept if kept.tool is found.tool else replace(kept, hash=definition_hash(kept.tool))
+
+
+def _checked(versions: Iterable[RegisteredTool]) -> Iterator[RegisteredTool]:
     for found in versions:
         if problem := name_problem(found.tool, found.origin):
             raise StoreError(problem, hint=NAME_HINT)

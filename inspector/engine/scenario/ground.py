@@ -19,6 +19,7 @@ from inspector.domain.tool import Tool
 from inspector.engine.ports import ApprovalRequest
 from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.static_script import static_settings
+from inspector.engine.sink import clean
 from inspector.engine.view import SessionView
 
 _UNKNOWN = ("", "unknown tool")
@@ -98,7 +99,7 @@ class AllowedBefore:
 
 def question(text: str) -> Scenario:
     """A question as a scenario without a script: a model of its own mind answers it."""
-    return Scenario(" ".join(text.split()), (text,), ((),))
+    return Scenario(clean(" ".join(text.split())), (text,), ((),))
 
 
 def lacking(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.installation import FileChange, ServerChange
 from inspector.domain.jsonvalue import JsonObject
+from inspector.engine.sink import SECRETS
 
 _NOTHING: Mapping[str, str] = {}
 _NO_FILE = "Nothing is written: no file of yours is behind this session, so the change ends with it."
@@ -59,9 +60,7 @@ class ConfigurationEditor:
         after = self._read(path, data)
         spec = next(one for one in after.servers if one.name == name)
         servers = (*configuration.servers, spec)
-        return ServerChange(
-            name, replace(configuration, servers=servers), change, secrets=_written_secrets(data)
-        )
+        return ServerChange(name, replace(configuration, servers=servers), change)
 
     def without_server(self, configuration: Configuration, name: str) -> ServerChange:
         """What the file and the configuration become without a server. Raises ConfigError.
@@ -83,7 +82,7 @@ class ConfigurationEditor:
 
         change, data = self._changed(path, removed)
         self._read(path, data, may_be_empty=True)
-        return replace(becomes, change=change, note="", secrets=_written_secrets(data))
+        return replace(becomes, change=change, note="")
 
     def _changed(
         self, path: Path, change: Callable[[str, tuple[str, ...], Mapping[str, Any]], str]
@@ -102,6 +101,7 @@ class ConfigurationEditor:
             raise ConfigError(
                 f"{path} is written in a way that cannot be changed", hint="Change it by hand."
             ) from error
+        SECRETS.learn(_written_secrets(data))
         mark = b"\xef\xbb\xbf" if before.startswith(b"\xef\xbb\xbf") else b""
         return FileChange(str(path), before, mark + changed.encode()), parse_object(path, changed)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError, MissingValue
-from inspector.domain.redaction import looks_secret
+from inspector.domain.secret_value import looks_secret
 from inspector.domain.server import Expansion
 
 _REFERENCE = re.compile(
@@ -32,7 +32,8 @@ _EDITOR_FOLDERS = (".vscode", ".cursor")
 class Scope:
     """Where values come from; `variables` take precedence over the environment. `folder` holds the file.
 
-    `inputs` are those that the person gave, which take precedence over the file's own `input_defaults`.
+    `inputs` are those that the person gave, which take precedence over the file's own `input_defaults`;
+    `passwords` names those that editors hide while they are typed.
     """
 
     folder: Path
@@ -41,6 +42,7 @@ class Scope:
     inputs: Mapping[str, str] = field(default_factory=dict)
     input_defaults: Mapping[str, str] = field(default_factory=dict)
     input_descriptions: Mapping[str, str] = field(default_factory=dict)
+    passwords: frozenset[str] = frozenset()
 
     @property
     def workspace(self) -> Path:
@@ -63,6 +65,16 @@ class Scope:
             lambda match: match[0] if self._is_secret(match) else self._value(match, key), text
         )
         return Expansion(key, tuple(own), shown)
+
+    def secrets(self, text: str) -> dict[str, str]:
+        """The values of the person's own that the text contains, which may be secret, by their names."""
+        found: dict[str, str] = {}
+        for match in _REFERENCE.finditer(text):
+            if self._own(match):
+                name = match["id"] or match["name"]
+                # An input that is hidden while it is typed is one, whatever it is called.
+                found[f"{name}.secret" if name in self.passwords else name] = self._value(match, "")
+        return found
 
     def _own(self, match: re.Match[str]) -> str:
         """The person's own variable that a reference means; "" if it means anything else."""

@@ -138,7 +138,8 @@ def _scope(
         name: entry["default"] for name, entry in form.inputs.items() if isinstance(entry.get("default"), str)
     }
     descriptions = {name: str(entry.get("description", "")) for name, entry in form.inputs.items()}
-    return Scope(path.absolute().parent, environment, variables, inputs, defaults, descriptions)
+    hidden = frozenset(name for name, entry in form.inputs.items() if entry.get("password") is True)
+    return Scope(path.absolute().parent, environment, variables, inputs, defaults, descriptions, hidden)
 
 
 def _discovery(path: Path, model: FileModel) -> DiscoverySettings:

@@ -16,6 +16,7 @@ from inspector.adapters.run_file import run_files
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.server import Era, ServerSpec
+from inspector.engine.sink import SECRETS
 
 _UNPASSABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -50,6 +51,9 @@ class ServerReader:
             client=_declared(entry),
         )
         program = None if spec.is_http else program_of(spec, self._scope.environment)
+        SECRETS.learn(spec.secrets)
+        for _, text in _texts(entry):
+            SECRETS.learn(self._scope.secrets(text))
         return replace(
             spec,
             program=program,

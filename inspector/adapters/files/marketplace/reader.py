@@ -15,6 +15,7 @@ from inspector.adapters.files.marketplace.own import own_plugins
 from inspector.adapters.files.marketplace.registry import registry_plugins
 from inspector.domain.error import ConfigError
 from inspector.domain.plugin import Plugin
+from inspector.engine.sink import open_private, private_folder
 
 MAX_BYTES = 64 * content.MEGABYTE
 MOST_PLUGINS = 20_000
@@ -101,8 +102,9 @@ def keep_catalog(folder: Path, name: str, plugins: Sequence[Plugin]) -> Path:
     data = {"toolsight_marketplace": 1, "plugins": [_written(plugin) for plugin in plugins]}
     new = folder / f".{secrets.token_hex(4)}.tmp"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        new.write_text(json.dumps(data, indent=1), encoding="utf-8")
+        private_folder(folder)
+        with open_private(new, "w", encoding="utf-8") as file:
+            file.write(json.dumps(data, indent=1))
         new.replace(target)
     except OSError as error:
         raise content.unusable(target, error, "written") from error

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from inspector.domain.error import AuthRequired, ConnectError, ToolsightError
-from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import ServerRule
 from inspector.engine.client_side import Unattended
 from inspector.engine.listing import list_tools, remember_tools
 from inspector.engine.ports import Clock, Connector
+from inspector.engine.sink import SECRETS, clean
 from inspector.engine.store_ports import ServerMemory, Snapshot
 
 NOT_APPROVED = "not approved"
@@ -109,6 +109,7 @@ def unreadable(fault: ToolsightError) -> Reading:
 
 
 async def _ask(spec: ServerSpec, connector: Connector, memory: ServerMemory, clock: Clock) -> Reading:
+    SECRETS.learn(spec.secrets)
     fingerprint = spec.fingerprint()
     era = memory.era(fingerprint)
     try:
@@ -117,14 +118,14 @@ async def _ask(spec: ServerSpec, connector: Connector, memory: ServerMemory, clo
         async with opening as link:
             listing, info = await list_tools(link, spec.connect_timeout), link.info
     except ToolsightError as error:
-        return _failed(spec, error)
+        return _failed(error)
     if info.era is not era:
         memory.remember_era(fingerprint, info.era)
     remember_tools(memory, spec, Snapshot(listing.tools, clock.now(), info.summary))
     return Reading(listing.tools, info.summary)
 
 
-def _failed(spec: ServerSpec, error: ToolsightError) -> Reading:
+def _failed(error: ToolsightError) -> Reading:
     """The reading of a failed server: what it lacks if it says so, else its error, without its secrets."""
     reason, hint = _first_line(error.message), error.hint
     if isinstance(error, AuthRequired):
@@ -132,7 +133,6 @@ def _failed(spec: ServerSpec, error: ToolsightError) -> Reading:
     elif isinstance(error, ConnectError) and (lacking := _lacking(error.stderr_tail)) is not None:
         key, line = lacking
         reason, hint = f"needs {key}: {line}", f"Set {key} in the server's `env`."
-    clean = Redactor({**spec.env, **spec.headers}).text
     return Reading(reason=clean(reason), hint=clean(hint))
 
 

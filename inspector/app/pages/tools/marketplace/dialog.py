@@ -14,6 +14,7 @@ from inspector.app.dialogs.consent_text import TEXT_AT, fact_line
 from inspector.app.draw.style import MUTED
 from inspector.domain.installation import Installation, Removal, ServerChange
 from inspector.domain.plugin import Plugin, Variable
+from inspector.engine.sink import clean
 from widgets import NOTHING, Choice, Field, GuardedConfirm, SchemaForm, plain
 
 _YES = "yes"
@@ -126,7 +127,7 @@ def _change(becomes: ServerChange) -> Content:
         return Content.styled(becomes.note, "$text-warning")
     path = plain(becomes.change.path, newlines=False, limit=300)
     head = Content.assemble(path.stylize("bold"), " would change, with a backup beside it:")
-    return Content("\n").join([head, *map(_diff_line, becomes.diff())])
+    return Content("\n").join([head, *map(_diff_line, becomes.diff(clean))])
 
 
 def _diff_line(line: str) -> Content:

@@ -1,0 +1,261 @@
+"""Secrets that get out: `python -m tests.hard.secrets`, a row for each of the planted ones.
+
+Each stands where a person can put one: in the environment, a header, an input, an argument, an address, a
+question, a transcript. A server repeats all of them in its definitions, results, errors and stderr. Every
+command that writes is run; then everything that was written or printed is searched. The exit code is 1 if a
+secret is in it, or if others than its owner may read any of it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from tests.benchmark.output import say
+
+REPEATING = Path(__file__).with_name("repeating_server.py")
+PLANTED = {
+    "a variable called a token": "tk7Qd20vRm-plant-01",
+    "a variable with an ordinary name": "wsp-93fA71cd-plant-02",
+    "the header Authorization": "hAu8th3n-plant-03",
+    "a header with an ordinary name": "xRef-55ab10-plant-04",
+    "an input": "inp-7c7c1e-plant-05",
+    "an argument by its position": "pos9K2f81Lq0x-plant-06",
+    "-k": "kay-0a1b2c-plant-07",
+    "--api-key": "apik-3d4e5f-plant-08",
+    "--token=": "tok-6a7b8c-plant-09",
+    "-e NAME=": "enm-9d0e1f-plant-10",
+    "--header": "hdr-2a3b4c-plant-11",
+    "the path of an address": "pth5d6e7f81a2b-plant-12",
+    "the query of an address": "qry-8b9c0d-plant-13",
+    "the password of an address": "pwd-1e2f3a-plant-14",
+    "${...} in an argument": "exp-4b5c6d-plant-15",
+    "a sentence of a transcript": "hunter2-7e8f9a-plant-16",
+    "a cookie of a transcript": "ck-0b1c2d-plant-17",
+}
+_VARIABLE, _PLAIN, _AUTHORIZATION, _HEADER, _INPUT, _POSITION, _K, _KEY, _TOKEN, _E, _DASH_HEADER = list(
+    PLANTED.values()
+)[:11]
+_PATH, _QUERY, _PASSWORD, _EXPANDED, _SENTENCE, _COOKIE = list(PLANTED.values())[11:]
+REPEATED = list(PLANTED.values())[:15]
+TYPED = [_POSITION, _K, _KEY, _TOKEN, _E, _DASH_HEADER]
+ADDRESS = f"http://me:{_PASSWORD}@127.0.0.1:9/hook/{_PATH}/mcp?token={_QUERY}"
+WORDS = [
+    *(_POSITION, "-k", _K, "--api-key", _KEY, f"--token={_TOKEN}", "-e", f"SHOP_CODE={_E}"),
+    *("--header", f"X-Api-Key: {_DASH_HEADER}"),
+]
+_SECONDS = 120
+TOOL = "repeating:repeat"
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A machine with a home folder: `home` is what Toolsight writes, `given` what was there before."""
+
+    given: Path
+    home: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        names = ("PATH", "LANG")
+        kept = {name: os.environ[name] for name in names if name in os.environ}
+        return {
+            **kept,
+            "HOME": str(self.home),
+            "PLANTED_VARIABLE": _EXPANDED,
+            "TOOLSIGHT_INPUT_pin": _INPUT,
+            "COLUMNS": "400",
+        }
+
+    @property
+    def configuration(self) -> Path:
+        return self.given / "servers.json"
+
+    @property
+    def out(self) -> Path:
+        """Where files go that commands are told to write."""
+        return self.home / "out"
+
+
+def planted_world(folder: Path) -> World:
+    """Plant every secret in a new folder."""
+    world = World(folder / "given", folder / "home")
+    world.given.mkdir()
+    world.out.mkdir(parents=True, mode=0o700)
+    world.home.chmod(0o700)
+    (world.given / "said.json").write_text(json.dumps(REPEATED))
+    (world.given / "typed.json").write_text(json.dumps(TYPED))
+    started = [str(REPEATING), str(world.given / "said.json")]
+    file = {
+        "inputs": [{"id": "pin", "type": "promptString", "password": True}],
+        "servers": {
+            "repeating": {
+                "command": sys.executable,
+                "args": [*started, *WORDS, "--note=${PLANTED_VARIABLE}"],
+                "env": {"SERVICE_TOKEN": _VARIABLE, "WORKSPACE_REF": _PLAIN, "PIN": "${input:pin}"},
+            },
+            "web": {
+                "url": ADDRESS,
+                "headers": {"Authorization": f"Bearer {_AUTHORIZATION}", "X-Custom-Ref": _HEADER},
+            },
+        },
+    }
+    world.configuration.write_text(json.dumps(file))
+    # `budget` reads the configurations of clients, which are in the home folder.
+    (world.home / ".cursor").mkdir(mode=0o700)
+    (world.home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": file["servers"]}))
+    (world.given / "cases.jsonl").write_text(
+        "".join(
+            json.dumps({"query": f"repeat {text}", "relevant": ["repeating:repeat"]}) + "\n"
+            for text in REPEATED
+        )
+    )
+    (world.given / "transcript.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in _transcript()))
+    return world
+
+
+def _transcript() -> Iterator[dict[str, object]]:
+    """A session of Claude Code in which a person and a tool say secrets."""
+    common = {"sessionId": "5d1c7f2e-0000-4000-8000-000000000001", "cwd": "/work", "version": "2.0.0"}
+    said = f"The dbpass is {_SENTENCE}, please list the tables."
+    answer = {
+        "id": "msg_1",
+        "role": "assistant",
+        "model": "claude-sonnet-4-5",
+        "usage": {"input_tokens": 10, "output_tokens": 5},
+        "content": [{"type": "tool_use", "id": "toolu_1", "name": "mcp__web__get", "input": {"why": said}}],
+    }
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": f"cookie: session={_COOKIE}\nok"}
+    entries: list[dict[str, object]] = [
+        {"type": "user", "message": {"role": "user", "content": said}},
+        {"type": "assistant", "message": answer},
+        {"type": "user", "message": {"role": "user", "content": [result]}},
+    ]
+    for number, entry in enumerate(entries):
+        before = {"parentUuid": str(number - 1) if number else None, "uuid": str(number)}
+        yield {**common, **before, "timestamp": f"2026-01-02T03:04:0{number}.000Z", **entry}
+
+
+def commands(world: World) -> Iterator[Sequence[str]]:
+    """Every command that writes or prints something of what was planted, with its arguments."""
+    by_file = (
+        "--config",
+        str(world.configuration),
+        "--approve",
+        "--yes",
+        "--set",
+        "discovery.embedding_model=none",
+    )
+    typed = ("--", sys.executable, str(REPEATING), str(world.given / "typed.json"), *WORDS)
+    asked = " ".join(REPEATED)
+    said = f"text={asked}"
+    for form in ((), ("--json",)):
+        yield "servers", *form, *by_file
+        yield "tools", *form, *by_file
+        yield "search", asked, *form, *by_file
+        yield "call", TOOL, said, *form, *by_file
+        yield "call", "repeating:refuse", said, *form, *by_file
+        yield "chat", asked, *form, *by_file
+        yield "confusable", *form, *by_file
+        yield "whatif", TOOL, asked, *form, *by_file
+        yield "cost", *form, *by_file
+        yield "access", *form, *by_file
+        yield "settings", *form, *by_file
+        yield "budget", "--approve", *form
+        yield "registry", "sync", "--no-embed", *form, *by_file
+        yield "registry", "list", *form
+        yield "registry", "show", TOOL, *form
+        yield "tools", *form, *typed
+        yield "call", "repeating_server:fail", f"text={' '.join(TYPED)}", "--yes", *form, *typed
+        yield "tools", *form, "--", ADDRESS
+    yield "manifest", *by_file
+    yield "registry", "export", str(world.out / "registry.jsonl")
+    yield "registry", "export", "-"
+    yield (
+        "race",
+        asked,
+        "--svg",
+        str(world.out / "race.svg"),
+        "--cast",
+        str(world.out / "race.cast"),
+        *by_file,
+    )
+    yield "budget", "--approve", "--svg", str(world.out / "budget.svg")
+    data = ("--data", str(world.given / "cases.jsonl"), "--ranker", "bm25", "--ranker", "hybrid", *by_file)
+    for kind in ("json", "csv"):
+        yield "bench", "--format", kind, "--output", str(world.out / f"bench.{kind}"), *data
+    yield "bench", "--format", "markdown", "--details", "9", "--output", str(world.out / "bench.md"), *data
+    yield "sessions", "import", str(world.given / "transcript.jsonl")
+    for form in ((), ("--json",)):
+        for reading in ("sessions", "events", "timeline", "agents", "stats", "backlog", "breakers"):
+            yield reading, *form
+    yield "inertia", "export"
+    yield "stats", "--decisions", str(world.out / "decisions.jsonl")
+    yield "timeline", "--otel", str(world.out / "spans.jsonl"), "--otel-content"
+    yield "timeline", "--otel", str(world.out / "bare.jsonl")
+
+
+def run(world: World, words: Sequence[str]) -> bytes:
+    """What a command prints, on both streams."""
+    program = [sys.executable, "-m", "inspector", *words]
+    done = subprocess.run(
+        program,
+        env=world.environment,
+        cwd=world.home,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=_SECONDS,
+    )
+    return done.stdout + done.stderr
+
+
+def found(texts: dict[str, bytes]) -> dict[str, list[str]]:
+    """Where each planted secret is, also as JSON or an address would have it."""
+    places: dict[str, list[str]] = {}
+    for what, secret in PLANTED.items():
+        forms = {secret.encode(), quote(secret, safe="").encode()}
+        places[what] = [place for place, text in texts.items() if any(form in text for form in forms)]
+    return places
+
+
+def written(world: World) -> dict[str, bytes]:
+    """The files that are in the home folder now."""
+    return {str(path.relative_to(world.home)): path.read_bytes() for path in _made(world) if path.is_file()}
+
+
+def open_to_others(world: World) -> list[str]:
+    """What others than its owner may read or enter."""
+    return [str(path.relative_to(world.home)) for path in _made(world) if path.stat().st_mode & 0o077]
+
+
+def _made(world: World) -> list[Path]:
+    """What is in the home folder now, but for the client's configuration."""
+    return sorted(path for path in world.home.rglob("*") if ".cursor" not in path.parts)
+
+
+def main() -> int:
+    """Plant, write, search, and print what was found."""
+    with tempfile.TemporaryDirectory() as folder:
+        world = planted_world(Path(folder))
+        printed = {
+            f"$ {' '.join(words[:2])} #{number}": run(world, words)
+            for number, words in enumerate(commands(world))
+        }
+        places = found({**printed, **written(world)})
+        for what, where in places.items():
+            say(f"{'in clear' if where else 'kept':<9} {what}: {', '.join(where) or 'nowhere'}")
+        readable = open_to_others(world)
+        left = sum(map(bool, places.values()))
+        say(f"{left} of {len(PLANTED)} secrets in clear; others may read {len(readable)} files or folders")
+        for one in readable:
+            say(f"open      {one}")
+        return int(bool(left or readable))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
