@@ -74,7 +74,7 @@ def _scripts(spec: ServerSpec) -> Iterator[Path]:
     runs_first = program_name(spec.command).rstrip("0123456789.") in _INTERPRETERS
     words = [part for word in spec.args for part in dict.fromkeys((word, word.partition("=")[2])) if part]
     for before, word in zip(("", *words), words, strict=False):
-        if before in _FOLDER_OPTIONS:
+        if before.partition("=")[0] in _FOLDER_OPTIONS:
             folders.append(folders[0] / word)
         for folder in folders:
             if before == "-m":

@@ -218,7 +218,9 @@ def _handed_fact(handed: Handed) -> Fact:
 
 def _named_facts(named: Named) -> Iterator[Fact]:
     if named.setting == "discovery.embedding_model":
-        yield Fact("downloads", f"the embedding model {named.text} from a model hub, unless it is here", True)
+        yield Fact(
+            "downloads", f"the embedding model {named.text} from a model hub, unless it is here already", True
+        )
     elif named.digest:
         yield Fact("executes", named.text)
         yield Fact("sha-256", named.digest[:_DIGEST_DIGITS])

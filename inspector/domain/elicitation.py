@@ -65,7 +65,9 @@ def impersonation(server: str, text: str) -> str:
     """The warning about a server's text that names Toolsight; "" for any other text."""
     if not speaks_as_toolsight(text):
         return ""
-    return f"It names Toolsight, but {server} wrote it. Toolsight never asks for a password or a key."
+    return (
+        f"It names Toolsight, but {server} wrote it. Toolsight never asks for a password or a key this way."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ def metadata_hosts(text: str) -> Iterator[str]:
 @lru_cache(maxsize=1_024)
 def resembled(owner: str) -> str:
     """The well-known publisher that another one's name looks like; "" for a name that looks like none."""
-    if owner in _KNOWN:
+    if owner.lower() in _KNOWN:
         return ""
     name = normalize("NFKC", owner).lower()
     plain = {_skeleton(name), _skeleton(_AFFIX.sub("", name))}

@@ -51,6 +51,7 @@ def spec(home: Path, command: str, *args: str, cwd: str = ".") -> ServerSpec:
         (("python3", "-m", "own"), ["own/__main__.py"]),
         (("python3", "-m", "own.part"), ["own/part.py"]),
         (("env", "--directory", "sub", "server.py"), ["server.py", "sub/server.py"]),
+        (("env", "--directory=sub", "run", "server.py"), ["run", "server.py", "sub/server.py"]),
         (("env", "--require=./index.js"), ["index.js"]),
         (("./run", "--db", "data.db"), ["run"]),
         (("env", "--database", "data.db", "rows.csv", "pipe.py", ".", "missing.py"), []),

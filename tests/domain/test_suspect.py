@@ -113,6 +113,7 @@ LOOKALIKES = {
     "str\u0456pe": "stripe",
     "anthropic": "anthropics",
     "open-ai": "openai",
+    "STRlPE": "stripe",
 }
 
 
@@ -121,7 +122,9 @@ def test_a_scope_that_looks_like_a_known_one_is_recognised(name: str) -> None:
     assert resembled(name) == LOOKALIKES[name]
 
 
-@pytest.mark.parametrize("name", ["modelcontextprotocol", "microsoft", "ada", "notion", "gitlab", "smithery"])
+@pytest.mark.parametrize(
+    "name", ["modelcontextprotocol", "Azure", "microsoft", "ada", "notion", "gitlab", "smithery"]
+)
 def test_a_known_scope_and_one_that_looks_like_none_are_not_marked(name: str) -> None:
     assert resembled(name) == ""
 
