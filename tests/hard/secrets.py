@@ -49,7 +49,7 @@ WORDS = [
     *(_POSITION, "-k", _K, "--api-key", _KEY, f"--token={_TOKEN}", "-e", f"SHOP_CODE={_E}"),
     *("--header", f"X-Api-Key: {_DASH_HEADER}"),
 ]
-_SECONDS = 120
+_SECONDS, _MISUSED = 120, 2
 TOOL = "repeating:repeat"
 
 
@@ -111,7 +111,7 @@ def planted_world(folder: Path) -> World:
     (world.home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": file["servers"]}))
     (world.given / "cases.jsonl").write_text(
         "".join(
-            json.dumps({"query": f"repeat {text}", "relevant": ["repeating:repeat"]}) + "\n"
+            json.dumps({"id": text, "query": f"repeat {text}", "relevant": ["repeating:repeat"]}) + "\n"
             for text in REPEATED
         )
     )
@@ -164,7 +164,6 @@ def commands(world: World) -> Iterator[Sequence[str]]:
         yield "confusable", *form, *by_file
         yield "whatif", TOOL, asked, *form, *by_file
         yield "cost", *form, *by_file
-        yield "access", *form, *by_file
         yield "settings", *form, *by_file
         yield "budget", "--approve", *form
         yield "registry", "sync", "--no-embed", *form, *by_file
@@ -196,8 +195,8 @@ def commands(world: World) -> Iterator[Sequence[str]]:
             yield reading, *form
     yield "inertia", "export"
     yield "stats", "--decisions", str(world.out / "decisions.jsonl")
-    yield "timeline", "--otel", str(world.out / "spans.jsonl"), "--otel-content"
-    yield "timeline", "--otel", str(world.out / "bare.jsonl")
+    yield "events", "--otel", str(world.out / "spans.jsonl"), "--otel-content"
+    yield "events", "--otel", str(world.out / "bare.jsonl")
 
 
 def run(world: World, words: Sequence[str]) -> bytes:
@@ -211,6 +210,8 @@ def run(world: World, words: Sequence[str]) -> bytes:
         stdin=subprocess.DEVNULL,
         timeout=_SECONDS,
     )
+    if done.returncode == _MISUSED:
+        raise ValueError(f"{' '.join(words)}: {done.stderr.decode()}")
     return done.stdout + done.stderr
 
 
