@@ -20,6 +20,7 @@ def _found(words: list[str]) -> list[tuple[str, str]]:
     ("command", "found"),
     [
         ("server.py pos9K2f81Lq0x", [("key 1", "pos9K2f81Lq0x")]),
+        ("server ZZPOSKEY0001", [("key 1", "ZZPOSKEY0001")]),
         ("server -k kay", [("key", "kay")]),
         ("server --api-key tiger", [("api-key", "tiger")]),
         ("server --token=tiger --verbose", [("token", "tiger")]),
@@ -58,6 +59,7 @@ def test_a_key_is_found_behind_its_option_in_an_assignment_or_by_its_looks(
         "python -m package.module2 --model gpt-4o-2024-08-06 --revision main",
         "server --encoder all-MiniLM-L6-v2 --region us-east-1 --since 2024-01-02T03:04:05Z",
         "server Qwen2.5-Coder-7B-Instruct-Q4_K_M x86_64-linux localhost:3000 v1.2.3-beta.4",
+        "server --encoding ISO8859 --tool fetchPage2 --also listAllThings12 MiniLM-v2-1234",
         "curl -k",
     ],
 )

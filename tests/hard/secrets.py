@@ -156,6 +156,7 @@ def commands(world: World) -> Iterator[Sequence[str]]:
     said = f"text={asked}"
     for form in ((), ("--json",)):
         yield "servers", *form, *by_file
+        yield "servers", "--wire", "repeating", *form, *by_file
         yield "tools", *form, *by_file
         yield "search", asked, *form, *by_file
         yield "call", TOOL, said, *form, *by_file
@@ -230,8 +231,9 @@ def written(world: World) -> dict[str, bytes]:
 
 
 def open_to_others(world: World) -> list[str]:
-    """What others than its owner may read or enter."""
-    return [str(path.relative_to(world.home)) for path in _made(world) if path.stat().st_mode & 0o077]
+    """What others than its owner may read or enter. The files of a published model are no secret."""
+    paths = (path for path in _made(world) if path.is_dir() or "models" not in path.parts)
+    return [str(path.relative_to(world.home)) for path in paths if path.stat().st_mode & 0o077]
 
 
 def _made(world: World) -> list[Path]:

