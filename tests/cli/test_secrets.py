@@ -33,6 +33,7 @@ def test_no_planted_secret_is_in_any_file_or_output_and_nobody_else_reads_them(
         ("servers", "--json", *by_file),
         ("call", TOOL, f"text={ASKED}", *by_file),
         ("chat", ASKED, *by_file),
+        ("search", ASKED, "--json", *by_file),
         ("registry", "sync", "--no-embed", *by_file),
         ("registry", "export", str(world.out / "registry.jsonl")),
         ("sessions", "import", str(world.given / "transcript.jsonl")),

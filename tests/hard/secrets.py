@@ -34,7 +34,7 @@ PLANTED = {
     "the path of an address": "pth5d6e7f81a2b-plant-12",
     "the query of an address": "qry-8b9c0d-plant-13",
     "the password of an address": "pwd-1e2f3a-plant-14",
-    "${...} in an argument": "exp-4b5c6d-plant-15",
+    "${...} in an argument": "exp-plant-fifteen",
     "a sentence of a transcript": "hunter2-7e8f9a-plant-16",
     "a cookie of a transcript": "ck-0b1c2d-plant-17",
 }
