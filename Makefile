@@ -72,6 +72,7 @@ bench-hard: $(STAMP) ## keys, time and memory with 107 servers and with 10,000 t
 	$(BIN)/python -m tests.hard.orphans
 	$(BIN)/python -m tests.hard.reaper
 	$(BIN)/python -m tests.hard.paste
+	$(BIN)/python -m tests.hard.secrets
 
 bench-retrieval: $(STAMP) ## every ranker over every data set, with the bars (some 20 minutes); TOOLSIGHT_PEERS: see CONTRIBUTING.md
 	$(BIN)/python -m tests.benchmark.retrieval

@@ -27,9 +27,11 @@ _SHORTEST, _LONGEST, _SHORTEST_PART, _LONG_BASE64 = 8, 4096, 6, 32
 _SEPARATORS = re.compile(r"[-_.:,=+~]+")
 _FILE = re.compile(r".*\.[A-Za-z][A-Za-z0-9]{0,4}")
 _BASE64 = re.compile(rf"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9+/]{{{_LONG_BASE64},}}={{0,2}}")
-# A word with a number before or behind it, a number with a unit, a time within a date.
-_WORD_AND_NUMBER = re.compile(r"[A-Za-z]{1,12}\d{1,4}|\d{1,4}[A-Za-z]{1,12}|\d+|[A-Za-z]+|\d{8}T\d{4,6}Z?")
-
+# Words with a number behind them (`utf8`, `fetchPage2`, `ISO8859`) or before them, and a time within a date.
+_WORD_AND_NUMBER = re.compile(
+    r"(?=[A-Za-z]{1,16}\d)(?:(?:[A-Z]?[a-z]++){1,4}+|[A-Z]{1,5})\d{1,4}"
+    r"|\d{1,4}[A-Za-z]{1,12}|\d+|[A-Za-z]+|\d{8}T\d{4,6}Z?"
+)
 _SAYS_SO = re.compile(r"secret|token(?!i)|passw|api_?key", re.IGNORECASE)
 _SEGMENT = re.compile(r"[^/]+")
 

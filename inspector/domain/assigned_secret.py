@@ -15,11 +15,12 @@ from inspector.domain.argument_secret import looks_random
 MARKS = ("token", "key", "secret", "pass", "pwd", "credential", "cookie", "auth", "bearer", "pat", "jwt")
 """What occurs in every name that looks secret, in lower case."""
 
-_NAME = re.compile(
-    r"(?<![A-Za-z0-9_])(?:(?<=\\)(?P<escaped>[nrt]))?"
-    r"(?P<name>[A-Za-z_][A-Za-z0-9_.-]{1,63}+)"
-    r"(?P<sign>[ \t]*+[:=][ \t]*+|[ \t]++(?:is|was)(?:[ \t]*+:)?[ \t]++)"
+_NAME, _SIGN, _VERB = (
+    r"(?<![A-Za-z0-9_])(?:(?<=\\)(?P<escaped>[nrt]))?(?P<name>[A-Za-z_][A-Za-z0-9_.-]{1,63}+)",
+    r"[ \t]*+[:=][ \t]*+",
+    r"[ \t]++(?:is|was)(?:[ \t]*+:)?[ \t]++",
 )
+_WRITTEN, _WRITTEN_OR_SAID = (re.compile(f"{_NAME}(?P<sign>{sign})") for sign in (_SIGN, f"{_SIGN}|{_VERB}"))
 _DOUBLE, _SINGLE, _BARE = r"[^\"\\\n]|\\(?![\"n])", r"[^'\n]", r"[^\s\"'`\\]|\\(?![nrt\"'\\])"
 _JUDGED = 256
 # A value may hold assignments itself, each of which is looked at: only its beginning is judged.
@@ -73,8 +74,8 @@ def assignments(text: str, is_named: Callable[[str], bool]) -> Iterator[Assigned
 
     Takes time linear in the text.
     """
-    place = 0
-    while match := _NAME.search(text, place):
+    place, pattern = 0, _WRITTEN_OR_SAID if " is" in text or " was" in text else _WRITTEN
+    while match := pattern.search(text, place):
         place = match.end()
         if not is_named(match["name"]) or text[max(0, match.start("name") - 1)] in "?&":
             continue

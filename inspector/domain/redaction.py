@@ -201,14 +201,17 @@ class Redactor:
     def _redacted(self, text: str) -> str:
         # Text next to a new marker can look like a secret once its old neighbor is gone.
         while True:
-            pieces = _MARKER.split(text) if _MARKER_START in text else [text]
-            pieces[::2] = (self._piece(piece) for piece in pieces[::2])
-            # A server may write a marker, too, and put a secret in the place of a name.
-            pieces[1::2] = (one if self._piece(one[1:-1]) == one[1:-1] else MARKER for one in pieces[1::2])
-            redacted = "".join(pieces)
+            redacted = self._around_markers(text) if _MARKER_START in text else self._piece(text)
             if redacted == text:
                 return text
             text = redacted
+
+    def _around_markers(self, text: str) -> str:
+        pieces = _MARKER.split(text)
+        pieces[::2] = map(self._piece, pieces[::2])
+        # A server may write a marker, too, and put a secret in the place of a name.
+        pieces[1::2] = (one if self._piece(one[1:-1]) == one[1:-1] else MARKER for one in pieces[1::2])
+        return "".join(pieces)
 
     def _piece(self, text: str) -> str:
         spans = sorted(self._spans(text), key=lambda span: (span[0], -span[1]))
@@ -228,7 +231,8 @@ class Redactor:
             while start >= 0:
                 yield start, start + len(secret), name if self._is_named else ""
                 start = text.find(secret, start + len(secret))
-        yield from self._spans_alone(text)
+        if self._secrets.alone:
+            yield from self._spans_alone(text)
         lowered = text.lower()
         # A pattern with two marks may find a secret twice: what overlaps is merged.
         for mark, pattern in _MARKED:

@@ -21,6 +21,7 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.settings import ClientCapabilities
 from inspector.engine.client_record import Answer, ClientRecord
 from inspector.engine.ports import ClientSide, Elicitor, Nobody
+from inspector.engine.sink import SECRETS
 
 # A server that asks more at a time does not wait for answers.
 MAX_WAITING = 3
@@ -149,4 +150,8 @@ def _asked(record: ClientRecord, request: ElicitationRequest) -> Answer:
 def _recorded(request: ElicitationRequest, answer: ElicitationAnswer) -> JsonObject | None:
     if not isinstance(request, FormRequest) or answer.content is None:
         return None
-    return without_secrets(form_fields(request.schema), answer.content)
+    fields = form_fields(request.schema)
+    given = {field.name: answer.content.get(field.name) for field in fields if field.is_secret}
+    # A server may repeat what a person typed all the same.
+    SECRETS.learn({f"{name}.secret": value for name, value in given.items() if isinstance(value, str)})
+    return without_secrets(fields, answer.content)

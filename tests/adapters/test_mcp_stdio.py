@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from inspector.adapters.mcp.connector import McpConnector
-from inspector.adapters.mcp.log import MAX_BYTES, StderrFile
+from inspector.adapters.mcp.log import LOG, MAX_BYTES, StderrFile, quiet_sdk
 from inspector.adapters.process.registration import Registration
 from inspector.adapters.process.table import table
 from inspector.domain.error import ConnectError, ProtocolError, ServerExited
 from inspector.domain.server import Era, ServerSpec
+from inspector.engine.sink import SECRETS
 from tests.support.mcp_case import PATIENCE, SERVERS, faulty, growing, is_alive, odd, opened, python
 
 
@@ -253,6 +254,26 @@ def test_a_log_that_grew_too_large_is_started_again(tmp_path: Path) -> None:
     assert stderr.tail() == "fresh"
     stderr.close()
     assert (tmp_path / "big.stderr.log").stat().st_size < 10
+
+
+def test_what_is_left_of_a_log_has_no_secrets_and_is_its_owners_alone(tmp_path: Path) -> None:
+    SECRETS.learn({"a.REF": "wsp-93fA71cd"})
+    for _ in range(2):
+        stderr = StderrFile(tmp_path / "logs", "told")
+        stderr.open().write(b"started with wsp-93fA71cd \xff\n")
+        stderr.close()
+    log = tmp_path / "logs" / "told.stderr.log"
+    assert log.read_bytes() == b"started with [redacted] \xff\n" * 2
+    assert [path.stat().st_mode & 0o777 for path in (log.parent, log)] == [0o700, 0o600]
+
+
+def test_the_log_of_the_sdk_has_no_secrets(tmp_path: Path) -> None:
+    SECRETS.learn({"a.REF": "wsp-93fA71cd"})
+    quiet_sdk(tmp_path / "logs")
+    LOG.warning("it wrote %r", "wsp-93fA71cd")
+    log = tmp_path / "logs" / "mcp.log"
+    assert "it wrote '[redacted]'" in log.read_text()
+    assert log.stat().st_mode & 0o777 == 0o600
 
 
 def test_servers_with_names_that_are_no_file_names_have_logs_of_their_own(tmp_path: Path) -> None:

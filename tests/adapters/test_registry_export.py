@@ -13,6 +13,7 @@ from inspector.adapters.sqlite.registry import SqliteRegistry
 from inspector.domain.error import ConfigError
 from inspector.domain.registered_tool import SyncReport
 from inspector.domain.tool import Annotations, Tool
+from inspector.engine.sink import SECRETS
 from tests.support.hostile import with_hostile_text
 from tests.support.registry import names, tool
 
@@ -36,6 +37,15 @@ any_tools = st.builds(
 )
 # What each of some origins had, one time after the other.
 histories = st.lists(st.tuples(names, st.lists(any_tools, max_size=4)), max_size=4)
+
+
+def test_what_was_kept_before_it_was_known_to_be_secret_is_not_exported(tmp_path: Path) -> None:
+    registry, file = SqliteRegistry(tmp_path / "a.db"), tmp_path / "export.jsonl"
+    registry.sync("shop", [tool("shop", "list", "Lists for wsp-93fA71cd.")], at=1.0)
+    SECRETS.learn({"shop.REF": "wsp-93fA71cd"})
+    write_export(file, registry.history())
+    registry.close()
+    assert [one.tool.description for one in read_export(file)] == ["Lists for [redacted]."]
 
 
 @settings(max_examples=40, deadline=None)

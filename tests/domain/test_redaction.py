@@ -150,6 +150,34 @@ def test_the_value_of_a_secret_variable_is_replaced_wherever_files_and_commands_
 
 
 @pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("The dbpass is hunter2-7e8f9a, list the tables.", "The dbpass is [redacted], list the tables."),
+        ("my password is hunter2.", "my password is [redacted]."),
+        ("The secret was: kq81Lq0x7", "The secret was: [redacted]"),
+        ("Our API key is kq81Lq0x7!", "Our API key is [redacted]"),
+        ("cookie: session=ck-0b1c2d\nok", "cookie: [redacted]\nok"),
+        ("Set-Cookie: sid=ck-0b1c2d; Path=/; HttpOnly", "Set-Cookie: [redacted]; HttpOnly"),
+    ],
+)
+def test_what_a_person_or_a_tool_says_that_a_secret_is_is_replaced(text: str, redacted: str) -> None:
+    assert NOTHING_KNOWN.text(text) == redacted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is required, and the token is base64-encoded.",
+        "Its secret is sha256 hashed. The primary key is user_id42, the key is kq81Lq0x7.",
+        "The token is 32 bytes long, the password was wrong.",
+        "cookie: a=b, cookies: 12",
+    ],
+)
+def test_what_is_said_about_secrets_stays(text: str) -> None:
+    assert NOTHING_KNOWN.text(text) is text
+
+
+@pytest.mark.parametrize(
     "line", ["DB_PASSWORD=postgres", "DB_PASSWORD=12345678", "POSTGRES_PASSWORD: postgres"]
 )
 def test_a_plain_word_is_a_password_too_where_a_variable_says_so(line: str) -> None:
@@ -311,6 +339,7 @@ fragments = st.sampled_from(
         "sk-",
         "sk-abcdefgh1234567890",
         *(PEM, JWT, "ghp_", "?token=", "AKIAIOSFODNN7EXAMPLE", "\n"),
+        *("dbpass is ", "hunter2", "cookie: session=", "; a=b"),
         *("DB_PASSWORD=", "password: ", "\\n", "hunter2Secret9", "'", "="),
     ]
 )

@@ -20,6 +20,7 @@ from inspector.domain.settings import ClientCapabilities
 from inspector.engine.client_record import MOST_RECORDED
 from inspector.engine.client_side import MAX_WAITING, NO_CONSENT, SessionClient
 from inspector.engine.ports import Nobody
+from inspector.engine.sink import clean
 from tests.support.workbench import connected
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "password": {"type": "string"}}}
@@ -54,6 +55,7 @@ async def test_an_answer_reaches_the_server_whole_and_the_record_without_its_sec
     asked, answered = events
     assert (asked.message, asked.fields) == ("Where?", ("city", "password"))
     assert (answered.answer, answered.content) == ("accept", {"city": "Paris"})
+    assert clean("Logged in with hunter2 in Paris.") == "Logged in with [redacted] in Paris."
 
 
 async def test_the_record_has_no_value_of_an_address_that_the_person_is_asked_to_visit() -> None:

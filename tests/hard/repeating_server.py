@@ -20,7 +20,8 @@ def definition(name: str, texts: list[str]) -> dict[str, Any]:
             "type": "object",
             "description": told,
             "properties": {
-                "text": {"type": "string", "description": told, "enum": texts, "default": texts[0]},
+                "text": {"type": "string", "description": told, "default": texts[0]},
+                "one": {"type": "string", "enum": texts},
             },
             "examples": [{"text": text} for text in texts],
         },

@@ -34,7 +34,7 @@ PLANTED = {
     "the path of an address": "pth5d6e7f81a2b-plant-12",
     "the query of an address": "qry-8b9c0d-plant-13",
     "the password of an address": "pwd-1e2f3a-plant-14",
-    "${...} in an argument": "exp-4b5c6d-plant-15",
+    "${...} in an argument": "exp-plant-fifteen",
     "a sentence of a transcript": "hunter2-7e8f9a-plant-16",
     "a cookie of a transcript": "ck-0b1c2d-plant-17",
 }
@@ -49,7 +49,7 @@ WORDS = [
     *(_POSITION, "-k", _K, "--api-key", _KEY, f"--token={_TOKEN}", "-e", f"SHOP_CODE={_E}"),
     *("--header", f"X-Api-Key: {_DASH_HEADER}"),
 ]
-_SECONDS = 120
+_SECONDS, _MISUSED = 120, 2
 TOOL = "repeating:repeat"
 
 
@@ -111,7 +111,7 @@ def planted_world(folder: Path) -> World:
     (world.home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": file["servers"]}))
     (world.given / "cases.jsonl").write_text(
         "".join(
-            json.dumps({"query": f"repeat {text}", "relevant": ["repeating:repeat"]}) + "\n"
+            json.dumps({"id": text, "query": f"repeat {text}", "relevant": ["repeating:repeat"]}) + "\n"
             for text in REPEATED
         )
     )
@@ -156,6 +156,7 @@ def commands(world: World) -> Iterator[Sequence[str]]:
     said = f"text={asked}"
     for form in ((), ("--json",)):
         yield "servers", *form, *by_file
+        yield "servers", "--wire", "repeating", *form, *by_file
         yield "tools", *form, *by_file
         yield "search", asked, *form, *by_file
         yield "call", TOOL, said, *form, *by_file
@@ -164,7 +165,6 @@ def commands(world: World) -> Iterator[Sequence[str]]:
         yield "confusable", *form, *by_file
         yield "whatif", TOOL, asked, *form, *by_file
         yield "cost", *form, *by_file
-        yield "access", *form, *by_file
         yield "settings", *form, *by_file
         yield "budget", "--approve", *form
         yield "registry", "sync", "--no-embed", *form, *by_file
@@ -196,8 +196,8 @@ def commands(world: World) -> Iterator[Sequence[str]]:
             yield reading, *form
     yield "inertia", "export"
     yield "stats", "--decisions", str(world.out / "decisions.jsonl")
-    yield "timeline", "--otel", str(world.out / "spans.jsonl"), "--otel-content"
-    yield "timeline", "--otel", str(world.out / "bare.jsonl")
+    yield "events", "--otel", str(world.out / "spans.jsonl"), "--otel-content"
+    yield "events", "--otel", str(world.out / "bare.jsonl")
 
 
 def run(world: World, words: Sequence[str]) -> bytes:
@@ -211,6 +211,8 @@ def run(world: World, words: Sequence[str]) -> bytes:
         stdin=subprocess.DEVNULL,
         timeout=_SECONDS,
     )
+    if done.returncode == _MISUSED:
+        raise ValueError(f"{' '.join(words)}: {done.stderr.decode()}")
     return done.stdout + done.stderr
 
 
@@ -229,8 +231,9 @@ def written(world: World) -> dict[str, bytes]:
 
 
 def open_to_others(world: World) -> list[str]:
-    """What others than its owner may read or enter."""
-    return [str(path.relative_to(world.home)) for path in _made(world) if path.stat().st_mode & 0o077]
+    """What others than its owner may read or enter. The files of a published model are no secret."""
+    paths = (path for path in _made(world) if path.is_dir() or "models" not in path.parts)
+    return [str(path.relative_to(world.home)) for path in paths if path.stat().st_mode & 0o077]
 
 
 def _made(world: World) -> list[Path]:

@@ -12,6 +12,7 @@ from typing import IO
 
 from inspector.adapters.fastembed.catalog import NamedModel, named_model
 from inspector.domain.error import ModelError
+from inspector.engine.sink import private_folder
 
 # fastembed's own `download_model` hides why it failed and sleeps for 39 seconds between attempts.
 _CHILD = """
@@ -43,7 +44,7 @@ def download(
     model = named_model(name)
     if not model.is_whole(folder):
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            private_folder(folder)
             _run(model, folder, progress, cancelled)
         except OSError as error:
             reason = error.strerror or str(error)

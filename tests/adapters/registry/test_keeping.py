@@ -14,6 +14,7 @@ from inspector.domain.registered_tool import RegisteredTool, SyncReport
 from inspector.domain.tool import Annotations, Tool
 from inspector.engine.registry.acceptance import LAST_MOMENT, MOST_VERSION
 from inspector.engine.registry.port import ToolRegistry
+from inspector.engine.sink import SECRETS
 from tests.support.hostile import with_hostile_text
 from tests.support.registry import ODD, sight_of, tool
 
@@ -26,6 +27,19 @@ LIST, SHIP, SEND = (
 
 def ids(registry: ToolRegistry, **how: object) -> list[str]:
     return [found.tool.id for found in registry.tools(**how)]  # type: ignore[arg-type]
+
+
+def test_no_registry_keeps_a_secret_that_a_server_repeats_and_the_hash_is_of_what_it_keeps(
+    registry: ToolRegistry,
+) -> None:
+    SECRETS.learn({"shop.REF": "wsp-93fA71cd"})
+    told = tool("shop", "list", "Lists for wsp-93fA71cd.")
+    registry.sync("shop", [told], at=1.0)
+    registry.restore([RegisteredTool(replace(told, name="old"), "shop", 1, definition_hash(told), 1.0)])
+    kept = list(registry.tools())
+    assert [one.tool.description for one in kept] == ["Lists for [redacted]."] * 2
+    assert all(one.hash == definition_hash(one.tool) for one in kept)
+    assert registry.sync("shop", [told], at=2.0, whole=False).unchanged == 1
 
 
 def test_an_empty_registry_has_nothing(registry: ToolRegistry) -> None:

@@ -1,0 +1,50 @@
+"""No planted secret leaves a run on a server that repeats it; `tests.hard.secrets` runs every command."""
+
+from pathlib import Path
+
+import pytest
+
+from inspector.engine.sink import SECRETS
+from tests.cli.conftest import Toolsight
+from tests.hard.secrets import PLANTED, REPEATED, TOOL, World, found, open_to_others, planted_world, written
+
+# One command for each way out: a session and its store, the registry, a file, standard output.
+ASKED = " ".join(REPEATED)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return planted_world(tmp_path)
+
+
+def test_no_planted_secret_is_in_any_file_or_output_and_nobody_else_reads_them(
+    toolsight: Toolsight, world: World
+) -> None:
+    by_file = (
+        "--config",
+        str(world.configuration),
+        "--approve",
+        "--yes",
+        "--set",
+        "discovery.embedding_model=none",
+    )
+    printed: dict[str, bytes] = {}
+    for words in (
+        ("servers", "--json", *by_file),
+        ("call", TOOL, f"text={ASKED}", *by_file),
+        ("chat", ASKED, *by_file),
+        ("search", ASKED, "--json", *by_file),
+        ("registry", "sync", "--no-embed", *by_file),
+        ("registry", "export", str(world.out / "registry.jsonl")),
+        ("sessions", "import", str(world.given / "transcript.jsonl")),
+        ("events", "--otel", str(world.out / "spans.jsonl"), "--otel-content"),
+    ):
+        SECRETS.forget()  # Each is a process of its own.
+        environment = {**world.environment, "TOOLSIGHT_DB": None, "XDG_STATE_HOME": None}
+        done = toolsight(*words, **environment)
+        assert done.exit_code == 0, done.stderr
+        printed[" ".join(words[:2])] = f"{done.stdout}{done.stderr}".encode()
+    files = written(world)
+    assert {"out/registry.jsonl", "out/spans.jsonl", ".local/share/toolsight/toolsight.db"} < files.keys()
+    assert found({**printed, **files}) == {what: [] for what in PLANTED}
+    assert open_to_others(world) == []
