@@ -134,7 +134,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from inspector.cli.inertia.library import RecordedFlows
     from inspector.cli.scenario.lab import ShippedLab
 
-    configuration = composition.read_configuration(options)
+    configuration = composition.read_configuration(options).unrestricted
     memory = composition.open_memory(options)
     approver = ModalApprover(yes=options.yes)
     elicitor = ModalElicitor()

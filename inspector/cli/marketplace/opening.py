@@ -16,9 +16,9 @@ _NOWHERE = "no configuration"
 async def open_marketplace(options: Options) -> AsyncIterator[Workbench]:
     """A workbench on the configuration that was named, or on none; no server of it is started."""
     named = options.demo or options.server or configuration_path(options) is not None
-    configuration = (
-        read_configuration(options, may_be_empty=True) if named else Configuration(_NOWHERE, (), trusted=True)
-    )
+    configuration = Configuration(_NOWHERE, (), trusted=True)
+    if named:
+        configuration = read_configuration(options, may_be_empty=True).unrestricted
     approver = TerminalApprover(yes=False)
     async with make_workbench(configuration, options, approver, open_memory(options), record=False) as bench:
         yield bench
