@@ -75,7 +75,7 @@ async def connect(app: "App[None]", opened: Opened) -> bool:
         if not (opened.approves or ConsentDialog.accepted(await app.push_screen_wait(dialog))):
             return False
         approve(configuration, opened.memory)
-    if opened.leftovers is not None:
+    if opened.leftovers is not None and opened.bench.sight.is_whole:
         await ask_about_leftovers(app, opened.leftovers)
     # Loading the tokenizer stops everything for a moment, and for longer while servers start.
     await asyncio.to_thread(opened.bench.accounting.warm)

@@ -40,10 +40,11 @@ from inspector.cli.elicitation import TerminalElicitor
 from inspector.cli.folder import FOUND_IN_FOLDER, found_in
 from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
-from inspector.domain.closest import closest
+from inspector.domain.closest import closest, did_you_mean
 from inspector.domain.configuration import Configuration, Named
 from inspector.domain.error import ConfigError
 from inspector.domain.settings import Settings
+from inspector.engine.access.opened import OpenedConfiguration
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder
 from inspector.engine.policy import Policy
 from inspector.engine.ports import (
@@ -57,6 +58,7 @@ from inspector.engine.ports import (
     PriceList,
     TokenCounter,
 )
+from inspector.engine.registry.source import servers_for
 from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
 from inspector.engine.store_ports import EventStore, ServerMemory
 from inspector.engine.workbench import Workbench
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from inspector.domain.access import AccessPolicy
     from inspector.domain.evaluation import EvalCase
     from inspector.domain.inertia import InertiaGraph
+    from inspector.engine.registry.port import ToolRegistry
 
 APP = "toolsight"
 
@@ -132,19 +135,31 @@ def configuration_path(options: Options) -> Path | None:
     return options.config or found_in(Path.cwd())
 
 
-def read_configuration(options: Options, *, may_be_empty: bool = False) -> Configuration:
-    """The server that was typed, or the configuration file.
+def read_configuration(options: Options, *, may_be_empty: bool = False) -> OpenedConfiguration:
+    """The server that was typed, or the configuration file, as the person who is named sees it.
 
     Without a server the file is an error, unless it `may_be_empty`.
     Raises ConfigError, also if there is neither, or if it lacks a server that `--trust` names.
     """
-    configuration = _read(options, may_be_empty)
-    known = [spec.name for spec in configuration.servers]
+    whole = _read(options, may_be_empty)
+    chosen = Policy(whole, profile=options.profile, values=_anchored(options.settings)).settings.access
+    opened = OpenedConfiguration.under(
+        chosen,
+        whole,
+        lambda path: load_policy(Path(path)),
+        lambda sight: servers_for(sight, whole, partial(_opened_registry, options)),
+    )
+    known = [spec.name for spec in opened.seen.servers]
     for name in options.trust:
         if name not in known:
-            near = ", ".join(closest(name, known) or known)
-            raise ConfigError(f"--trust {name} names no server", hint=f"Servers: {near}.")
-    return configuration
+            raise ConfigError(f"--trust {name} names no server", hint=did_you_mean("Servers", name, known))
+    return opened
+
+
+def _opened_registry(options: Options) -> "ToolRegistry":
+    from inspector.cli.registry.opening import open_registry
+
+    return open_registry(options)
 
 
 def _read(options: Options, may_be_empty: bool) -> Configuration:
@@ -165,9 +180,16 @@ def _read(options: Options, may_be_empty: bool) -> Configuration:
             "`toolsight demo`. "
             f"Looked for: {', '.join(FOUND_IN_FOLDER)}.",
         )
-    configuration = read(
-        path, environment=os.environ, inputs=given_inputs(options), may_be_empty=may_be_empty
-    )
+    try:
+        configuration = read(
+            path, environment=os.environ, inputs=given_inputs(options), may_be_empty=may_be_empty
+        )
+    except ConfigError as error:
+        # What is wrong may be in a part that this person may not see, and it is not known yet who that is.
+        if options.names_viewer and is_file(path):
+            hint = "Without a policy, or as the administrator, the error says what is wrong."
+            raise ConfigError(f"{path} cannot be read", hint=hint) from error
+        raise
     return with_chosen(configuration, options)
 
 

@@ -7,39 +7,46 @@ from inspector.cli.composition import make_workbench, open_leftovers, open_memor
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.leftover import ask_about_leftovers
 from inspector.cli.options import Options
-from inspector.cli.problem import say_failures, say_problems
+from inspector.cli.problem import is_of_policy, require_policy, say_failures, say_problems
 from inspector.cli.run import run
-from inspector.domain.configuration import Configuration
 from inspector.domain.server import ServerPhase
+from inspector.engine.access.opened import OpenedConfiguration
 from inspector.engine.workbench import Workbench
 
 
 @asynccontextmanager
 async def headless(
     options: Options,
-    configuration: Configuration | None = None,
+    opened: OpenedConfiguration | None = None,
     *,
     record: bool = False,
     listing: bool = False,
     tell_problems: bool = True,
+    requires_policy: bool = True,
 ) -> AsyncIterator[Workbench]:
     """A workbench with every server ready or failed, and a complete index; see `make_workbench`.
 
-    With `tell_problems`, servers that failed and the problems of the settings are printed on stderr.
+    With `tell_problems`, servers that failed and the problems of the settings are printed on stderr. Raises
+    ConfigError, with `requires_policy` also if a pattern of the policy matches no tool.
     """
-    configuration = configuration or read_configuration(options)
+    opened = opened or read_configuration(options)
     memory = open_memory(options)
-    require_consent(configuration, memory, approve=options.approve)
-    ask_about_leftovers(open_leftovers(options))
+    require_consent(opened.unrestricted, memory, approve=options.approve)
+    if opened.sight.is_whole:
+        ask_about_leftovers(open_leftovers(options))
     approver = TerminalApprover(yes=options.yes)
-    making = make_workbench(configuration, options, approver, memory, record=record, listing=listing)
+    making = make_workbench(opened.unrestricted, options, approver, memory, record=record, listing=listing)
     async with making as bench:
         bench.connect()
         await bench.wait_connected()
         await bench.retrieval.settled()
+        # In a part of the configuration, what is about no server may be about the rest.
+        found = [one for one in bench.state.problems if one.server or not opened.is_part]
         if tell_problems:
             say_failures(bench.state.servers.values())
-            say_problems(bench.state.problems)
+            say_problems(one for one in found if not is_of_policy(one))
+        if requires_policy:
+            require_policy(found)
         yield bench
 
 
@@ -50,6 +57,7 @@ def run_headless(
     record: bool = False,
     listing: bool = False,
     tell_problems: bool = True,
+    requires_policy: bool = True,
 ) -> bool:
     """Connect, do the work, close; see `headless`. `listing` is for work that searches for nothing.
 
@@ -57,7 +65,13 @@ def run_headless(
     """
 
     async def worked() -> bool:
-        opening = headless(options, record=record, listing=listing, tell_problems=tell_problems)
+        opening = headless(
+            options,
+            record=record,
+            listing=listing,
+            tell_problems=tell_problems,
+            requires_policy=requires_policy,
+        )
         async with opening as bench:
             await work(bench)
             return all(server.phase is not ServerPhase.FAILED for server in bench.state.servers.values())

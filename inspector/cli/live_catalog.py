@@ -9,9 +9,9 @@ from inspector.cli.render import say
 from inspector.cli.run import run
 from inspector.domain.access import Sight
 from inspector.domain.catalog import Catalog
-from inspector.domain.configuration import Configuration
 from inspector.domain.server import ServerPhase
 from inspector.domain.settings import DiscoverySettings, GateSettings
+from inspector.engine.access.opened import OpenedConfiguration
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ def connect_catalog(options: Options) -> LiveCatalog:
     return run(_listed(options, read_configuration(options)))
 
 
-async def _listed(options: Options, configuration: Configuration) -> LiveCatalog:
-    discovery = configuration.settings.discovery
+async def _listed(options: Options, opened: OpenedConfiguration) -> LiveCatalog:
+    own = opened.seen.settings
     # Only the list is needed: nothing is searched, so nothing is embedded.
-    settings = replace(configuration.settings, discovery=replace(discovery, embedding_model="none"))
-    async with headless(options, replace(configuration, settings=settings)) as bench:
+    settings = replace(own, discovery=replace(own.discovery, embedding_model="none"))
+    async with headless(options, opened.using(settings)) as bench:
         for server in bench.state.servers.values():
             if server.phase is ServerPhase.FAILED:
                 say(f"{server.name} is left out: {server.reason}", err=True)
-        return LiveCatalog(bench.catalog, discovery, bench.settings.gate, bench.sight)
+        return LiveCatalog(bench.catalog, own.discovery, bench.settings.gate, bench.sight)

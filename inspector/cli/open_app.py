@@ -135,7 +135,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from inspector.cli.inertia.library import RecordedFlows
     from inspector.cli.scenario.lab import ShippedLab
 
-    configuration = composition.read_configuration(options)
+    configuration = composition.read_configuration(options).unrestricted
     if watch:
         configuration = replace(configuration, servers=tuple(map(under_work, configuration.servers)))
     memory = composition.open_memory(options)

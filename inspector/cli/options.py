@@ -54,6 +54,11 @@ class Options:
         access = {f"access.{name}": value for name, value in named.items() if value}
         return {**self.implied, **self.values, **access}
 
+    @property
+    def names_viewer(self) -> bool:
+        """Whether the command line says who sees what."""
+        return any(self.settings.get(f"access.{name}") for name in ("policy", "user", "expert"))
+
 
 def _inputs(_context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
     for pair in pairs:

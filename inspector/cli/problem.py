@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 
 from inspector.cli.render import say
+from inspector.domain.error import ConfigError
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState
-from inspector.domain.setting_problem import SettingProblem
+from inspector.domain.setting_problem import SettingProblem, Severity
 
 
 def problem_line(problem: SettingProblem) -> str:
@@ -17,6 +18,19 @@ def say_problems(problems: Iterable[SettingProblem]) -> None:
     """Print the problems of the settings."""
     for problem in problems:
         say(problem_line(problem), err=True)
+
+
+def is_of_policy(problem: SettingProblem) -> bool:
+    """Whether a pattern of the policy matches no tool."""
+    return problem.path == "access.policy" and problem.severity is Severity.ERROR
+
+
+def require_policy(problems: Iterable[SettingProblem]) -> None:
+    """Raise ConfigError if a pattern of the policy matches no tool: it is not what its author meant."""
+    wrong = list(filter(is_of_policy, problems))
+    if wrong:
+        told = "; ".join(f"{one.entry} {one.text}" for one in wrong)
+        raise ConfigError(f"--policy: {told}", hint=" ".join(dict.fromkeys(one.hint for one in wrong)))
 
 
 def say_failures(servers: Iterable[ServerState]) -> None:

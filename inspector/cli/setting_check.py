@@ -7,7 +7,7 @@ from dataclasses import asdict
 from inspector.cli.launch import run_headless
 from inspector.cli.options import Options
 from inspector.cli.outcome import Exit
-from inspector.cli.problem import problem_line
+from inspector.cli.problem import problem_line, require_policy
 from inspector.cli.render import say, say_json
 from inspector.domain.number import count
 from inspector.domain.setting_problem import SettingProblem
@@ -15,7 +15,10 @@ from inspector.engine.workbench import Workbench
 
 
 def check_settings(options: Options, *, as_json: bool) -> None:
-    """Connect, print the problems, and exit with 3 if there is any, even one that cannot be checked."""
+    """Connect, print the problems, and exit with 3 if there is any, even one that cannot be checked.
+
+    Raises ConfigError if a pattern of the policy matches no tool.
+    """
     found: list[SettingProblem] = []
 
     async def work(bench: Workbench) -> None:
@@ -25,7 +28,8 @@ def check_settings(options: Options, *, as_json: bool) -> None:
         else:
             _say(bench, found)
 
-    run_headless(options, work, listing=True, tell_problems=False)
+    run_headless(options, work, listing=True, tell_problems=False, requires_policy=False)
+    require_policy(found)
     if found:
         sys.exit(Exit.GATE)
 

@@ -50,7 +50,7 @@ def settings(profiles: bool, check: bool, as_json: bool, **values: Any) -> None:
 def _configuration(chosen: Options) -> Configuration:
     from inspector.cli.composition import configuration_path, read_configuration
 
-    return read_configuration(chosen) if configuration_path(chosen) else Configuration("", ())
+    return read_configuration(chosen).unrestricted if configuration_path(chosen) else Configuration("", ())
 
 
 def _say_settings(chosen: Options, configuration: Configuration, *, as_json: bool) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import log
@@ -26,6 +26,12 @@ def closest(
     of the N candidates contain it (after Sparck Jones 1972), and one over letter trigrams.
     """
     return Names(candidates).closest(name, limit, cutoff=cutoff)
+
+
+def did_you_mean(what: str, name: str, known: Sequence[str]) -> str:
+    """A hint with the known names closest to a wrong one, or all of them; "" if there are none."""
+    near = ", ".join(closest(name, known) or known)
+    return f"{what}: {near}." if near else ""
 
 
 class Names:

@@ -134,6 +134,6 @@ def test_a_pattern_that_matches_no_tool_fails_the_list(
 ) -> None:
     (tmp_path / "policy.yaml").write_text(POLICY.replace("get_alerts", "get_alarms"), encoding="utf-8")
     result = toolsight("access", "list", *policy)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "weather:get_alarms" in result.stderr
     assert "there is no policy" in toolsight("access", "list", *policy[:-2]).stderr

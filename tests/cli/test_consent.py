@@ -144,7 +144,7 @@ def test_the_person_who_edits_a_server_is_told_and_not_asked(scripted: Path, too
     assert [(one["lines"], one["is_new"]) for one in near["changed"]] == [(2, False)]
     assert far["changed"] == []
     refused = toolsight("servers", *chosen, "--set", "consent.changed_files=ask")
-    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert (refused.exit_code, refused.stdout) == (2, "")
     assert "near.py" in refused.stderr
     assert "since you approved" not in toolsight("servers", *chosen, "--approve").stdout
     assert toolsight("servers", *chosen, "--set", "consent.changed_files=ask").exit_code == 0
@@ -155,7 +155,7 @@ def test_a_changed_script_outside_the_folder_asks_again(scripted: Path, toolsigh
     toolsight("servers", *chosen, "--approve")
     edit(scripted.parent.parent / "far.py")
     refused = toolsight("servers", *chosen)
-    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert (refused.exit_code, refused.stdout) == (2, "")
     assert "has not been approved as it is now (changed: " in refused.stderr
     assert toolsight("call", "near:get_forecast", "city=Oslo", *chosen, "--yes").exit_code == 0
 
@@ -175,10 +175,11 @@ def test_what_a_file_names_is_asked_for_and_what_the_person_typed_is_not(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     value, text = NAMED[setting]
-    plain = read_configuration(Options(config=scripted))
+    scripted.with_name("policy.yaml").write_text("organisations: {}", encoding="utf-8")
+    plain = read_configuration(Options(config=scripted)).unrestricted
     data = json.loads(scripted.read_text())
     scripted.write_text(json.dumps({**data, "settings": {setting: value}}), encoding="utf-8")
-    naming, memory = read_configuration(Options(config=scripted)), MemoryServerMemory()
+    naming, memory = read_configuration(Options(config=scripted)).unrestricted, MemoryServerMemory()
     consent.require_consent(plain, memory, approve=True)
     with pytest.raises(ConfigError, match="has not been approved"):
         consent.require_consent(naming, memory, approve=False)
@@ -186,7 +187,7 @@ def test_what_a_file_names_is_asked_for_and_what_the_person_typed_is_not(
     assert text in capsys.readouterr().err
     consent.require_consent(naming, memory, approve=False)
     typed = Options(config=scripted, values={setting: naming.values[setting]})
-    assert read_configuration(typed).named == ()
+    assert read_configuration(typed).unrestricted.named == ()
 
 
 def test_a_scenario_that_names_a_model_is_asked_about_on_the_demo_too(
@@ -210,7 +211,7 @@ def test_the_marketplace_asks_before_it_reads_a_catalog_that_a_file_names(
     naming = {**data, "settings": {"marketplace.catalogs": ["catalog.json"]}}
     scripted.write_text(json.dumps(naming), encoding="utf-8")
     refused = toolsight("marketplace", "list", "--config", str(scripted))
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "has not been approved" in refused.stderr
     assert toolsight("marketplace", "list", "--config", str(scripted), "--approve").exit_code == 0
     assert toolsight("marketplace", "list", "--config", str(scripted)).exit_code == 0

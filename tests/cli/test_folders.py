@@ -32,13 +32,13 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def told(options: Options) -> dict[str, tuple[str, ...]]:
     """The folders that the question names, by server."""
-    return {server.name: server.folders for server in describe(read_configuration(options))}
+    return {server.name: server.folders for server in describe(read_configuration(options).unrestricted)}
 
 
 def test_the_question_says_which_servers_may_ask_for_the_folder(config: Path, tmp_path: Path) -> None:
     folder = (str(tmp_path),)
     assert told(Options(config=config)) == {"open": folder, "private": (), "far": folder}
-    shown = describe(read_configuration(Options(config=config)))[0].facts()
+    shown = describe(read_configuration(Options(config=config)).unrestricted)[0].facts()
     assert [fact.text for fact in shown if fact.label == "may ask"] == [
         f"which folder Toolsight runs in: {tmp_path}"
     ]
@@ -52,7 +52,9 @@ def test_with_roots_off_no_server_may_ask_for_it(config: Path) -> None:
 def test_a_typed_address_learns_no_folder_unless_that_is_typed_too(
     values: dict[str, Any], learns: bool
 ) -> None:
-    configuration = read_configuration(Options(server=("https://far.example/mcp",), values=values))
+    configuration = read_configuration(
+        Options(server=("https://far.example/mcp",), values=values)
+    ).unrestricted
     assert bool(configuration.folders) is learns
 
 
@@ -68,13 +70,13 @@ def as_a_client_that_declares_roots(values: dict[str, Any]) -> Options:
 def test_a_client_that_declares_roots_lets_no_typed_address_learn_the_folder(
     values: dict[str, Any], learns: bool
 ) -> None:
-    configuration = read_configuration(as_a_client_that_declares_roots(values))
+    configuration = read_configuration(as_a_client_that_declares_roots(values)).unrestricted
     assert configuration.client.roots
     assert bool(configuration.folders) is learns
 
 
 def test_what_is_typed_wins_over_what_a_client_declares() -> None:
-    configuration = read_configuration(as_a_client_that_declares_roots({"client.roots": False}))
+    configuration = read_configuration(as_a_client_that_declares_roots({"client.roots": False})).unrestricted
     assert not configuration.client.roots
 
 

@@ -1,6 +1,5 @@
 """`toolsight access`: who may see which tools, for whoever may know all of it."""
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -9,13 +8,12 @@ import click
 
 from inspector.cli.launch import run_headless
 from inspector.cli.options import Options, as_json as json_option, options, require_nobody, shared
-from inspector.cli.problem import say_problems
+from inspector.cli.problem import require_policy
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.access import AccessPolicy
 from inspector.domain.access_ruling import Ruling, UserRow, holder, ruling, sight_difference, user_rows
 from inspector.domain.error import ConfigError
 from inspector.domain.number import count
-from inspector.domain.setting_problem import Severity
 from inspector.engine.workbench import Workbench
 
 Work = Callable[[Workbench, AccessPolicy], None]
@@ -30,7 +28,7 @@ def access() -> None:
 @shared
 @json_option
 def list_users(as_json: bool, **values: Any) -> None:
-    """List every user with the number of tools by server; exit with 1 if a pattern matches no tool."""
+    """List every user with the number of tools by server; exit with 2 if a pattern matches no tool."""
     chosen = options(**values)
 
     def show(bench: Workbench, policy: AccessPolicy) -> None:
@@ -48,10 +46,6 @@ def list_users(as_json: bool, **values: Any) -> None:
             ]
             numbers = frozenset(range(3, 4 + len(servers)))
             say_table(("user", "organisation", "roles", "tools", *servers), told, right=numbers)
-        wrong = [one for one in bench.state.problems if one.path == "access.policy"]
-        say_problems(tuple(wrong))
-        if any(one.severity is Severity.ERROR for one in wrong):
-            sys.exit(1)
 
     _as_administrator(chosen, show)
 
@@ -136,8 +130,9 @@ def _as_administrator(chosen: Options, work: Work) -> None:
         await bench.see_as("")
         await bench.wait_connected()
         work(bench, policy)
+        require_policy(bench.state.problems)
 
-    run_headless(replace(chosen, user="", expert=""), worked, listing=True, tell_problems=False)
+    run_headless(replace(chosen, user="", expert="", trust=()), worked, listing=True, tell_problems=False)
 
 
 def _data(found: Ruling) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def _audited(found: _Found, readings: Mapping[str, Reading], options: Options, a
 
 def _find(options: Options) -> _Found:
     if options.server or options.demo:
-        typed = composition.read_configuration(options)
+        typed = composition.read_configuration(options).unrestricted
         return _Found((ClientConfiguration("command line", "", typed),), (), ())
     candidates = _candidates()
     found = _on_machine(options, candidates)

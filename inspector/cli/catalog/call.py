@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -16,14 +15,14 @@ from inspector.cli.outcome import Exit
 from inspector.cli.render import say, say_json
 from inspector.cli.run import run
 from inspector.domain.approval import CLAIMED, why_ask
-from inspector.domain.closest import closest
-from inspector.domain.configuration import Configuration
+from inspector.domain.closest import closest, did_you_mean
 from inspector.domain.error import ConfigError, ToolsightError
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.schema import SchemaField, fields
 from inspector.domain.server import ServerPhase
 from inspector.domain.tool import Tool
+from inspector.engine.access.opened import OpenedConfiguration
 from inspector.engine.ports import ApprovalRequest, Decision
 
 _TEXT = ("string", "any")
@@ -53,8 +52,8 @@ def call(tool: str, pairs: tuple[str, ...], arguments: str, as_json: bool, **val
 
 
 async def _called(tool_id: str, pairs: Sequence[str], text: str, chosen: Options) -> ToolResult:
-    configuration = _with_its_server(read_configuration(chosen), tool_id)
-    async with headless(chosen, configuration, record=True, listing=True) as bench:
+    opened = _with_its_server(read_configuration(chosen), tool_id)
+    async with headless(chosen, opened, record=True, listing=True) as bench:
         for server in bench.state.servers.values():
             if server.phase is ServerPhase.FAILED:
                 raise ToolsightError(f"{server.name}: {server.reason}", hint=server.hint)
@@ -70,15 +69,14 @@ async def _called(tool_id: str, pairs: Sequence[str], text: str, chosen: Options
         return await bench.call(tool.id, given)
 
 
-def _with_its_server(configuration: Configuration, tool_id: str) -> Configuration:
+def _with_its_server(opened: OpenedConfiguration, tool_id: str) -> OpenedConfiguration:
     """The configuration with the tool's server alone: no other has to start. Raises ConfigError."""
     name, colon, _ = tool_id.partition(":")
-    known = [spec.name for spec in configuration.servers]
+    known = [spec.name for spec in opened.seen.servers]
     if not colon or name not in known:
-        near = ", ".join(closest(name, known) or known)
-        raise ConfigError(f"'{tool_id}' names no server", hint=f"Write SERVER:TOOL; servers: {near}.")
-    servers = tuple(spec for spec in configuration.servers if spec.name == name)
-    return replace(configuration, servers=servers, toolsets={})
+        hint = did_you_mean("Write SERVER:TOOL; servers", name, known) or "There is no server to call."
+        raise ConfigError(f"'{tool_id}' names no server", hint=hint)
+    return opened.only(name)
 
 
 def _read(tool: Tool, pairs: Sequence[str]) -> JsonObject:

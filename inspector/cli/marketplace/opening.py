@@ -17,9 +17,9 @@ _NOWHERE = "no configuration"
 async def open_marketplace(options: Options) -> AsyncIterator[Workbench]:
     """A workbench on the configuration that was named, or on none; no server of it is started."""
     named = options.demo or options.server or configuration_path(options) is not None
-    configuration = (
-        read_configuration(options, may_be_empty=True) if named else Configuration(_NOWHERE, (), trusted=True)
-    )
+    configuration = Configuration(_NOWHERE, (), trusted=True)
+    if named:
+        configuration = read_configuration(options, may_be_empty=True).unrestricted
     approver, memory = TerminalApprover(yes=False), open_memory(options)
     # No server is started, but a file's settings may name catalogs to read and a model to fetch.
     require_consent(replace(configuration, servers=()), memory, approve=options.approve)

@@ -32,6 +32,7 @@ from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.fold import fold
 from inspector.domain.plugin import Plugin
+from inspector.engine.access.opened import OpenedConfiguration
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder
 from inspector.engine.ports import Clock, TokenCounter
 from inspector.engine.registry.port import ToolRegistry
@@ -174,7 +175,7 @@ class ShippedSource:
             configuration = composition.demo_configuration(Path(state))
             discovery = replace(configuration.settings.discovery, embedding_model="none")
             settings = replace(configuration.settings, discovery=discovery)
-            async with headless(self._setup, replace(configuration, settings=settings)) as bench:
+            async with headless(self._setup, OpenedConfiguration(configuration).using(settings)) as bench:
                 tools, summaries = bench.catalog.tools, bench.retrieval.index.summaries
                 return NamedCatalog("demo", tools, summaries, self._cases("demo"))
 

@@ -141,7 +141,8 @@ def run_scenarios(
     if not wanted:
         raise click.UsageError("Name a scenario, or give --all. `toolsight scenario list` lists them.")
     setup = options(**values)
-    ask_about_leftovers(composition.open_leftovers(setup))
+    if not setup.names_viewer:
+        ask_about_leftovers(composition.open_leftovers(setup))
     played: list[Played] = []
     try:
         for one in wanted:

@@ -78,7 +78,8 @@ def compare(
         raise click.UsageError("Name two or more profiles with --profile, or give --all-profiles.")
     one = NamedScenario.find(name)
     setup = options(**values)
-    ask_about_leftovers(composition.open_leftovers(setup))
+    if not setup.names_viewer:
+        ask_about_leftovers(composition.open_leftovers(setup))
     played: list[Played] = []
     try:
         _play_each(one, replace(setup, model=one.script) if script else setup, wanted, played)

@@ -101,4 +101,5 @@ async def open_lab(
 
 def _named_configuration(options: Options) -> Configuration | None:
     """The configuration that was named; None if it is the demo's."""
-    return read_configuration(options) if options.config is not None or options.server else None
+    is_named = options.config is not None or options.server
+    return read_configuration(options).unrestricted if is_named else None

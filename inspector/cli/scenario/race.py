@@ -74,7 +74,8 @@ def race(
     setup = options(**values)
     one = _entry(name, setup, names_model=names_model(context))
     race = _race(one, setup)
-    ask_about_leftovers(composition.open_leftovers(setup))
+    if not setup.names_viewer:
+        ask_about_leftovers(composition.open_leftovers(setup))
     screen = RaceDrawing(race, pace) if _is_terminal() and not as_json else None
     played = run(_run(one, setup, race, screen))
     for path in (svg, cast):
@@ -112,12 +113,15 @@ def _entry(name: str, setup: Options, *, names_model: bool) -> _Entry:
     """A question is what no file is called and has more than one word. Raises ConfigError."""
     if len(name.split()) > 1 and not is_file(Path(name)):
         require_own_mind(setup.model)
-        ground = Ground(composition.read_configuration(setup), setup.model, setup.toolset)
-        return _Entry(name, question(name), None, ground, scripted=False)
+        return _Entry(name, question(name), None, _ground(setup), scripted=False)
     is_named = setup.config is not None or setup.server
     one = NamedScenario.find(name)
-    own = Ground(composition.read_configuration(setup), setup.model, setup.toolset) if is_named else None
+    own = _ground(setup) if is_named else None
     return _Entry(name, one.scenario, one.path, own, scripted=not names_model)
+
+
+def _ground(setup: Options) -> Ground:
+    return Ground(composition.read_configuration(setup).unrestricted, setup.model, setup.toolset)
 
 
 def _race(one: _Entry, setup: Options) -> Race:

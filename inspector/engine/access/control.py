@@ -40,8 +40,7 @@ class AccessControl:
         self.is_administrator = self.policy is None
         self.sight = EVERYTHING
         if self.policy is not None:
-            seen = self.policy.sight(chosen.user, chosen.expert) if chosen.user else NOTHING
-            self.sight = self._with_servers(seen)
+            self.sight = self._with_servers(_named(self.policy, chosen))
 
     @property
     def is_restricted(self) -> bool:
@@ -119,6 +118,15 @@ def refuse_access(path: str) -> None:
     if path in NOT_A_SETTING:
         hint = "See as another user instead; another policy needs another start."
         raise ConfigError(f"{path} holds from the start of a session", hint=hint)
+
+
+def _named(policy: AccessPolicy, chosen: AccessSettings) -> Sight:
+    """What the settings' user may see; who mistypes a name is not told those of others."""
+    try:
+        return policy.sight(chosen.user, chosen.expert) if chosen.user else NOTHING
+    except ConfigError as error:
+        hint = "`toolsight access list`, for administrators, shows whom the policy knows."
+        raise ConfigError(error.message, hint=hint) from None
 
 
 def _no_policy() -> ConfigError:
