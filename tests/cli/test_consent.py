@@ -175,7 +175,7 @@ def test_what_a_file_names_is_asked_for_and_what_the_person_typed_is_not(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     value, text = NAMED[setting]
-    scripted.with_name("policy.yaml").write_text("organisations: {}", encoding="utf-8")
+    scripted.with_name("policy.yaml").write_text("organisations: {acme: {tools: [near:get_forecast]}}", encoding="utf-8")
     plain = read_configuration(Options(config=scripted)).unrestricted
     data = json.loads(scripted.read_text())
     scripted.write_text(json.dumps({**data, "settings": {setting: value}}), encoding="utf-8")
@@ -215,4 +215,4 @@ def test_the_marketplace_asks_before_it_reads_a_catalog_that_a_file_names(
     assert "has not been approved" in refused.stderr
     assert toolsight("marketplace", "list", "--config", str(scripted), "--approve").exit_code == 0
     assert toolsight("marketplace", "list", "--config", str(scripted)).exit_code == 0
-    assert toolsight("servers", "--config", str(scripted)).exit_code == 1
+    assert toolsight("servers", "--config", str(scripted)).exit_code == 2
