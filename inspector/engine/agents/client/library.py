@@ -19,7 +19,7 @@ from inspector.domain.client import (
     Topic,
 )
 from inspector.domain.closest import closest
-from inspector.domain.error import ToolsightError
+from inspector.domain.error import ConfigError
 from inspector.domain.settings import ClientCapabilities
 
 Rule = TypeVar("Rule")
@@ -45,11 +45,11 @@ def all_clients() -> tuple[Client, ...]:
 
 
 def find_client(name: str) -> Client:
-    """The client of that name. Raises ToolsightError with the closest names for any other."""
+    """The client of that name. Raises ConfigError with the closest names for any other."""
     if name in NAMES:
         return _read(name)
     near = closest(name, NAMES) or NAMES
-    raise ToolsightError(f"no client '{name}'", hint=f"Choose from: {', '.join(near)}.")
+    raise ConfigError(f"no client '{name}'", hint=f"Choose from: {', '.join(near)}.")
 
 
 @cache
