@@ -1,7 +1,7 @@
 """Prints text that cannot control the terminal, and JSON for programs."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ def say(text: str = "", *, err: bool = False, exact: bool = False) -> None:
 def say_json(value: object) -> None:
     """Print JSON without secrets, and in ASCII, so that nothing can control the terminal."""
     with written():
-        click.echo(json.dumps(clean(_jsonable(value)), indent=2))
+        click.echo(json.dumps(clean(value), indent=2, default=_plain))
 
 
 def say_raw(text: str) -> None:
@@ -95,14 +95,10 @@ def _say_row_by_row(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> No
         say()
 
 
-def _jsonable(value: object) -> Any:
-    """The value as JSON has it, so that secrets are found in all of it."""
+def _plain(value: object) -> Any:
+    """What JSON has in its place. Dataclasses are clean by now; what else comes has not been looked into."""
     if is_dataclass(value) and not isinstance(value, type):
-        return _jsonable(asdict(value))
-    if isinstance(value, Mapping):
-        return {key: _jsonable(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(one) for one in value]
+        return asdict(value)
     if isinstance(value, frozenset | set):
-        return [_jsonable(one) for one in sorted(value)]
-    return value if isinstance(value, str | int | float | None) else str(value)
+        return clean(sorted(value))
+    return clean(str(value))

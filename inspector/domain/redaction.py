@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, lru_cache
+from operator import is_
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -124,6 +125,8 @@ class Redactor:
             return self.text(value)
         if kind in _HARMLESS_TYPES:
             return value
+        if kind is dict:
+            return self._mapping(value)
         if isinstance(value, list | tuple):
             return self._sequence(value)
         if is_dataclass(kind):
@@ -154,12 +157,12 @@ class Redactor:
         found: dict[Any, Any] = {}
         for key, item in value.items():
             name = self.text(key) if type(key) is str else key
-            if isinstance(item, str) and any(
-                self._is_secret_field(text, item) for text in {str(key), str(name)}
+            kept = self.value(item)
+            if isinstance(item, str) and (
+                self._is_secret_field(str(key), item)
+                or (name is not key and self._is_secret_field(str(name), item))
             ):
-                kept: Any = MARKER
-            else:
-                kept = self.value(item)
+                kept = MARKER
             changed = changed or kept is not item or name is not key
             found[name] = kept
         return found if changed else value
@@ -168,7 +171,7 @@ class Redactor:
         if _is_long_row(value) and self._is_clean_row(tuple(value)):
             return value
         kept = [self.value(item) for item in value]
-        if all(new is old for new, old in zip(kept, value, strict=True)):
+        if all(map(is_, kept, value)):
             return value
         return kept if isinstance(value, list) else tuple(kept)
 

@@ -48,9 +48,9 @@ def started(live: Live, profile: str, trusted: Collection[str] = ()) -> SessionS
 
 
 def redactor_of(configuration: Configuration, sight: Sight = EVERYTHING) -> Redactor:
-    """A redactor for all that this process knows, with what the configuration passes to its servers.
+    """Redacts everything this process knows to be secret, including what the configuration passes to servers.
 
-    Whoever does not see every server is not told the names of values: they begin with that of a server.
+    A restricted user gets no names of secrets: each begins with the name of a server.
     """
     for spec in configuration.servers:
         SECRETS.learn(spec.secrets)

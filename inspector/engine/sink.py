@@ -1,7 +1,7 @@
-"""Where everything goes through that Toolsight writes or prints: without secrets, and for its owner alone.
+"""Everything Toolsight writes or prints passes through here: free of secrets, readable by its owner alone.
 
-`SECRETS` are what this process knows to be secret. Whoever reads a configuration adds to them, so that no
-writer has to ask where a text comes from: a server may repeat in any text what it was started with.
+`SECRETS` is what this process knows to be secret. Reading a configuration adds to it, so no writer has to ask
+where a text comes from: a server may repeat what it was started with in any text.
 """
 
 import os
@@ -13,7 +13,7 @@ from inspector.domain.redaction import Redactor
 from inspector.domain.secret_value import Secrets, is_ordinary_value, looks_secret
 
 SECRETS: Final = Secrets()
-# Without names: not everybody who reads it may know which servers there are.
+# Without names: not every reader may know which servers there are.
 _REDACTOR = Redactor(SECRETS, named=False)
 _PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700
 
@@ -27,9 +27,9 @@ def clean(value: _T) -> _T:
 
 
 def learn_environment(environment: Mapping[str, str]) -> None:
-    """Know the secrets of the person's own environment, which a server that was typed inherits.
+    """Learn the secrets in the person's own environment, which a server typed on the command line inherits.
 
-    Plain words and numbers are left out: the person's programs may mean anything by a name.
+    Plain words and numbers are left out: other programs may mean anything by such a name.
     """
     named = {name: value for name, value in environment.items() if looks_secret(name)}
     SECRETS.learn({name: value for name, value in named.items() if not is_ordinary_value(value)})
@@ -51,7 +51,7 @@ def _opened(name: str, flags: int) -> int:
     return os.open(name, flags, _PRIVATE_FILE)
 
 
-def write(path: Path, text: str, *, encoding: str = "utf-8", errors: str = "strict") -> None:
+def write(path: Path, text: str, *, errors: str = "strict") -> None:
     """Write a text without its secrets, in place of what the file had. Raises OSError."""
-    with open_private(path, "w", encoding=encoding, errors=errors, newline="") as file:
+    with open_private(path, "w", encoding="utf-8", errors=errors, newline="") as file:
         file.write(clean(text))
