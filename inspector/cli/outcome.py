@@ -50,7 +50,7 @@ def is_of_output(error: OSError) -> bool:
 
 def give_up(error: OSError) -> NoReturn:
     """End the command: who closed a pipe has read enough, and of a full disk a person has to know."""
-    # What was not written is tried once more as Python ends, which would print a traceback.
+    # What else is printed as the command ends would fail and be told again.
     _silence(sys.stdout)
     if not isinstance(error, BrokenPipeError):
         with suppress(OSError):
