@@ -1,8 +1,9 @@
 """Log files: each server's stderr goes to its own file, the SDK's log messages to another."""
 
 import logging
+import os
 import re
-import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from logging.handlers import RotatingFileHandler
@@ -10,11 +11,14 @@ from pathlib import Path
 from threading import RLock
 from typing import IO
 
+from inspector.adapters.mcp.line import Lines
+
 LOG = logging.getLogger("toolsight.mcp")
 
 MAX_BYTES = 1_000_000
 TAIL_LINES = 20
 _TAIL_BYTES = 8_192
+_LONGEST_LINE = 64_000
 _SDK_LOG = "mcp.log"
 _HANDLER = "toolsight-mcp"
 # `client` is the SDK's session logger; `py.warnings` gets captured warnings.
@@ -49,54 +53,75 @@ def _file_handler(path: Path) -> logging.Handler:
         return logging.NullHandler()
 
 
-class StderrFile:
-    """A server's stderr on disk. The child process writes to it directly; only the tail is read back.
+class StderrLog:
+    """What a server writes to stderr: the newest of it in a file, and the end of this connection's part.
 
-    The child and the reader share one file offset; append mode keeps a read from moving the child's writes.
-    Any thread may use it.
+    Whatever leaves here has passed `redact`, as whole lines where they are whole. Any thread may use it.
     """
 
-    def __init__(self, folder: Path, server: str) -> None:
+    def __init__(self, folder: Path, server: str, redact: Callable[[str], str] = str) -> None:
         self._path = folder / f"{_file_name(server)}.stderr.log"
         self._file: IO[bytes] | None = None
-        self._start = 0
+        self._redact = redact
+        self._lines = Lines(_LONGEST_LINE)
+        self._tail = b""
         self._lock = RLock()
 
-    def open(self) -> IO[bytes]:
-        """Open a file with a real descriptor for the child; the tail begins after earlier connections."""
+    def begin(self) -> None:
+        """Open the file for another connection, whose tail is empty."""
         with self._lock:
-            return self._opened()
-
-    def _opened(self) -> IO[bytes]:
-        self.close()
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._path.open("a+b", buffering=0)
-            if self._file.seek(0, 2) > MAX_BYTES:
-                self._file.truncate(0)
-        except OSError:
+            self.close()
+            self._lines, self._tail = Lines(_LONGEST_LINE), b""
             # A server must start even if the folder cannot be written to.
-            self._file = tempfile.TemporaryFile("a+b", buffering=0)  # noqa: SIM115
-        self._start = self._file.seek(0, 2)
-        return self._file
+            with suppress(OSError):
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = self._path.open("a+b", buffering=0)
+
+    def write(self, data: bytes) -> None:
+        """Add what the server wrote, as soon as its line is whole."""
+        with self._lock:
+            lines = [line if isinstance(line, bytes) else line.head for line in self._lines.feed(data)]
+            if lines:
+                self._keep(b"\n".join([*lines, b""]))
+
+    def _keep(self, lines: bytes) -> None:
+        """Keep whole lines. Whatever is kept of stderr, in the file or in memory, passes here."""
+        lines = self._clean(lines[-MAX_BYTES // 2 :])
+        self._tail = (self._tail + lines)[-_TAIL_BYTES:]
+        if self._file is None:
+            return
+        with suppress(OSError):
+            if self._file.seek(0, os.SEEK_END) + len(lines) > MAX_BYTES:
+                self._shorten(self._file)
+            self._file.write(lines)
+
+    def _shorten(self, file: IO[bytes]) -> None:
+        """Leave the newest lines only, half as many bytes as there may be."""
+        file.seek(-min(MAX_BYTES // 2, file.tell()), os.SEEK_END)
+        newest = file.read().partition(b"\n")[2]
+        file.truncate(0)
+        file.write(newest)
 
     def tail(self) -> str:
         """The last lines that this connection wrote."""
         with self._lock:
-            return self._tail()
-
-    def _tail(self) -> str:
-        if self._file is None or self._file.closed:
-            return ""
-        end = self._file.seek(0, 2)
-        self._file.seek(max(min(self._start, end), end - _TAIL_BYTES))
-        lines = self._file.read(_TAIL_BYTES).decode("utf-8", "replace").splitlines()
+            written = self._tail + self._clean(self._lines.rest[-_TAIL_BYTES:])
+        lines = written[-_TAIL_BYTES:].decode("utf-8", "replace").splitlines()
         return "\n".join(lines[-TAIL_LINES:]).strip()
 
+    def end(self) -> None:
+        """Nothing more comes of this connection: keep its last line, though no end of line came."""
+        if self._lines.rest:
+            self.write(b"\n")
+
+    def _clean(self, text: bytes) -> bytes:
+        return self._redact(text.decode("utf-8", "replace")).encode("utf-8", "replace")
+
     def close(self) -> None:
-        if self._file is not None:
-            with self._lock, suppress(OSError):
+        with self._lock, suppress(OSError):
+            if self._file is not None:
                 self._file.close()
+            self._file = None
 
 
 def _file_name(server: str) -> str:
