@@ -173,6 +173,22 @@ def test_a_flood_is_dropped_and_counted_and_no_answer_is() -> None:
     assert case.reader.pause(0.01) == 0
 
 
+def test_what_a_flood_has_too_much_of_is_dropped_before_it_is_parsed() -> None:
+    case, broken = Case(), b'{"method": not JSON at all}\n'
+    case.fed((CHANGED + b"\n") * MESSAGES + broken * 7)
+    assert case.flaws == {FLOOD: ("dropped", 7)}
+
+
+def test_a_message_over_several_lines_without_an_end_takes_a_bounded_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("inspector.adapters.mcp.reader.LONGEST_LINE", 100)
+    case = Case()
+    case.fed(b'{"a": [\n' + b"1,\n" * 100)
+    assert case.flaws[TOO_LONG] == ("dropped", 1)
+    assert list(results(case.fed(line(answer(ok=True))))) == [{"ok": True}]
+
+
 def test_after_a_flood_so_many_messages_a_second_are_let_through() -> None:
     case = Case()
     case.fed((CHANGED + b"\n") * (MESSAGES + 1))

@@ -53,6 +53,7 @@ class _Events(httpx2.AsyncByteStream):
         self._reader = reader
         self._data: list[bytes] = []
         self._size = 0
+        self._has_fields = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         lines, is_first = Lines(), True
@@ -83,6 +84,7 @@ class _Events(httpx2.AsyncByteStream):
         if name == b"data":
             self._add(value.removeprefix(b" "))
         elif name in _FIELDS or not name:
+            self._has_fields = True
             yield line + b"\n"
         elif self._data:
             # JSON over several lines, of which only the first says that it is data.
@@ -102,13 +104,14 @@ class _Events(httpx2.AsyncByteStream):
         elif data:
             yield from self._passed(self._reader.body(data))
         else:
-            yield b"\n"
+            yield from self._passed([])
 
     def _passed(self, messages: list[RawMessage]) -> Iterator[bytes]:
         for message in messages:
             yield b"data: " + self._reader.stand_ins.hold(message) + b"\n\n"
-        if not messages:
+        if not messages and self._has_fields:
             yield b"\n"
+        self._has_fields = False
 
     async def aclose(self) -> None:
         await self._inner.aclose()
