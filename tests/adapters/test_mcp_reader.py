@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
 
-from inspector.adapters.mcp.allowance import MESSAGES, MESSAGES_A_SECOND
+from inspector.adapters.mcp.allowance import MESSAGES, MESSAGES_A_SECOND, REQUEST
 from inspector.adapters.mcp.frame import UNREADABLE, RawMessage
 from inspector.adapters.mcp.line import CutLine, Lines
 from inspector.adapters.mcp.reader import (
@@ -213,6 +213,11 @@ def test_whatever_else_nobody_asked_for_is_bounded_too(each: bytes) -> None:
     assert list(results(messages[-1:])) == [{"ok": True}]
     assert case.log.total <= MESSAGES
     assert sum(count for _, count in case.flaws.values()) >= 4_000
+
+
+def test_requests_count_more_than_messages_that_need_no_answer() -> None:
+    messages = Case().fed(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n' * 500)
+    assert len(messages) == MESSAGES // REQUEST
 
 
 @given(st.lists(st.integers(0, 200), max_size=6))

@@ -37,6 +37,8 @@ FLOODS = (
     "stderr_line",
     "http:notifications",
     "http:log",
+    "http:requests",
+    "http:answers",
 )
 _SERVER = str(SUPPORT / "mcp_raw_server.py")
 _PAUSE = 0.1

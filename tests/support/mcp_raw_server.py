@@ -154,7 +154,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if "id" not in request:
+        if "id" not in request or "method" not in request:
             self._reply(202)
             return
         data, session = written(request), {"Mcp-Session-Id": "one"}

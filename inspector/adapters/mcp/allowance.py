@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 
 MESSAGES, MESSAGES_A_SECOND = 1_000, 200
+REQUEST = 20
+"""As how many messages a request counts: each is answered, over HTTP by a POST that our own wait for."""
 BYTES, BYTES_A_SECOND = 8_000_000, 1_000_000
 # A flood gets a fifth of the thread that reads: other servers share the thread, and the screen its processor.
 _REST = 4.0
@@ -24,12 +26,12 @@ class Allowance:
         self._refill()
         return self._messages >= 1 and self._bytes > 0
 
-    def take(self, size: int) -> bool:
-        """Let a message of this size through, or not."""
+    def take(self, size: int, count: int = 1) -> bool:
+        """Let a message of this size through, or not; it may count as several."""
         self._refill()
-        if self._messages < 1 or self._bytes < size:
+        if self._messages < count or self._bytes < size:
             return False
-        self._messages -= 1
+        self._messages -= count
         self._bytes -= size
         return True
 

@@ -15,11 +15,12 @@ from mcp_types import (
     CONNECTION_CLOSED,
     REQUEST_TIMEOUT,
     JSONRPCError,
+    JSONRPCRequest,
     JSONRPCResponse,
     jsonrpc_message_adapter,
 )
 
-from inspector.adapters.mcp.allowance import Allowance, pause_after
+from inspector.adapters.mcp.allowance import REQUEST, Allowance, pause_after
 from inspector.adapters.mcp.cut_frame import cut_frame
 from inspector.adapters.mcp.frame import Message, RawMessage
 from inspector.adapters.mcp.line import LONGEST_LINE, CutLine
@@ -186,7 +187,7 @@ class Reader:
         found = message.message
         if isinstance(found, JSONRPCResponse | JSONRPCError) and str(found.id) in self.asked:
             return True
-        if self._allowance.take(message.size):
+        if self._allowance.take(message.size, REQUEST if isinstance(found, JSONRPCRequest) else 1):
             return True
         self._drop(message.raw)
         return False
