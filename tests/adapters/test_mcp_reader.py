@@ -1,16 +1,18 @@
 """The reader between bytes and the SDK: what is wrong costs itself, and is counted."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from itertools import pairwise
 from typing import Any
 
+import httpx2
 import pytest
 from hypothesis import given, strategies as st
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
 
 from inspector.adapters.mcp.allowance import MESSAGES, MESSAGES_A_SECOND, REQUEST
 from inspector.adapters.mcp.frame import UNREADABLE, RawMessage
+from inspector.adapters.mcp.http_body import read_stream
 from inspector.adapters.mcp.line import CutLine, Lines
 from inspector.adapters.mcp.reader import (
     FLOOD,
@@ -238,3 +240,46 @@ def test_only_what_was_held_is_released() -> None:
     (stand_in,) = Case().reader.body(case.reader.stand_ins.hold(message))
     assert case.reader.stand_ins.released(stand_in).message is message.message
     assert case.reader.stand_ins.released(message) is message
+
+
+class Chunks(httpx2.AsyncByteStream):
+    """A body that comes in these pieces."""
+
+    def __init__(self, *pieces: bytes) -> None:
+        self._pieces = pieces
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self._pieces:
+            yield piece
+
+
+async def events(case: Case, *pieces: bytes) -> list[Any]:
+    """The messages that the SDK gets of a stream of events, behind its transport."""
+    stream = read_stream(Chunks(*pieces), "text/event-stream; charset=utf-8", case.reader)
+    text = b"".join([piece async for piece in stream])
+    data = [each.removeprefix(b"data: ") for each in text.split(b"\n") if each.startswith(b"data: ")]
+    found = [message for each in data for message in Case().reader.body(each)]
+    return [case.reader.stand_ins.released(each).message for each in found]
+
+
+@given(st.lists(st.integers(0, 300), max_size=6))
+async def test_a_stream_of_events_is_the_same_however_it_is_cut(cuts: list[int]) -> None:
+    pretty = line(answer(tools=[{"name": "\ud83d"}]), indent=1)
+    data = b"\xef\xbb\xbfdata: " + line(answer(2, ok=True)) + b"id: 1\r\nevent: message\r\n\r\n"
+    data += b": ping\n\ndata: garbage\n\ndata: " + pretty + b"\ndata:" + CHANGED
+    ends = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
+    case = Case()
+    first, second, third = await events(case, *(data[start:end] for start, end in pairwise(ends)))
+    assert (first.result, second.result) == ({"ok": True}, {"tools": [{"name": "\ufffd"}]})
+    assert isinstance(third, JSONRPCNotification)
+    assert list(case.flaws) == [STRAY, "lone surrogate in the tool \ufffd"]
+
+
+@given(st.lists(st.binary(max_size=40), max_size=4))
+async def test_no_stream_of_events_raises_anything(pieces: list[bytes]) -> None:
+    await events(Case(), *pieces)
+
+
+async def test_a_body_that_is_no_message_reaches_the_sdk_as_it_came() -> None:
+    stream = read_stream(Chunks(b"<html>", b"</html>"), "application/json", Case().reader)
+    assert b"".join([piece async for piece in stream]) == b"<html></html>"

@@ -54,29 +54,29 @@ class _Events(httpx2.AsyncByteStream):
         self._data: list[bytes] = []
         self._size = 0
         self._has_fields = False
+        self._is_first = True
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        lines, is_first = Lines(), True
+        lines = Lines()
         async for chunk in self._inner:
             began = time.perf_counter()
-            passed = b"".join(part for line in lines.feed(chunk) for part in self._line(line, is_first))
-            is_first = False
+            passed = b"".join(part for line in lines.feed(chunk) for part in self._line(line))
             if pause := self._reader.pause(time.perf_counter() - began, is_flood=lines.is_cut):
                 await asyncio.sleep(pause)
             if passed:
                 yield passed
-        last = b"".join((*self._line(lines.rest, is_first), *self._event()))
+        last = b"".join((*self._line(lines.rest), *self._event()))
         if last:
             yield last
 
-    def _line(self, line: bytes | CutLine, is_first: bool) -> Iterator[bytes]:
+    def _line(self, line: bytes | CutLine) -> Iterator[bytes]:
         if isinstance(line, CutLine):
             self._data = []
             yield from self._passed(self._reader.cut(line))
             return
         line = line.removesuffix(b"\r")
-        if is_first:
-            line = line.removeprefix(BYTE_ORDER_MARK)
+        if self._is_first:
+            line, self._is_first = line.removeprefix(BYTE_ORDER_MARK), False
         if not line:
             yield from self._event()
             return
@@ -112,6 +112,7 @@ class _Events(httpx2.AsyncByteStream):
         if not messages and self._has_fields:
             yield b"\n"
         self._has_fields = False
+        self._is_first = True
 
     async def aclose(self) -> None:
         await self._inner.aclose()
