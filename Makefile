@@ -62,12 +62,13 @@ bench: $(STAMP) ## start-up and keys against a bare Textual app, what the loop c
 	$(BIN)/python -m tests.benchmark.loop
 	$(BIN)/python -m tests.benchmark.budget
 
-bench-hard: $(STAMP) ## keys, time and memory with 107 servers and with 10,000 tools, and what kills leave (some 20 minutes)
+bench-hard: $(STAMP) ## keys, time and memory with 107 servers and with 10,000 tools, and what kills leave (some 50 minutes)
 	$(BIN)/python -m tests.hard.load $(CAPTURED)
 	$(BIN)/python -m tests.hard.long_session
 	$(BIN)/python -m tests.hard.transcripts
 	$(BIN)/python -m tests.hard.telemetry $(or $(TMPDIR),/tmp)/toolsight-telemetry
 	$(BIN)/python -m tests.hard.faults
+	$(BIN)/python -m tests.hard.floods
 	$(BIN)/python -m tests.hard.kills
 	$(BIN)/python -m tests.hard.orphans
 	$(BIN)/python -m tests.hard.reaper

@@ -4,10 +4,16 @@ from collections import deque
 from dataclasses import dataclass
 from enum import StrEnum
 from threading import Lock
+from typing import Literal
 
 MOST_FRAMES = 2_000
-MOST_BYTES = 8_000_000
-LONGEST_TEXT = 4_000_000
+MOST_BYTES = 1_000_000
+LONGEST_TEXT = 500_000
+_MOST_FLAWS = 50
+_OTHERS = "other flaws"
+
+
+Outcome = Literal["repaired", "dropped"]
 
 
 class FrameKind(StrEnum):
@@ -66,10 +72,23 @@ class Frame:
         return len(self.text) < self.size and len(self.text.encode("utf-8", "replace")) < self.size
 
 
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Something wrong with what a server sent, how often, and whether it was repaired or dropped."""
+
+    what: str
+    outcome: Outcome
+    count: int = 1
+
+    def __str__(self) -> str:
+        times = f" ({self.count:,} times)" if self.count > 1 else ""
+        return f"{self.outcome} {self.what}{times}"
+
+
 class FrameLog:
     """The newest frames of one server over all its connections: so many, and so many bytes of text.
 
-    It may be read in any thread.
+    It also counts what was repaired or dropped. It may be read in any thread.
     """
 
     def __init__(self, most_frames: int = MOST_FRAMES, most_bytes: int = MOST_BYTES) -> None:
@@ -77,6 +96,7 @@ class FrameLog:
         self._most_frames, self._most_bytes = most_frames, most_bytes
         self._bytes = 0
         self._total = 0
+        self._flaws: dict[tuple[str, Outcome], int] = {}
         self._lock = Lock()
 
     @property
@@ -98,6 +118,18 @@ class FrameLog:
                 len(self._frames) > self._most_frames or self._bytes > self._most_bytes
             ):
                 self._bytes -= _weight(self._frames.popleft())
+
+    def note(self, what: str, outcome: Outcome, count: int = 1) -> None:
+        """Count something that was wrong; beyond so many kinds of it, only how many others there were."""
+        with self._lock:
+            is_known = (what, outcome) in self._flaws or len(self._flaws) < _MOST_FLAWS
+            key = (what if is_known else _OTHERS, outcome)
+            self._flaws[key] = self._flaws.get(key, 0) + count
+
+    def flaws(self) -> tuple[Flaw, ...]:
+        """What was repaired or dropped so far, in the order in which it first came."""
+        with self._lock:
+            return tuple(Flaw(*key, number) for key, number in self._flaws.items())
 
     def frames(self) -> tuple[Frame, ...]:
         """The frames that are kept, oldest first."""

@@ -177,7 +177,7 @@ class ServerInfo:
 
 @dataclass(frozen=True, slots=True)
 class SkippedTool:
-    """A tool that the server lists but that cannot be used, and why."""
+    """A tool, or a page of tools, that the server lists but that cannot be used, and why."""
 
     name: str
     reason: str

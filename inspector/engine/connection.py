@@ -9,7 +9,13 @@ from inspector.domain.access import Sight
 from inspector.domain.access_reach import covers
 from inspector.domain.client_capabilities import in_words
 from inspector.domain.consent_item import ChangedFile, changed_files
-from inspector.domain.error import ConnectError, ServerExited, StoreError, ToolsightError
+from inspector.domain.error import (
+    ConnectError,
+    ProtocolError,
+    ServerExited,
+    StoreError,
+    ToolsightError,
+)
 from inspector.domain.events import (
     Event,
     ServerConnecting,
@@ -21,7 +27,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
-from inspector.domain.server import Era, ServerInfo, ServerSpec
+from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
 from inspector.engine.access.glimpse import seen_failure, seen_info, seen_listing, since
 from inspector.engine.change_pace import ChangePace
@@ -32,6 +38,7 @@ from inspector.engine.start_pace import StartPace
 from inspector.engine.store_ports import ServerMemory
 from inspector.engine.target import target
 
+_LIST = "tools/list"
 # So many more tools of a long list are an event.
 _TOLD_EVERY = 1_000
 _FAULT_HINT = "This is a fault of Toolsight, not of your configuration. Reconnect the server to try again."
@@ -328,14 +335,26 @@ class Connection:
             return
         # Clear the flag before listing, so that a change during the listing triggers another one.
         self._changed.clear()
-        listing = await list_tools(link, self._spec.call_timeout)
+        listing = await self._listed_again(link)
         async with self._showing:
             await self._show_again(link, listing)
+
+    async def _listed_again(self, link: ServerLink) -> ToolListing:
+        """The new list, or the one before if the server does not give it: its connection may be fine."""
+        try:
+            return await list_tools(link, self._spec.call_timeout)
+        except ServerExited:
+            raise
+        except (ConnectError, ProtocolError) as error:
+            reason = f"{error.message}; the tools listed before are still used"
+            kept = [one for one in self._listing.skipped if one.name != _LIST]
+            return replace(self._listing, skipped=(*kept, SkippedTool(_LIST, reason)))
 
     async def _show_again(self, link: ServerLink, listing: ToolListing) -> None:
         """Offer what is seen of a listing; an event tells if that is not what was seen before."""
         seen = seen_listing(self._spec.name, listing, self._sight())
-        if await asyncio.to_thread(difference, self._last, seen.tools) == Difference():
+        is_same = seen.skipped == seen_listing(self._spec.name, self._listing, self._sight()).skipped
+        if await asyncio.to_thread(difference, self._last, seen.tools) == Difference() and is_same:
             self._listing, self.tools = listing, seen.tools
             told = seen_info(self._spec.name, link.info, self._sight())
             if (self.summary, self.instructions) != (told.summary, told.instructions):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ToolListing:
-    """A server's usable tools, and the skipped ones with the reason."""
+    """A server's usable tools, and the skipped tools and pages with the reason."""
 
     tools: tuple[Tool, ...]
     skipped: tuple[SkippedTool, ...] = ()
@@ -81,7 +81,8 @@ class ServerLink(Protocol):
     async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
         """List all pages; `progress` gets the number of tools after each that another one follows.
 
-        Raises ProtocolError if paging never ends, ServerExited if the server is gone.
+        A page that cannot be listed is skipped, with those after it. Raises ProtocolError if it is the first
+        one, ServerExited if the server is gone.
         """
 
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from threading import Lock
 
-from inspector.domain.frame import Frame, FrameKind, FrameLog
+from inspector.domain.frame import Flaw, Frame, FrameKind, FrameLog
 from inspector.domain.jsonvalue import compact
 from inspector.domain.redaction import Redactor
 
@@ -16,11 +16,12 @@ _REPLIES = frozenset({FrameKind.RESULT, FrameKind.ERROR, FrameKind.INVALID})
 class Beginning:
     """Where a session begins in a log that is older: after so many frames, with these requests unanswered.
 
-    What answers one of them belongs to whoever sent it.
+    What answers one of them belongs to whoever sent it, and so do the flaws that were counted before.
     """
 
     after: int = 0
     unanswered: frozenset[str] = frozenset()
+    flaws: tuple[Flaw, ...] = ()
 
     @classmethod
     def now(cls, log: FrameLog) -> "Beginning":
@@ -31,7 +32,7 @@ class Beginning:
                 unanswered.add(frame.id)
             elif frame.kind in _REPLIES and not frame.sent:
                 unanswered.discard(frame.id)
-        return cls(frames[-1].number if frames else 0, frozenset(unanswered))
+        return cls(frames[-1].number if frames else 0, frozenset(unanswered), log.flaws())
 
     def own(self, frames: Iterable[Frame]) -> Iterator[Frame]:
         """The frames of the session."""
@@ -63,6 +64,14 @@ class WireLog:
     def total(self) -> int:
         """How many frames there were so far, with those that are dropped."""
         return self._log.total - self._beginning.after
+
+    def flaws(self) -> tuple[Flaw, ...]:
+        """What was repaired or dropped since the beginning."""
+        before = {(flaw.what, flaw.outcome): flaw.count for flaw in self._beginning.flaws}
+        left = ((flaw, flaw.count - before.get((flaw.what, flaw.outcome), 0)) for flaw in self._log.flaws())
+        return tuple(
+            replace(flaw, what=self._redactor.text(flaw.what), count=count) for flaw, count in left if count
+        )
 
     def frames(self) -> tuple[Frame, ...]:
         """The frames that are kept, oldest first. Takes time after much was exchanged; runs in any thread."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inspector.adapters.mcp.connector import McpConnector
-from inspector.adapters.mcp.log import LOG, MAX_BYTES, StderrFile, quiet_sdk
+from inspector.adapters.mcp.log import LOG, MAX_BYTES, StderrLog, quiet_sdk
 from inspector.adapters.process.registration import Registration
 from inspector.adapters.process.table import table
 from inspector.domain.error import ConnectError, ProtocolError, ServerExited
@@ -247,23 +247,44 @@ async def test_only_this_connections_stderr_is_in_the_tail(tmp_path: Path) -> No
             assert link.stderr_tail() == "odd: starting"
 
 
-def test_a_log_that_grew_too_large_is_started_again(tmp_path: Path) -> None:
-    stderr = StderrFile(tmp_path, "big")
-    stderr.open().write(b"x" * (MAX_BYTES + 1))
-    stderr.open().write(b"fresh\n")
-    assert stderr.tail() == "fresh"
+def test_of_stderr_the_newest_megabyte_is_kept_while_it_is_written(tmp_path: Path) -> None:
+    stderr, file = StderrLog(tmp_path, "big"), tmp_path / "big.stderr.log"
+    stderr.begin()
+    for number in range(400):
+        stderr.write(f"line {number:>10}\n".encode() * 500)
+        assert file.stat().st_size <= MAX_BYTES
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert lines[-1] == stderr.tail().splitlines()[-1] == "line        399"
+    assert {len(line) for line in lines} == {15}
+    assert file.stat().st_size > MAX_BYTES / 3
     stderr.close()
-    assert (tmp_path / "big.stderr.log").stat().st_size < 10
 
 
-def test_what_is_left_of_a_log_has_no_secrets_and_is_its_owners_alone(tmp_path: Path) -> None:
+def test_a_line_of_stderr_without_an_end_is_in_the_tail_and_takes_a_bounded_memory(tmp_path: Path) -> None:
+    stderr = StderrLog(tmp_path, "endless")
+    stderr.begin()
+    stderr.write(b"Password: ")
+    assert stderr.tail() == "Password:"
+    for _ in range(100):
+        stderr.write(b"x" * 100_000)
+    assert len(stderr.tail()) < 10_000
+    stderr.end()
+    stderr.close()
+    assert (tmp_path / "endless.stderr.log").stat().st_size <= MAX_BYTES
+
+
+def test_what_is_kept_of_stderr_has_no_secrets_and_is_its_owners_alone(tmp_path: Path) -> None:
     SECRETS.learn({"a.REF": "wsp-93fA71cd"})
     for _ in range(2):
-        stderr = StderrFile(tmp_path / "logs", "told")
-        stderr.open().write(b"started with wsp-93fA71cd \xff\n")
+        stderr = StderrLog(tmp_path / "logs", "told")
+        stderr.begin()
+        stderr.write(b"started with wsp-9")
+        stderr.write(b"3fA71cd\nagain wsp-93fA71cd")
+        assert stderr.tail() == "started with [redacted]\nagain [redacted]"
+        stderr.end()
         stderr.close()
     log = tmp_path / "logs" / "told.stderr.log"
-    assert log.read_bytes() == b"started with [redacted] \xff\n" * 2
+    assert log.read_bytes() == b"started with [redacted]\nagain [redacted]\n" * 2
     assert [path.stat().st_mode & 0o777 for path in (log.parent, log)] == [0o700, 0o600]
 
 
@@ -278,7 +299,9 @@ def test_the_log_of_the_sdk_has_no_secrets(tmp_path: Path) -> None:
 
 def test_servers_with_names_that_are_no_file_names_have_logs_of_their_own(tmp_path: Path) -> None:
     for name in ("a/b", "a_b", "../x", "x" * 300):
-        StderrFile(tmp_path, name).open().close()
+        log = StderrLog(tmp_path, name)
+        log.begin()
+        log.close()
     assert len(list(tmp_path.iterdir())) == 4
 
 

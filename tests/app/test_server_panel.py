@@ -14,7 +14,7 @@ from inspector.app.pages.tools.catalog.server_text import server_facts, server_t
 from inspector.app.replay import Replay
 from inspector.domain.catalog import Catalog
 from inspector.domain.error import ConnectError
-from inspector.domain.frame import Frame, FrameKind
+from inspector.domain.frame import Flaw, Frame, FrameKind
 from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
 from inspector.domain.session import ServerState, SessionState
 from inspector.domain.tool import Tool
@@ -62,12 +62,23 @@ def test_a_skipped_tool_has_its_reason() -> None:
     assert "odd: no schema" in server_facts(state).plain
 
 
+async def test_what_was_repaired_or_dropped_shows_while_it_happens() -> None:
+    servers = shop_and_weather()
+    async with tools_page("weather", servers=servers) as (pilot, _):
+        servers["weather"].log.note("byte order mark", "repaired")
+        await until(pilot, lambda: "repaired byte order mark" in seen(pilot))
+        for _ in range(2_000):
+            servers["weather"].log.note("messages that nobody asked for", "dropped")
+        await until(pilot, lambda: "2,000" in seen(pilot))
+
+
 @with_hostile_text
 def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
     evil = text[:2000]
     info = ServerInfo(evil, evil, evil, summary=evil)
     state = ServerState(evil, ServerPhase.FAILED, evil, info=info, reason=evil, hint=evil)
-    for content in (server_facts(state, width=60), server_title(state, 60)):
+    flaws = (Flaw(evil, "dropped"),)
+    for content in (server_facts(state, flaws=flaws, width=60), server_title(state, 60)):
         assert not [letter for letter in dangerous(content.plain) if letter not in "\n\t"]
 
 

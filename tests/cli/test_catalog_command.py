@@ -10,7 +10,7 @@ import pytest
 from inspector.cli import composition
 from inspector.domain.error import ModelError
 from tests.cli.conftest import Done, Toolsight
-from tests.support.mcp_case import SERVERS
+from tests.support.mcp_case import SERVERS, SUPPORT
 from tests.support.told_model import ToldModel
 
 
@@ -68,6 +68,22 @@ def test_a_failed_server_is_listed_with_its_reason(run: Toolsight) -> None:
     assert states["calc"]["phase"] == "ready"
     assert states["gone"]["phase"] == "failed"
     assert "no-such-command-anywhere" in states["gone"]["reason"]
+
+
+@pytest.mark.slow
+def test_what_a_server_sent_amiss_is_listed_with_it(toolsight: Toolsight, tmp_path: Path) -> None:
+    path = tmp_path / "raw.json"
+    server = {"command": sys.executable, "args": [str(SUPPORT / "mcp_raw_server.py")]}
+    servers = {name: {**server, "env": {"RAW": name}} for name in ("surrogate", "bad_page")}
+    path.write_text(json.dumps({"mcpServers": servers}))
+    listed = toolsight("servers", "--json", "--config", str(path), "--approve")
+    states = {state["name"]: state for state in json.loads(listed.stdout)}
+    flaw = {"what": "lone surrogate in the tool odd", "outcome": "repaired", "count": 1}
+    assert states["surrogate"]["flaws"] == [flaw]
+    assert [one["name"] for one in states["bad_page"]["skipped"]] == ["page 2"]
+    text = toolsight("servers", "--config", str(path), "--approve").stdout
+    assert "repaired lone surrogate in the tool odd" in text
+    assert "skipped page 2: tools/list: page lost (-32603)" in text
 
 
 def test_the_wire_shows_what_was_exchanged_with_each_server(run: Toolsight) -> None:

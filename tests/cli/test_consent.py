@@ -175,7 +175,9 @@ def test_what_a_file_names_is_asked_for_and_what_the_person_typed_is_not(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     value, text = NAMED[setting]
-    scripted.with_name("policy.yaml").write_text("organisations: {acme: {tools: [near:get_forecast]}}", encoding="utf-8")
+    scripted.with_name("policy.yaml").write_text(
+        "organisations: {acme: {tools: [near:get_forecast]}}", encoding="utf-8"
+    )
     plain = read_configuration(Options(config=scripted)).unrestricted
     data = json.loads(scripted.read_text())
     scripted.write_text(json.dumps({**data, "settings": {setting: value}}), encoding="utf-8")

@@ -41,6 +41,15 @@ def test_the_newest_frame_is_kept_however_large_it_is() -> None:
     assert len(log.frames()) == 1
 
 
+def test_a_thousand_kinds_of_flaws_take_no_more_room_than_fifty() -> None:
+    log = FrameLog()
+    for number in range(1_000):
+        log.note(f"lone surrogate in the tool t{number}", "repaired")
+    assert len(log.flaws()) == 51
+    assert sum(flaw.count for flaw in log.flaws()) == 1_000
+    assert str(log.flaws()[-1]) == "repaired other flaws (950 times)"
+
+
 @pytest.mark.parametrize(
     ("kind", "method", "words"),
     [

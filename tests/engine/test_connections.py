@@ -299,6 +299,25 @@ async def test_a_notification_without_a_change_is_no_event() -> None:
         assert not bench.of(ToolsChanged)
 
 
+async def test_a_list_that_cannot_be_had_again_keeps_the_tools_and_says_why() -> None:
+    server = MemoryServer(tools("a", "one"))
+    bench = Bench(a=server)
+    async with connected(bench) as connections:
+        server.list_error = ProtocolError("tools/list: quota exceeded (-32000)")
+        server.notify()
+        await bench.until_event(ToolsChanged)
+        (change,) = bench.of(ToolsChanged)
+        assert isinstance(change, ToolsChanged)
+        assert "quota exceeded" in change.skipped[0].reason
+        assert (connections.tools, bench.of(ServerFailed)) == (tools("a", "one"), [])
+        server.list_error = None
+        server.change(tools("a", "one", "two"))
+        await bench.until(lambda: len(connections.tools) == 2)
+        last = bench.of(ToolsChanged)[-1]
+        assert isinstance(last, ToolsChanged)
+        assert last.skipped == ()
+
+
 async def test_stopping_a_connecting_server_gives_up_at_once() -> None:
     bench = Bench(a=MemoryServer(hangs=True))
     bench.connections.start()

@@ -4,10 +4,10 @@ import json
 from dataclasses import replace
 
 from inspector.domain.configuration import Configuration
-from inspector.domain.frame import FrameKind
+from inspector.domain.frame import Flaw, FrameKind
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
-from inspector.engine.wire_log import WireLog
+from inspector.engine.wire_log import Beginning, WireLog
 from tests.domain.test_frame import frame
 from tests.support.hostile import with_hostile_text
 from tests.support.workbench import connected, opened, shop_and_weather
@@ -51,6 +51,20 @@ def test_the_method_and_the_id_are_cleaned_too() -> None:
 def test_a_frame_without_secrets_is_shown_as_it_came() -> None:
     text = '{ "jsonrpc": "2.0",  "id": 1 }'
     assert wire(text).frames()[0].text == text
+
+
+def test_what_was_wrong_is_counted_from_the_beginning_of_the_session_and_has_no_secrets() -> None:
+    log = shop_and_weather()["shop"].log
+    log.note("byte order mark", "repaired")
+    log.note("invalid UTF-8", "repaired")
+    read = WireLog(log, Redactor({"shop.PASSWORD": SECRET}), Beginning.now(log))
+    assert read.flaws() == ()
+    log.note("invalid UTF-8", "repaired")
+    log.note(f"lone surrogate in the tool {SECRET}", "repaired")
+    assert read.flaws() == (
+        Flaw("invalid UTF-8", "repaired"),
+        Flaw("lone surrogate in the tool [redacted shop.PASSWORD]", "repaired"),
+    )
 
 
 def test_each_frame_is_cleaned_once() -> None:

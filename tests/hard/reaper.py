@@ -15,11 +15,15 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from inspector.adapters.clock import SystemClock
 from inspector.adapters.mcp.connector import McpConnector
-from inspector.adapters.mcp.log import StderrFile
+from inspector.adapters.mcp.log import StderrLog
 from inspector.adapters.mcp.process import StdioChannel
+from inspector.adapters.mcp.reader import Reader
+from inspector.adapters.mcp.recorder import Recorder
 from inspector.adapters.process.registration import NoRegistry, Registry
 from inspector.adapters.process.registry import ProcessRegistry
+from inspector.domain.frame import FrameLog
 from inspector.domain.server import ServerSpec
 from tests.support import light_server
 
@@ -30,10 +34,10 @@ _TARGET = 1.1
 async def started(folder: Path, registry: Registry) -> float:
     """Seconds until 107 processes are there."""
     async with AsyncExitStack() as stack:
+        reader = Reader(Recorder(FrameLog(), SystemClock()), lambda: None)
         specs = [ServerSpec(f"s{number}", command="cat") for number in range(_SERVERS)]
         channels = [
-            StdioChannel(spec, os.environ, StderrFile(folder, "log"), lambda _: None, registry)
-            for spec in specs
+            StdioChannel(spec, os.environ, StderrLog(folder, "log"), reader, registry) for spec in specs
         ]
         began = time.perf_counter()
         await asyncio.gather(*(stack.enter_async_context(channel.transport()) for channel in channels))

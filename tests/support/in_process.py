@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
@@ -16,8 +16,9 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 
 from inspector.adapters.mcp.host import Channel
-from inspector.adapters.mcp.log import StderrFile
+from inspector.adapters.mcp.log import StderrLog
 from inspector.adapters.mcp.process import StdioChannel
+from inspector.adapters.mcp.reader import Reader
 from inspector.adapters.mcp.tap import Streams
 from inspector.adapters.process.registration import Registry
 from inspector.domain.error import ConnectError
@@ -50,21 +51,18 @@ class MemoryChannel:
     def stderr_tail(self) -> str:
         return ""
 
-    def stray_output(self) -> str:
-        return ""
-
 
 def channel(
     spec: ServerSpec,
     environment: Mapping[str, str],
-    stderr: StderrFile,
-    on_stray: Callable[[bytes], None],
+    stderr: StderrLog,
+    reader: Reader,
     registry: Registry,
 ) -> Channel:
     """Replaces `StdioChannel`: demo servers run in this process, faulty.py and all others in their own."""
     script = Path(spec.args[0]) if spec.command == sys.executable and spec.args else _FAULTY
     if script.parent != SERVERS or script == _FAULTY:
-        return StdioChannel(spec, environment, stderr, on_stray, registry)
+        return StdioChannel(spec, environment, stderr, reader, registry)
     return MemoryChannel(started(script, spec.env))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.adapters.clock import SystemClock
-from inspector.adapters.mcp.log import StderrFile, quiet_sdk
+from inspector.adapters.mcp.log import StderrLog, quiet_sdk
 from inspector.adapters.mcp.server_thread import ServerThread
 from inspector.adapters.process.registration import NoRegistry, Registry
 from inspector.domain.error import ServerExited
@@ -70,11 +70,22 @@ class McpConnector:
         if not self._prepared:
             self._prepared = True
             quiet_sdk(self._log_dir)
-        here, stderr = asyncio.get_running_loop(), StderrFile(self._log_dir, spec.name)
+        here, stderr = asyncio.get_running_loop(), StderrLog(self._log_dir, spec.name)
         frames = self._frames[spec.name]
 
+        is_due = False
+
         def changed() -> None:
-            here.call_soon_threadsafe(on_tools_changed)
+            # A server may say so any number of times before it is looked at.
+            nonlocal is_due
+            if not is_due:
+                is_due = True
+                here.call_soon_threadsafe(tell)
+
+        def tell() -> None:
+            nonlocal is_due
+            is_due = False
+            on_tools_changed()
 
         opened: list[McpLink] = []
 
@@ -97,7 +108,7 @@ class McpConnector:
         self,
         spec: ServerSpec,
         era: Era | None,
-        stderr: StderrFile,
+        stderr: StderrLog,
         on_tools_changed: Callable[[], None],
         frames: FrameLog,
         client: tuple[ClientSide | None, asyncio.AbstractEventLoop],

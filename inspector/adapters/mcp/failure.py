@@ -5,17 +5,19 @@ from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS
 from pydantic import ValidationError
 
 from inspector.adapters.mcp.cut_frame import ASK_FOR_LESS, TOO_LARGE
+from inspector.adapters.mcp.frame import UNREADABLE
 from inspector.adapters.mcp.host import cause_text
+from inspector.adapters.mcp.reader import SESSION_GONE, is_reply
 from inspector.domain.error import ArgumentsRejected, ProtocolError
 
 SERVER_BUG = "This is a bug in the server."
-# The SDK's message for a session that an HTTP server has forgotten, for example after a restart.
-_SESSION_GONE = "Session terminated"
 
 
 def is_gone(error: Exception) -> bool:
-    """Whether an error means that the connection cannot be used again."""
-    return isinstance(error, MCPError) and (error.code == CONNECTION_CLOSED or error.message == _SESSION_GONE)
+    """Whether the SDK says that the connection has ended; a server may use the same code for anything."""
+    if not isinstance(error, MCPError) or is_reply(error):
+        return False
+    return error.code == CONNECTION_CLOSED or error.message == SESSION_GONE
 
 
 def protocol_error(error: Exception, what: str) -> ProtocolError:
@@ -25,5 +27,9 @@ def protocol_error(error: Exception, what: str) -> ProtocolError:
     if not isinstance(error, MCPError):
         return ProtocolError(f"{what}: {cause_text(error)}")
     kind = ArgumentsRejected if error.code == INVALID_PARAMS else ProtocolError
-    hint = ASK_FOR_LESS if TOO_LARGE in error.message else "The server rejected the request."
+    hint = "The server rejected the request."
+    if error.message == UNREADABLE:
+        hint = SERVER_BUG
+    elif TOO_LARGE in error.message:
+        hint = ASK_FOR_LESS
     return kind(f"{what}: {cause_text(error)}", hint=hint)

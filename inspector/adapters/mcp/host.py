@@ -24,6 +24,7 @@ from pydantic import ValidationError
 from inspector.adapters.mcp.frame import stray_hint
 from inspector.adapters.mcp.log import LOG
 from inspector.adapters.mcp.page import flaw_text
+from inspector.adapters.mcp.reader import Reader, is_reply
 from inspector.adapters.mcp.recorder import Recorder
 from inspector.adapters.mcp.server_request import ServerRequests
 from inspector.adapters.mcp.tap import Streams, Tap
@@ -46,9 +47,6 @@ class Channel(Protocol):
 
     def stderr_tail(self) -> str: ...
 
-    def stray_output(self) -> str:
-        """The first line of output that was no protocol message; "" for none."""
-
 
 class Host:
     """Opens, watches and closes one client. `mode` is the SDK's: legacy, auto or a protocol version."""
@@ -59,9 +57,11 @@ class Host:
         mode: str,
         on_tools_changed: Callable[[], None],
         recorder: Recorder,
+        reader: Reader,
         requests: ServerRequests,
     ) -> None:
-        self.tap = Tap(channel.ended, recorder, requests.declaration)
+        self.tap = Tap(channel.ended, recorder, reader, requests.declaration)
+        self._reader = reader
         self._requests = requests
         self.refused = False
         self._closed_by_us = False
@@ -191,7 +191,7 @@ class Host:
     def _timeout(self, seconds: float) -> ConnectTimeout:
         return ConnectTimeout(
             f"The handshake did not finish within {round(seconds, 1):g} s",
-            hint=stray_hint(self._channel.stray_output())
+            hint=stray_hint(self._reader.stray)
             or "Is it an MCP server? If it downloads something first, raise `connect_timeout`.",
             stderr_tail=self._channel.stderr_tail(),
         )
@@ -226,7 +226,9 @@ def root_causes(error: BaseException) -> list[BaseException]:
 
 
 def is_closed(cause: BaseException) -> bool:
-    return isinstance(cause, MCPError) and cause.code in (CONNECTION_CLOSED, REQUEST_TIMEOUT)
+    if not isinstance(cause, MCPError) or is_reply(cause):
+        return False
+    return cause.code in (CONNECTION_CLOSED, REQUEST_TIMEOUT)
 
 
 def cause_text(cause: BaseException) -> str:

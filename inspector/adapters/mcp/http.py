@@ -1,7 +1,7 @@
 """MCP over streamable HTTP: keeps the HTTP status, which the SDK hides behind one vague error."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,12 +10,12 @@ import httpx2
 from mcp import MCPError
 from mcp.client.streamable_http import streamable_http_client
 
-from inspector.adapters.mcp.cut_frame import TOO_LARGE
+from inspector.adapters.mcp.http_body import read_stream
 from inspector.adapters.mcp.line import LONGEST_LINE
 from inspector.adapters.mcp.log import LOG
+from inspector.adapters.mcp.reader import Reader
 from inspector.adapters.mcp.retry_after import retry_after
 from inspector.adapters.mcp.tap import Streams
-from inspector.adapters.mcp.translate import size_text
 from inspector.domain.error import AuthRequired, ConnectError, RateLimited
 from inspector.domain.number import duration
 from inspector.domain.server import ServerSpec
@@ -33,17 +33,15 @@ _STAND_INS = ("Server returned an error response", "Not Found")
 class HttpChannel:
     """One connection to a URL, with the configured headers on every request."""
 
-    def __init__(self, spec: ServerSpec) -> None:
+    def __init__(self, spec: ServerSpec, reader: Reader) -> None:
         self.ended = asyncio.Event()
         self.status = 0
         self.retry_after: float | None = None
+        self.reader = reader
         self._spec = spec
         self._where = _origin(spec.url)
 
     def stderr_tail(self) -> str:
-        return ""
-
-    def stray_output(self) -> str:
         return ""
 
     @asynccontextmanager
@@ -141,28 +139,10 @@ class _WatchedClient(httpx2.AsyncClient):
             self._channel.unreachable(error)
             raise
         self._channel.answered(request, response)
-        is_stream = "text/event-stream" in response.headers.get("content-type", "")
-        if not is_stream and isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _Bounded(response.stream)
+        if isinstance(response.stream, httpx2.AsyncByteStream):
+            kind = response.headers.get("content-type", "")
+            response.stream = read_stream(response.stream, kind, self._channel.reader)
         return response
-
-
-class _Bounded(httpx2.AsyncByteStream):
-    """An answer that ends with an error once it is larger than Toolsight reads."""
-
-    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
-        self._inner = inner
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for chunk in self._inner:
-            size += len(chunk)
-            if size > LONGEST_LINE:
-                raise httpx2.StreamError(f"{TOO_LARGE}: {size_text(LONGEST_LINE)} are read at most")
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
 
 
 def _origin(url: str) -> str:

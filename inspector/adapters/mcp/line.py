@@ -27,6 +27,16 @@ class Lines:
         self._tail = b""
         self._is_cut = False
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the line that comes now is too long already."""
+        return self._is_cut
+
+    @property
+    def rest(self) -> bytes:
+        """The beginning of the line that is not whole yet."""
+        return b"".join(self._parts)
+
     def feed(self, data: bytes) -> Iterator[bytes | CutLine]:
         """The lines that a piece completes."""
         first, *others = data.split(b"\n")

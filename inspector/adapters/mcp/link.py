@@ -8,12 +8,13 @@ from mcp import Client, MCPError, types
 from mcp_types import URL_ELICITATION_REQUIRED
 
 from inspector.adapters.mcp.declaration import server_info, translated
-from inspector.adapters.mcp.failure import SERVER_BUG, is_gone, protocol_error
+from inspector.adapters.mcp.failure import is_gone, protocol_error
 from inspector.adapters.mcp.host import Channel, Host
 from inspector.adapters.mcp.http import HttpChannel
-from inspector.adapters.mcp.log import StderrFile
+from inspector.adapters.mcp.log import StderrLog
 from inspector.adapters.mcp.page import SKIPPED
 from inspector.adapters.mcp.process import StdioChannel
+from inspector.adapters.mcp.reader import Reader
 from inspector.adapters.mcp.recorder import Recorder
 from inspector.adapters.mcp.server_request import ServerRequests
 from inspector.adapters.mcp.tap import RAW
@@ -44,7 +45,7 @@ async def open_link(
     *,
     eras: Sequence[Era],
     environment: Mapping[str, str],
-    stderr: StderrFile,
+    stderr: StderrLog,
     on_tools_changed: Callable[[], None],
     version: str,
     new_recorder: Callable[[], Recorder],
@@ -56,12 +57,13 @@ async def open_link(
     first: ConnectError | None = None
     for era in eras:
         recorder = new_recorder()
+        reader = Reader(recorder, on_tools_changed)
         channel: Channel = (
-            HttpChannel(spec)
+            HttpChannel(spec, reader)
             if spec.is_http
-            else StdioChannel(spec, environment, stderr, recorder.stray, registry)
+            else StdioChannel(spec, environment, stderr, reader, registry)
         )
-        host = Host(channel, _MODES[era], on_tools_changed, recorder, requests)
+        host = Host(channel, _MODES[era], on_tools_changed, recorder, reader, requests)
         try:
             client = await host.open(version, deadline)
             link = McpLink(spec, host, client, channel, requests)
@@ -109,8 +111,14 @@ class McpLink:
         skipped: list[SkippedTool] = []
         cursor: str | None = None
         seen: set[str] = set()
-        for _ in range(MAX_PAGES):
-            page = await self._page(cursor)
+        for number in range(1, MAX_PAGES + 1):
+            try:
+                page = await self._page(cursor)
+            except ProtocolError as error:
+                if number == 1:
+                    raise
+                skipped.append(_lost(number, error.message))
+                break
             skipped += [SkippedTool(*each) for each in (page.meta or {}).get(SKIPPED, ())]
             for tool in page.tools:
                 if tool.name in tools:
@@ -119,13 +127,16 @@ class McpLink:
                     tools[tool.name] = translated(self._server, tool)
             cursor = page.next_cursor
             if cursor is None:
-                self._results = {name: tool.output_schema for name, tool in tools.items()}
-                return ToolListing(tuple(tools.values()), tuple(skipped))
+                break
             if cursor in seen:
-                raise _endless(f"The server repeats the page cursor {cursor!r}", len(tools))
+                skipped.append(_lost(number + 1, f"the server repeats the page cursor {cursor!r}"))
+                break
             seen.add(cursor)
             progress(len(tools))
-        raise _endless(f"The tool list has more than {MAX_PAGES} pages", len(tools))
+        else:
+            skipped.append(_lost(MAX_PAGES + 1, f"the tool list has more than {MAX_PAGES:,} pages"))
+        self._results = {name: tool.output_schema for name, tool in tools.items()}
+        return ToolListing(tuple(tools.values()), tuple(skipped))
 
     async def _page(self, cursor: str | None) -> types.ListToolsResult:
         try:
@@ -202,5 +213,5 @@ class McpLink:
         return protocol_error(error, what)
 
 
-def _endless(message: str, count: int) -> ProtocolError:
-    return ProtocolError(f"{message} after {count} tools", hint=SERVER_BUG)
+def _lost(page: int, reason: str) -> SkippedTool:
+    return SkippedTool(f"page {page:,}", f"{reason}; the pages from here on are not listed")

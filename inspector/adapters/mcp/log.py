@@ -1,8 +1,8 @@
 """Log files: each server's stderr goes to its own file, the SDK's log messages to another."""
 
 import logging
+import os
 import re
-import tempfile
 from contextlib import suppress
 from hashlib import sha256
 from logging.handlers import RotatingFileHandler
@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import RLock
 from typing import IO, Any
 
+from inspector.adapters.mcp.line import Lines
 from inspector.engine.sink import clean, open_private, private_folder
 
 LOG = logging.getLogger("toolsight.mcp")
@@ -17,6 +18,7 @@ LOG = logging.getLogger("toolsight.mcp")
 MAX_BYTES = 1_000_000
 TAIL_LINES = 20
 _TAIL_BYTES = 8_192
+_LONGEST_LINE = 64_000
 _SDK_LOG = "mcp.log"
 _HANDLER = "toolsight-mcp"
 # `client` is the SDK's session logger; `py.warnings` gets captured warnings.
@@ -61,68 +63,75 @@ def _file_handler(path: Path) -> logging.Handler:
         return logging.NullHandler()
 
 
-class StderrFile:
-    """A server's stderr on disk. The child process writes to it directly; only the tail is read back.
+class StderrLog:
+    """What a server writes to stderr: the newest of it in a file, and the end of this connection's part.
 
-    What is left of it after the connection has no secrets.
-
-    The child and the reader share one file offset; append mode keeps a read from moving the child's writes.
-    Any thread may use it.
+    Whatever leaves here has no secrets, as whole lines where they are whole. Any thread may use it.
     """
 
     def __init__(self, folder: Path, server: str) -> None:
         self._path = folder / f"{_file_name(server)}.stderr.log"
         self._file: IO[bytes] | None = None
-        self._start = 0
+        self._lines = Lines(_LONGEST_LINE)
+        self._tail = b""
         self._lock = RLock()
 
-    def open(self) -> IO[bytes]:
-        """Open a file with a real descriptor for the child; the tail begins after earlier connections."""
+    def begin(self) -> None:
+        """Open the file for another connection, whose tail is empty."""
         with self._lock:
-            return self._opened()
-
-    def _opened(self) -> IO[bytes]:
-        self.close()
-        try:
-            private_folder(self._path.parent)
-            self._file = open_private(self._path, "a+b", buffering=0)
-            if self._file.seek(0, 2) >= MAX_BYTES:
-                self._file.truncate(0)
-        except OSError:
+            self.close()
+            self._lines, self._tail = Lines(_LONGEST_LINE), b""
             # A server must start even if the folder cannot be written to.
-            self._file = tempfile.TemporaryFile("a+b", buffering=0)  # noqa: SIM115
-        self._start = self._file.seek(0, 2)
-        return self._file
+            with suppress(OSError):
+                private_folder(self._path.parent)
+                self._file = open_private(self._path, "a+b", buffering=0)
+
+    def write(self, data: bytes) -> None:
+        """Add what the server wrote, as soon as its line is whole."""
+        with self._lock:
+            lines = [line if isinstance(line, bytes) else line.head for line in self._lines.feed(data)]
+            if lines:
+                self._keep(b"\n".join([*lines, b""]))
+
+    def _keep(self, lines: bytes) -> None:
+        """Keep whole lines. Whatever is kept of stderr, in the file or in memory, passes here."""
+        lines = _cleaned(lines[-MAX_BYTES // 2 :])
+        self._tail = (self._tail + lines)[-_TAIL_BYTES:]
+        if self._file is None:
+            return
+        with suppress(OSError):
+            if self._file.seek(0, os.SEEK_END) + len(lines) > MAX_BYTES:
+                self._shorten(self._file)
+            self._file.write(lines)
+
+    def _shorten(self, file: IO[bytes]) -> None:
+        """Leave the newest lines only, half as many bytes as there may be."""
+        file.seek(-min(MAX_BYTES // 2, file.tell()), os.SEEK_END)
+        newest = file.read().partition(b"\n")[2]
+        file.truncate(0)
+        file.write(newest)
 
     def tail(self) -> str:
         """The last lines that this connection wrote."""
         with self._lock:
-            return self._tail()
-
-    def _tail(self) -> str:
-        if self._file is None or self._file.closed:
-            return ""
-        end = self._file.seek(0, 2)
-        self._file.seek(max(min(self._start, end), end - _TAIL_BYTES))
-        lines = self._file.read(_TAIL_BYTES).decode("utf-8", "replace").splitlines()
+            written = self._tail + _cleaned(self._lines.rest[-_TAIL_BYTES:])
+        lines = written[-_TAIL_BYTES:].decode("utf-8", "replace").splitlines()
         return "\n".join(lines[-TAIL_LINES:]).strip()
 
-    def close(self) -> None:
-        if self._file is not None:
-            with self._lock, suppress(OSError), self._file as file:
-                if not file.closed:
-                    self._clean(file)
+    def end(self) -> None:
+        """Nothing more comes of this connection: keep its last line, though no end of line came."""
+        if self._lines.rest:
+            self.write(b"\n")
 
-    def _clean(self, file: IO[bytes]) -> None:
-        """Replace what this connection wrote, or the newest of it, by the same without its secrets."""
-        end = file.seek(0, 2)
-        start = min(self._start, end)
-        file.seek(max(start, end - MAX_BYTES))
-        written = file.read()
-        kept = clean(written.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-        if kept != written or end - start > MAX_BYTES:
-            file.truncate(start)
-            file.write(kept)
+    def close(self) -> None:
+        with self._lock, suppress(OSError):
+            if self._file is not None:
+                self._file.close()
+            self._file = None
+
+
+def _cleaned(text: bytes) -> bytes:
+    return clean(text.decode("utf-8", "replace")).encode("utf-8", "replace")
 
 
 def _file_name(server: str) -> str:

@@ -7,6 +7,7 @@ from mcp_types import ListToolsResult, Tool
 from mcp_types.methods import validate_server_result
 from pydantic import BaseModel, ValidationError
 
+from inspector.adapters.mcp.repair import TOO_DEEP
 from inspector.adapters.mcp.translate import size_text
 from inspector.domain.jsonvalue import compact
 
@@ -56,12 +57,17 @@ def _sorted_out(page: Mapping[str, Any], tools: Sequence[Any], protocol: str) ->
     good: list[Any] = []
     skipped = _Skipped()
     for number, tool in enumerate(tools, start=1):
-        flaw = _flaw({**page, "tools": [tool]}, protocol) or _model_flaw(Tool, tool)
+        flaw = _nesting(tool) or _flaw({**page, "tools": [tool]}, protocol) or _model_flaw(Tool, tool)
         if flaw:
             skipped.append([_name(tool, number), flaw])
         else:
             good.append(tool)
     return good, skipped
+
+
+def _nesting(tool: object) -> str:
+    is_cut = isinstance(tool, dict) and TOO_DEEP in tool
+    return "its definition is nested more deeply than Toolsight reads" if is_cut else ""
 
 
 def _name(tool: object, number: int) -> str:

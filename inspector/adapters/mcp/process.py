@@ -7,6 +7,7 @@ transport, it gives the SDK two streams.
 import asyncio
 import os
 import signal
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from math import inf
@@ -18,10 +19,10 @@ import anyio
 from anyio.streams.memory import MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
-from inspector.adapters.mcp.cut_frame import cut_frame
-from inspector.adapters.mcp.frame import RawMessage, read_frame, stray_hint
-from inspector.adapters.mcp.line import CutLine, Lines
-from inspector.adapters.mcp.log import LOG, StderrFile
+from inspector.adapters.mcp.frame import stray_hint
+from inspector.adapters.mcp.line import Lines
+from inspector.adapters.mcp.log import LOG, StderrLog
+from inspector.adapters.mcp.reader import Reader
 from inspector.adapters.mcp.tap import Streams
 from inspector.adapters.process.registration import Registration, Registry
 from inspector.adapters.program import child_environment, file_to_start
@@ -35,9 +36,14 @@ STDIN_CLOSED_GRACE = 2.0
 TERMINATED_GRACE = 2.0
 KILLED_GRACE = 2.0
 _LEFT_OUTPUT_GRACE = 0.5
+# The share of these waits that a server gets which has flooded us in the last seconds.
+_FLOOD_GRACE, _RECENT = 0.15, 5.0
 _GROUP_POLL = 0.02
-_STDOUT = 1
-_SHOWN = 120
+_STDOUT, _STDERR = 1, 2
+# What is asked for is bounded by who asks, and the rest by the reader's allowance.
+_MOST_WAITING = 10_000
+# So much at once is no message for a person.
+_MUCH_STDERR = 16_000
 HAS_PROCESS_GROUPS = hasattr(os, "killpg")
 _NO_POSIX = "On Windows, run Toolsight in WSL, or name the server's address (`url`) instead of a command."
 
@@ -49,11 +55,11 @@ class StdioChannel:
         self,
         spec: ServerSpec,
         environment: Mapping[str, str],
-        stderr: StderrFile,
-        on_stray: Callable[[bytes], None],
+        stderr: StderrLog,
+        reader: Reader,
         registry: Registry,
     ) -> None:
-        """`on_stray` gets each line of stdout that is no message; `registry` notes the process.
+        """`registry` notes the process.
 
         Raises ConnectError where there are no process groups.
         """
@@ -63,7 +69,7 @@ class StdioChannel:
         self._spec = spec
         self._environment = environment
         self._stderr = stderr
-        self._on_stray = on_stray
+        self._reader = reader
         self._registry = registry
         self._child: _Child | None = None
         self._died = False
@@ -71,9 +77,6 @@ class StdioChannel:
 
     def stderr_tail(self) -> str:
         return self._stderr.tail()
-
-    def stray_output(self) -> str:
-        return self._child.stray if self._child is not None else ""
 
     @asynccontextmanager
     async def transport(self) -> AsyncGenerator[Streams, None]:
@@ -83,8 +86,8 @@ class StdioChannel:
         """
         # What is started is the file that was looked at, by its absolute path: nothing searches again.
         file = await asyncio.to_thread(file_to_start, self._spec, self._environment)
-        to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](inf)
-        child = self._child = _Child(to_session, self._on_stray)
+        to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](_MOST_WAITING)
+        child = self._child = _Child(to_session, self._reader, self._stderr)
         registration = await asyncio.to_thread(self._registry.register, self._spec.name)
         process = await self._start(file, child, registration)
         try:
@@ -93,23 +96,26 @@ class StdioChannel:
             self._died = child.output_ended.is_set() or child.exited.is_set()
             try:
                 await self._end(process, child)
+                if self._died:
+                    await _within(_LEFT_OUTPUT_GRACE, child.stderr_ended.wait)
             finally:
                 # Only a cancelled cleanup leaves anything to kill here.
                 if not _signal_group(process, signal.SIGKILL):
                     registration.ended()
                 process.close()
+                self._stderr.end()
                 to_session.close()
                 incoming.close()
 
     async def _start(
         self, file: str | None, child: "_Child", registration: Registration
     ) -> asyncio.SubprocessTransport:
+        self._stderr.begin()
         try:
             process, _ = await asyncio.get_running_loop().subprocess_exec(
                 lambda: child,
                 *self._spec.argv,
                 executable=file,
-                stderr=self._stderr.open(),
                 env={**child_environment(self._spec, self._environment), **registration.variables},
                 cwd=self._spec.cwd or None,
                 start_new_session=True,
@@ -125,10 +131,12 @@ class StdioChannel:
         stdin = process.get_pipe_transport(0)
         if stdin is not None:
             stdin.close()
-        await _within(STDIN_CLOSED_GRACE, child.exited.wait)
+        # A server in the middle of a flood is not listening.
+        patience = _FLOOD_GRACE if child.is_flooding else 1.0
+        await _within(STDIN_CLOSED_GRACE * patience, child.exited.wait)
         self._exit_code = child.returncode
         if _signal_group(process, signal.SIGTERM):
-            await _within(TERMINATED_GRACE, lambda: _group_gone(process))
+            await _within(TERMINATED_GRACE * patience, lambda: _group_gone(process))
         if _signal_group(process, signal.SIGKILL):
             await _within(KILLED_GRACE, child.exited.wait)
 
@@ -141,7 +149,7 @@ class StdioChannel:
         return self._exit() if self._died else None
 
     def _exit(self) -> ServerExited:
-        hint = stray_hint(self.stray_output())
+        hint = stray_hint(self._reader.stray)
         hint = hint or "Many servers need arguments or environment variables to start; check its stderr."
         return ServerExited(
             f"The process {exit_text(self._exit_code)}", hint=hint, stderr_tail=self.stderr_tail()
@@ -160,26 +168,32 @@ class StdioChannel:
 
 
 class _Child(asyncio.SubprocessProtocol):
-    """Splits the child's stdout into frames for the session."""
+    """Passes the child's stdout on to the session, message by message, and its stderr to the log."""
 
     def __init__(
         self,
         to_session: "MemoryObjectSendStream[SessionMessage | Exception]",
-        on_stray: Callable[[bytes], None],
+        reader: Reader,
+        stderr: StderrLog,
     ) -> None:
         self.exited = asyncio.Event()
         self.output_ended = asyncio.Event()
+        self.stderr_ended = asyncio.Event()
         self.pid: int | None = None
         self._to_session = to_session
-        self._on_stray = on_stray
+        self._reader = reader
+        self._stderr = stderr
         self._transport: asyncio.SubprocessTransport | None = None
         self._lines = Lines()
-        # The first line that is no protocol message.
-        self.stray = ""
+        self._rested = -inf
 
     @property
     def returncode(self) -> int | None:
         return self._transport.get_returncode() if self._transport else None
+
+    @property
+    def is_flooding(self) -> bool:
+        return time.perf_counter() - self._rested < _RECENT
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.SubprocessTransport)
@@ -187,24 +201,36 @@ class _Child(asyncio.SubprocessProtocol):
         self.pid = transport.get_pid()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
+        began = time.perf_counter()
         if fd == _STDOUT:
             for line in self._lines.feed(data):
-                self._deliver(line)
+                for message in self._reader.line(line):
+                    self._deliver(message)
+        else:
+            self._stderr.write(data)
+        is_flood = len(data) >= _MUCH_STDERR if fd == _STDERR else self._lines.is_cut
+        if pause := self._reader.pause(time.perf_counter() - began, is_flood=is_flood):
+            self._rest(fd, pause)
 
-    def _deliver(self, whole: bytes | CutLine) -> None:
-        line, size = (whole.head, whole.size) if isinstance(whole, CutLine) else (whole, len(whole))
-        frame = cut_frame(whole) if isinstance(whole, CutLine) else read_frame(whole)
-        if frame is not None:
-            with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-                self._to_session.send_nowait(RawMessage(frame, raw=line, size=size))
-        elif line.strip():
-            self._on_stray(line)
-            self.stray = self.stray or line.strip()[:_SHOWN].decode("utf-8", "replace")
+    def _deliver(self, message: SessionMessage) -> None:
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.WouldBlock):
+            self._to_session.send_nowait(message)
+
+    def _rest(self, fd: int, seconds: float) -> None:
+        """Read nothing more of a flood for a while; meanwhile the server waits for its pipe."""
+        assert self._transport is not None
+        self._rested = time.perf_counter()
+        pipe = self._transport.get_pipe_transport(fd)
+        if isinstance(pipe, asyncio.ReadTransport) and not pipe.is_closing():
+            pipe.pause_reading()
+            asyncio.get_running_loop().call_later(seconds, pipe.resume_reading)
 
     def pipe_connection_lost(self, fd: int, _exc: Exception | None) -> None:
         if fd == _STDOUT:
             self.output_ended.set()
             self._to_session.close()
+        elif fd == _STDERR:
+            self.stderr_ended.set()
 
     def process_exited(self) -> None:
         self.exited.set()

@@ -3,7 +3,7 @@
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from inspector.adapters.mcp.frame import UNREADABLE
-from inspector.domain.frame import LONGEST_TEXT, Frame, FrameKind, FrameLog, beginning
+from inspector.domain.frame import LONGEST_TEXT, Frame, FrameKind, FrameLog, Outcome, beginning
 from inspector.engine.ports import Clock
 
 # Requests that a server never answers are forgotten after so many others.
@@ -41,6 +41,10 @@ class Recorder:
     def stray(self, data: bytes) -> None:
         """Record what a server sent that is no message."""
         self._append(data, False, FrameKind.OTHER, "")
+
+    def flaw(self, what: str, outcome: Outcome) -> None:
+        """Count something that was wrong with what a server sent."""
+        self._log.note(what, outcome)
 
     def _wait(self, sent: bool, request_id: str, method: str) -> None:
         if len(self._pending) >= _MOST_PENDING:

@@ -23,6 +23,7 @@ from mcp_types import (
 
 from inspector.adapters.mcp.frame import RawMessage
 from inspector.adapters.mcp.page import LIST, MAX_DEFINITION, with_valid_tools
+from inspector.adapters.mcp.reader import Reader
 from inspector.adapters.mcp.recorder import Recorder
 
 Streams = tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]]
@@ -38,12 +39,14 @@ class Tap:
     What requests declare becomes `declaration`: the SDK would say whatever it has callbacks for.
     """
 
-    def __init__(self, ended: asyncio.Event, recorder: Recorder, declaration: Mapping[str, Any]) -> None:
+    def __init__(
+        self, ended: asyncio.Event, recorder: Recorder, reader: Reader, declaration: Mapping[str, Any]
+    ) -> None:
         self.protocol = ""
         self._declaration = dict(declaration)
         self._recorder = recorder
         self.ended = ended
-        self._asked: dict[str, str] = {}
+        self._reader = reader
 
     @asynccontextmanager
     async def through(self, transport: AbstractAsyncContextManager[Streams]) -> AsyncGenerator[Streams, None]:
@@ -55,8 +58,7 @@ class Tap:
         message = item.message
         if isinstance(message, JSONRPCRequest):
             self._declare(message)
-            if message.method in (LIST, CALL):
-                self._asked[str(message.id)] = message.method
+            self._reader.asked[str(message.id)] = message.method
         self._recorder.message(message, sent=True)
 
     def _declare(self, request: JSONRPCRequest) -> None:
@@ -67,15 +69,21 @@ class Tap:
         elif isinstance(meta, Mapping) and CLIENT_CAPABILITIES_META_KEY in meta:
             request.params = {**params, "_meta": {**meta, CLIENT_CAPABILITIES_META_KEY: self._declaration}}
 
-    def received(self, item: SessionMessage | Exception) -> None:
+    def received(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+        """Record what came; return what the SDK gets in its place."""
         if isinstance(item, Exception):
             self._recorder.stray(str(item).encode("utf-8", "replace"))
-            return
+            return item
+        item = self._reader.stand_ins.released(item)
+        self._note(item)
+        return item
+
+    def _note(self, item: SessionMessage) -> None:
         raw, size = (item.raw, item.size) if isinstance(item, RawMessage) else (None, 0)
         self._recorder.message(item.message, raw, sent=False, size=size)
         if not isinstance(item.message, JSONRPCResponse | JSONRPCError):
             return
-        method = self._asked.pop(str(item.message.id), "")
+        method = self._reader.asked.pop(str(item.message.id), "")
         if isinstance(item.message, JSONRPCResponse):
             if method == LIST:
                 is_large = raw is None or size > MAX_DEFINITION
@@ -104,8 +112,7 @@ class _Incoming:
         except (anyio.EndOfStream, anyio.ClosedResourceError):
             self._tap.ended.set()
             raise
-        self._tap.received(item)
-        return item
+        return self._tap.received(item)
 
     async def aclose(self) -> None:
         await self._inner.aclose()

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from inspector.cli.catalog.change import say_changes
-from inspector.cli.catalog.wire import named, say_wire
+from inspector.cli.catalog.wire import flaws, flaws_as_json, named, say_wire
 from inspector.cli.client.option import as_client, options_as
 from inspector.cli.client.view import say_catalog_as
 from inspector.cli.launch import run_headless
@@ -49,7 +49,7 @@ def servers(wire: str, as_json: bool, **values: Any) -> None:
             return
         states = bench.state.servers.values()
         if as_json:
-            say_json([asdict(state) for state in states])
+            say_json([{**asdict(state), "flaws": flaws_as_json(bench, state.name)} for state in states])
             return
         rows = [
             (s.name, s.phase, str(s.tools), str(s.tokens), s.info.protocol, f"{s.milliseconds:.0f}", s.reason)
@@ -61,6 +61,7 @@ def servers(wire: str, as_json: bool, **values: Any) -> None:
             for one in state.news:
                 say(f"! {state.name}: {one}")
             _say_failure(state)
+            _say_flaws(bench, state)
 
     if not run_headless(options(**values), work, listing=True, tell_problems=False):
         sys.exit(Exit.FAILED)
@@ -75,6 +76,16 @@ def _say_failure(server: ServerState) -> None:
         say(f"  try: {server.hint}")
     for line in server.stderr_tail.splitlines()[-_STDERR_LINES:]:
         say(f"  | {line}")
+
+
+def _say_flaws(bench: Workbench, server: ServerState) -> None:
+    """Print what of the server's messages was left out or repaired."""
+    lines = [f"skipped {one.name}: {one.reason}" for one in server.skipped]
+    lines += [str(flaw) for flaw in flaws(bench, server.name)]
+    if lines:
+        say(f"\n{server.name}:")
+        for line in lines:
+            say(f"  {line}")
 
 
 @click.command()

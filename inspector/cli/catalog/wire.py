@@ -8,7 +8,7 @@ from typing import Any
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
-from inspector.domain.frame import Frame
+from inspector.domain.frame import Flaw, Frame
 from inspector.domain.number import count, milliseconds
 from inspector.engine.workbench import Workbench
 
@@ -26,11 +26,22 @@ def named(bench: Workbench, name: str) -> tuple[str, ...]:
     return (name,)
 
 
+def flaws(bench: Workbench, server: str) -> tuple[Flaw, ...]:
+    """What was repaired or dropped of a server's messages."""
+    log = bench.wire(server)
+    return log.flaws() if log is not None else ()
+
+
+def flaws_as_json(bench: Workbench, server: str) -> list[dict[str, Any]]:
+    """The same, for JSON."""
+    return [asdict(flaw) for flaw in flaws(bench, server)]
+
+
 def say_wire(bench: Workbench, servers: Sequence[str], *, as_json: bool) -> None:
     """Print the frames of these servers, oldest first, as far as they are kept."""
     logs = [(server, *_frames(bench, server)) for server in servers]
     if as_json:
-        say_json([_as_json(*log) for log in logs])
+        say_json([{**_as_json(*log), "flaws": flaws_as_json(bench, log[0])} for log in logs])
         return
     for server, frames, dropped in logs:
         say(f"{server}: {count(len(frames), 'message')}{f', {dropped:,} older dropped' if dropped else ''}")

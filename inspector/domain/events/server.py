@@ -142,7 +142,9 @@ class ToolsChanged(Event):
 
     def summary(self) -> str:
         signs = (("+", self.added), ("-", self.removed), ("~", self.changed))
-        return "  ".join([self.server, *(f"{sign}{name}" for sign, names in signs for name in names)])
+        names = [f"{sign}{name}" for sign, names in signs for name in names]
+        skipped = [f"{len(self.skipped)} skipped"] if self.skipped and not names else []
+        return "  ".join([self.server, *names, *skipped])
 
 
 @dataclass(frozen=True, slots=True)

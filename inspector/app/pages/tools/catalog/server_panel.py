@@ -8,6 +8,7 @@ from textual.widgets import Static
 from inspector.app.context import InContext
 from inspector.app.pages.tools.catalog.server_text import instructions, server_facts, server_title
 from inspector.app.pages.tools.catalog.wire_panel import WirePanel
+from inspector.domain.frame import Flaw
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState
 from widgets import TextView, ViewStrip
@@ -23,6 +24,7 @@ class ServerPanel(InContext, Vertical):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
         self._server = ""
+        self._flaws: tuple[Flaw, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield ViewStrip(VIEWS, id="server-views")
@@ -76,8 +78,15 @@ class ServerPanel(InContext, Vertical):
             held = sum(tool.server == server.name for tool in state.held.values())
             trusted = server.name in state.trusted_servers
             changes = [one for id_, one in state.changes.items() if id_.partition(":")[0] == server.name]
+            self._flaws = self._read_flaws()
             facts = server_facts(
-                server, state.problems, changes, held=held, trusted=trusted, width=self._width
+                server,
+                state.problems,
+                changes,
+                flaws=self._flaws,
+                held=held,
+                trusted=trusted,
+                width=self._width,
             )
             self.query_one("#server-facts", Static).update(facts)
             self._show_told(server)
@@ -98,8 +107,16 @@ class ServerPanel(InContext, Vertical):
 
     def _look(self) -> None:
         """Read what a server wrote meanwhile: no event tells of it."""
-        if self.display and self._server and self.strip.current == "stderr" and self.screen.is_current:
+        if not (self.display and self._server and self.screen.is_current):
+            return
+        if self.strip.current == "stderr":
             self._show_stderr()
+        elif self.strip.current == "about" and self._read_flaws() != self._flaws:
+            self.draw()
+
+    def _read_flaws(self) -> tuple[Flaw, ...]:
+        log = self.session.wire(self._server)
+        return log.flaws() if log is not None else ()
 
     @on(ViewStrip.Chosen, "#server-views")
     def _chosen(self) -> None:

@@ -9,6 +9,7 @@ from inspector.app.draw.fact import fact
 from inspector.app.draw.problem import problem_line
 from inspector.app.draw.style import MUTED
 from inspector.domain.events import DefinitionChanged
+from inspector.domain.frame import Flaw
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import count, milliseconds, tokens
 from inspector.domain.server import ServerPhase
@@ -47,14 +48,16 @@ def server_facts(
     problems: Sequence[SettingProblem] = (),
     changes: Sequence[DefinitionChanged] = (),
     *,
+    flaws: Sequence[Flaw] = (),
     held: int = 0,
     trusted: bool = False,
     width: int = 0,
 ) -> Content:
     """Return the facts about a server in lines of `width`, with the problems of the settings about it.
 
-    `changes` are the last ones of its tools' definitions. `held` counts its tools that are kept as they were
-    while it is away; `trusted` says whether what it claims about its tools is believed.
+    `changes` are the last ones of its tools' definitions, `flaws` what it sent that had to be repaired or
+    dropped. `held` counts its tools that are kept as they were while it is away; `trusted` says whether what
+    it claims about its tools is believed.
     """
     failed, info = server.phase is ServerPhase.FAILED, server.info
     trust = _TRUSTED if trusted else _NOT_TRUSTED
@@ -78,6 +81,8 @@ def server_facts(
         fact(skipped, plain(f"{tool.name}: {tool.reason}", limit=400, newlines=False), _LABELS, width)
         for tool in server.skipped
     ]
+    sent = Content.styled("⚠ it sent", "$text-warning")
+    lines += [fact(sent, plain(str(flaw), limit=400, newlines=False), _LABELS, width) for flaw in flaws]
     lines += [problem_line(problem) for problem in problems if problem.server == server.name]
     return Content("\n").join(lines)
 
