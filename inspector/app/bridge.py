@@ -11,7 +11,7 @@ from inspector.engine.workbench import Workbench
 KEPT_IN_FEED = 500
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReplayedState(SessionState):
     """A session at a past moment.
 

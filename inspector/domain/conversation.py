@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import singledispatch
-from operator import is_
 
 from inspector.domain.breaker import BreakerState
 from inspector.domain.events import (
@@ -95,14 +94,20 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The items so far, oldest first."""
+    """The items so far, oldest first. The first `ended` of them are of turns that have ended."""
 
     items: tuple[Item, ...] = ()
+    ended: int = field(default=0, compare=False)
 
     def after(self, record: Record) -> "Conversation":
         """The conversation after one more event; the same object if the event adds nothing."""
+        if isinstance(record.event, TurnEnded):
+            # Nothing before it is running any more: looking at it in every turn would be quadratic.
+            turn = _step(record.event, record.seq, self.items[self.ended :])
+            items = (*self.items[: self.ended], *turn)
+            return Conversation(items, len(items))
         items = _step(record.event, record.seq, self.items)
-        return self if items is self.items else Conversation(items)
+        return self if items is self.items else Conversation(items, self.ended)
 
     @property
     def last_search(self) -> SearchRequest | None:
@@ -226,15 +231,14 @@ def _with_searches(
     items: _Items, tool_id: str, change: Callable[[Item], Item], *, last: bool = False
 ) -> _Items:
     """Change the searches of this turn that found a tool, or only the last of them."""
-    changed = list(items)
     for index in range(len(items) - 1, -1, -1):
         if items[index].kind is ItemKind.USER:
             break
         if items[index].found(tool_id):
-            changed[index] = change(items[index])
+            items = (*items[:index], change(items[index]), *items[index + 1 :])
             if last:
                 break
-    return items if all(map(is_, changed, items)) else tuple(changed)
+    return items
 
 
 @_step.register

@@ -7,10 +7,9 @@ they caused appear in column `n + 1`, the first call to see them. The column aft
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
-from inspector.domain.conversation import Conversation
 from inspector.domain.events import (
     AnswerStreamed,
     CallFinished,
@@ -28,7 +27,7 @@ from inspector.domain.events import (
     ToolLoaded,
     UserSaid,
 )
-from inspector.domain.fold import apply
+from inspector.domain.fold.step import evolve, step
 from inspector.domain.session import Binding, SessionState, ToolState
 from inspector.domain.tool_pattern import matches
 
@@ -36,7 +35,6 @@ from inspector.domain.tool_pattern import matches
 
 _MAY_MOVE = (CatalogBuilt, ToolLoaded, ToolEvicted, GateApplied)
 _ACTIONS = (SearchPerformed, CallFinished, CallRejected, LoopDetected, RedundantSearch)
-_NO_CONVERSATION = Conversation()
 _ACTION_LIMIT = 300
 
 
@@ -178,7 +176,9 @@ class Timeline:
         if isinstance(event, AnswerStreamed):
             return
         before = self._state
-        self._state = _light(apply(before, record))
+        # Without its conversation and costs, which grow with the stream: copying them a record would be
+        # quadratic, and no lane or count is made of them.
+        self._state = step(event, evolve(before, at=record.at, costs=()))
         if isinstance(event, _MAY_MOVE):
             self._move(record, _every(before))
         self._note(record)
@@ -252,9 +252,9 @@ class Timeline:
     def _keep(self, move: Move, event: Event) -> None:
         lane = self._all.setdefault(move.tool, Lane(move.tool))
         lane.moves.append(move)
-        for binding, step in ((move.binding_from, -1), (move.binding_to, 1)):
+        for binding, change in ((move.binding_from, -1), (move.binding_to, 1)):
             if binding is not None:
-                self._tools[binding] += step
+                self._tools[binding] += change
         if move.tool not in self._own and ((move.is_move and move.binding_to) or self._is_named(move, event)):
             self._own.add(move.tool)
             self.lanes.append(lane)
@@ -268,13 +268,6 @@ class Timeline:
         binding = self._state.settings.get("binding")
         patterns = binding.get("always_include") if isinstance(binding, Mapping) else ()
         return matches(move.tool, _strings(patterns)) or _server(move.tool) in _waiting(event)
-
-
-def _light(state: SessionState) -> SessionState:
-    """The state without the parts that grow with the stream; copying them per record would be quadratic."""
-    if not state.conversation.items and not state.costs:
-        return state
-    return replace(state, conversation=_NO_CONVERSATION, costs=())
 
 
 def _every(state: SessionState) -> Mapping[str, ToolState]:

@@ -26,6 +26,7 @@ def test_every_kind_of_event_comes_back_equal(kind: str, data: st.DataObject) ->
     text = encode(event)
     assert text.isascii()
     assert decode(kind, text) == event
+    assert encode(decode(kind, text)) == text
 
 
 @pytest.mark.parametrize("kind", ["request", "response"])

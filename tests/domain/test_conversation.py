@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hypothesis import given, strategies as st
 
-from inspector.domain.conversation import Conversation, Item, ItemKind
+from inspector.domain.conversation import Conversation, Item, ItemKind, ItemStatus
 from inspector.domain.events import (
     CallStarted,
     Event,
@@ -12,6 +12,7 @@ from inspector.domain.events import (
     RedundantSearch,
     SearchPerformed,
     ToolLoaded,
+    TurnEnded,
     UserSaid,
 )
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
@@ -111,3 +112,17 @@ def test_only_a_search_with_an_overlap_is_called_redundant() -> None:
         "redundant search: 80 % already found by “orders”",
         "3 searches in a row found no tool to call",
     ]
+
+
+def test_a_turn_that_ends_closes_what_runs_even_from_before_the_last_message() -> None:
+    ended = TurnEnded("answered", "")
+    first, second, _, third = items(
+        [called("s:a"), ended, called("s:b"), UserSaid("and?"), called("s:c"), ended]
+    )
+    assert {first.status, second.status, third.status} == {ItemStatus.FAILED}
+
+
+@given(st.lists(st.sampled_from((called("s:a"), UserSaid("x"), searched("s:a"), TurnEnded("answered", "")))))
+def test_nothing_runs_after_a_turn_has_ended(events: list[Event]) -> None:
+    shown = items([*events, TurnEnded("answered", "")])
+    assert all(item.status is not ItemStatus.RUNNING for item in shown)

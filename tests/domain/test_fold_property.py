@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, example, given, settings, strategies as st
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.domain.events import EVENT_TYPES, CatalogBuilt, CatalogEntry, Event, GateApplied
 from inspector.domain.fold import apply, fold
+from inspector.domain.fold.step import evolve
 from inspector.domain.session import Binding, SessionState
 from tests.domain.test_event import events_by_kind, records, texts
 from tests.support.examples import examples
@@ -162,3 +163,14 @@ def test_tools_that_come_back_with_their_server_are_as_if_it_had_never_been_away
     held = fold(records([*stream, gone]))
     assert set(held.held) == set(away)
     assert not set(held.bound_ids) & set(away)
+
+
+@given(streams, streams)
+def test_an_evolved_state_is_a_copy_that_leaves_the_first_as_it_was(
+    stream: list[Event], later: list[Event]
+) -> None:
+    state, other = fold(records(stream)), fold(records(later))
+    before = replace(state)
+    evolved = evolve(state, at=other.at, tools=other.tools, costs=other.costs)
+    assert evolved == replace(before, at=other.at, tools=other.tools, costs=other.costs)
+    assert state == before

@@ -4,7 +4,6 @@ The steps of each subject's events are in its module, as the events are in `doma
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from inspector.domain.events import Record
 from inspector.domain.fold import (
@@ -17,7 +16,7 @@ from inspector.domain.fold import (
     tool as tool,
     version as version,
 )
-from inspector.domain.fold.step import step
+from inspector.domain.fold.step import evolve, step
 from inspector.domain.session import SessionState
 
 
@@ -31,5 +30,5 @@ def fold(records: Iterable[Record], state: SessionState | None = None) -> Sessio
 
 def apply(state: SessionState, record: Record) -> SessionState:
     """The state after one more event."""
-    state = replace(state, at=record.at, conversation=state.conversation.after(record))
+    state = evolve(state, at=record.at, conversation=state.conversation.after(record))
     return step(record.event, state)

@@ -16,13 +16,13 @@ from inspector.domain.events import (
     ModelResponded,
 )
 from inspector.domain.fold.inertia import with_call
-from inspector.domain.fold.step import step, with_tool
+from inspector.domain.fold.step import evolve, step, with_tool
 from inspector.domain.session import CallCost, SessionState
 
 
 @step.register
 def _model_requested(event: ModelRequested, state: SessionState) -> SessionState:
-    return replace(
+    return evolve(
         state,
         model_calls=event.call,
         # A held tool keeps its place until a request goes without it; from then on the end costs least.
@@ -58,17 +58,17 @@ def _model_responded(event: ModelResponded, state: SessionState) -> SessionState
             reported_reasoning=usage.reasoning_tokens,
         )
         costs = (*costs[:-1], reported)
-    return replace(state, costs=costs)
+    return evolve(state, costs=costs)
 
 
 @step.register
 def _context_reduced(_event: ContextReduced, state: SessionState) -> SessionState:
-    return replace(state, reductions=state.reductions + 1)
+    return evolve(state, reductions=state.reductions + 1)
 
 
 @step.register
 def _budget_measured(event: BudgetMeasured, state: SessionState) -> SessionState:
-    return replace(state, budget=event.budget)
+    return evolve(state, budget=event.budget)
 
 
 @step.register
@@ -78,12 +78,12 @@ def _call_started(event: CallStarted, state: SessionState) -> SessionState:
     state = with_call(state, event.tool)
     if not state.recovering:
         return state
-    return replace(state, recovering=False, recoveries=state.recoveries + 1)
+    return evolve(state, recovering=False, recoveries=state.recoveries + 1)
 
 
 @step.register
 def _call_rejected(_event: CallRejected, state: SessionState) -> SessionState:
-    return replace(state, rejections=state.rejections + 1, recovering=True)
+    return evolve(state, rejections=state.rejections + 1, recovering=True)
 
 
 @step.register
@@ -92,7 +92,7 @@ def _call_finished(event: CallFinished, state: SessionState) -> SessionState:
     uses = known.uses + 1 if known else 0
     state = with_tool(state, event.tool, uses=uses, last_call=state.model_calls, last_used_at=state.at)
     outputs = state.outputs | {event.tool} if event.ok else state.outputs
-    return replace(state, calls=state.calls + 1, used=state.used | {event.tool}, outputs=outputs)
+    return evolve(state, calls=state.calls + 1, used=state.used | {event.tool}, outputs=outputs)
 
 
 @step.register
@@ -100,14 +100,14 @@ def _approval_decided(event: ApprovalDecided, state: SessionState) -> SessionSta
     approved = state.approved
     if event.decision in (Decision.SESSION, Decision.SERVER) and event.definition:
         approved |= {event.definition}
-    return replace(state, approvals={**state.approvals, event.tool: event}, approved=approved)
+    return evolve(state, approvals={**state.approvals, event.tool: event}, approved=approved)
 
 
 @step.register
 def _call_counted(event: CallCounted, state: SessionState) -> SessionState:
-    return replace(state, counts={**state.counts, event.tool: event})
+    return evolve(state, counts={**state.counts, event.tool: event})
 
 
 @step.register
 def _loop_detected(_event: LoopDetected, state: SessionState) -> SessionState:
-    return replace(state, loops=state.loops + 1)
+    return evolve(state, loops=state.loops + 1)

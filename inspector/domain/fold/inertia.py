@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from inspector.domain.events import NextPredicted
-from inspector.domain.fold.step import step
+from inspector.domain.fold.step import evolve, step
 from inspector.domain.inertia_state import Hits, InertiaState
 from inspector.domain.session import SessionState
 
@@ -17,7 +17,7 @@ _TOP = 3
 
 @step.register
 def _next_predicted(event: NextPredicted, state: SessionState) -> SessionState:
-    return replace(state, inertia=replace(state.inertia, predicted=event))
+    return evolve(state, inertia=replace(state.inertia, predicted=event))
 
 
 def with_call(state: SessionState, tool_id: str) -> SessionState:
@@ -29,7 +29,7 @@ def with_call(state: SessionState, tool_id: str) -> SessionState:
     known = state.known(tool_id)
     if known is not None and known.is_ahead:
         inertia = replace(inertia, used=inertia.used | {tool_id})
-    return replace(state, inertia=replace(inertia, called=tool_id))
+    return evolve(state, inertia=replace(inertia, called=tool_id))
 
 
 def with_message(inertia: InertiaState) -> InertiaState:

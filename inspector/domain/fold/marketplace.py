@@ -1,22 +1,20 @@
 """What events of the marketplace change: the last suggestions, and servers that are gone."""
 
-from dataclasses import replace
-
 from inspector.domain.events import MarketplaceSearched, ServerRemoved
-from inspector.domain.fold.step import step
+from inspector.domain.fold.step import evolve, step
 from inspector.domain.session import SessionState
 
 
 @step.register
 def _marketplace_searched(event: MarketplaceSearched, state: SessionState) -> SessionState:
-    return replace(state, marketplace=event.report)
+    return evolve(state, marketplace=event.report)
 
 
 @step.register
 def _server_removed(event: ServerRemoved, state: SessionState) -> SessionState:
     """Leave nothing of the server but the definitions that its calls were made with."""
     start = f"{event.server}:"
-    return replace(
+    return evolve(
         state,
         servers={name: one for name, one in state.servers.items() if name != event.server},
         listed={tool: hash_ for tool, hash_ in state.listed.items() if not tool.startswith(start)},

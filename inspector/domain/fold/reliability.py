@@ -1,17 +1,15 @@
 """What events of circuit breakers, retries and fallbacks change."""
 
-from dataclasses import replace
-
 from inspector.domain.breaker import BreakerState, BreakerStatus
 from inspector.domain.events import BreakerChanged, CallRetried, ToolSubstituted
-from inspector.domain.fold.step import step
+from inspector.domain.fold.step import evolve, step
 from inspector.domain.session import SessionState
 
 
 @step.register
 def _breaker_changed(event: BreakerChanged, state: SessionState) -> SessionState:
     status = breaker_status(event, state.at, state.breakers.get(event.name))
-    return replace(state, breakers={**state.breakers, event.name: status})
+    return evolve(state, breakers={**state.breakers, event.name: status})
 
 
 def breaker_status(event: BreakerChanged, at: float, before: BreakerStatus | None) -> BreakerStatus:
@@ -32,9 +30,9 @@ def breaker_status(event: BreakerChanged, at: float, before: BreakerStatus | Non
 
 @step.register
 def _call_retried(_event: CallRetried, state: SessionState) -> SessionState:
-    return replace(state, retries=state.retries + 1, turn_retries=state.turn_retries + 1)
+    return evolve(state, retries=state.retries + 1, turn_retries=state.turn_retries + 1)
 
 
 @step.register
 def _tool_substituted(_event: ToolSubstituted, state: SessionState) -> SessionState:
-    return replace(state, substitutions=state.substitutions + 1)
+    return evolve(state, substitutions=state.substitutions + 1)

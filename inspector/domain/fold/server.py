@@ -13,13 +13,13 @@ from inspector.domain.events import (
     ToolsChanged,
     TrustChanged,
 )
-from inspector.domain.fold.step import step
+from inspector.domain.fold.step import evolve, step
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState, ToolState
 
 
 def _with_server(state: SessionState, server: ServerState) -> SessionState:
-    return replace(state, servers={**state.servers, server.name: server})
+    return evolve(state, servers={**state.servers, server.name: server})
 
 
 @step.register
@@ -70,7 +70,7 @@ def _with_definitions(
     listed = {f"{server}:{one.name}": one.hash for one in definitions}
     new = {one.hash: one.tool for one in definitions if one.tool is not None}
     changing = (tool.id for tool in new.values() if not tool.annotations.read_only)
-    return replace(
+    return evolve(
         state,
         definitions={**state.definitions, **new},
         listed={**state.listed, **listed},
@@ -84,7 +84,7 @@ def _tools_changed(event: ToolsChanged, state: SessionState) -> SessionState:
     changed = replace(known, tools=event.tools, tokens=event.tokens, skipped=event.skipped)
     ids = {f"{event.server}:{name}" for name in event.changed}
     call = state.model_calls
-    state = replace(
+    state = evolve(
         state,
         tools=_with_change(state.tools, ids, call),
         held=_with_change(state.held, ids, call),
@@ -125,4 +125,4 @@ def _server_stopped(event: ServerStopped, state: SessionState) -> SessionState:
 @step.register
 def _trust_changed(event: TrustChanged, state: SessionState) -> SessionState:
     others = state.trusted_servers - {event.server}
-    return replace(state, trusted_servers=others | {event.server} if event.trusted else others)
+    return evolve(state, trusted_servers=others | {event.server} if event.trusted else others)

@@ -1,7 +1,6 @@
 """What events of the session itself change: settings, messages, turns."""
 
 import re
-from dataclasses import replace
 
 from inspector.domain.events import (
     MilestoneReached,
@@ -13,7 +12,7 @@ from inspector.domain.events import (
     UserSaid,
 )
 from inspector.domain.fold.inertia import with_message
-from inspector.domain.fold.step import step
+from inspector.domain.fold.step import evolve, step
 from inspector.domain.session import ServerState, SessionState
 
 # A question mark that ends a sentence, and not one inside an address.
@@ -22,7 +21,7 @@ _QUESTION = re.compile(r"[?？؟](?=$|[\s\"'”’»)*_])")
 
 @step.register
 def _session_started(event: SessionStarted, state: SessionState) -> SessionState:
-    return replace(
+    return evolve(
         state,
         config=event.config,
         model=event.model,
@@ -41,31 +40,31 @@ def _session_started(event: SessionStarted, state: SessionState) -> SessionState
 
 @step.register
 def _settings_changed(event: SettingsChanged, state: SessionState) -> SessionState:
-    return replace(state, profile=event.profile, settings=event.settings)
+    return evolve(state, profile=event.profile, settings=event.settings)
 
 
 @step.register
 def _settings_checked(event: SettingsChecked, state: SessionState) -> SessionState:
-    return replace(state, problems=event.problems)
+    return evolve(state, problems=event.problems)
 
 
 @step.register
 def _milestone_reached(event: MilestoneReached, state: SessionState) -> SessionState:
-    return replace(state, milestones=tuple(dict.fromkeys((*state.milestones, event.name))))
+    return evolve(state, milestones=tuple(dict.fromkeys((*state.milestones, event.name))))
 
 
 @step.register
 def _model_switched(event: ModelSwitched, state: SessionState) -> SessionState:
-    return replace(state, model=event.model, model_label=event.label, window=event.window)
+    return evolve(state, model=event.model, model_label=event.label, window=event.window)
 
 
 @step.register
 def _user_said(_event: UserSaid, state: SessionState) -> SessionState:
-    return replace(state, busy=True, turn_retries=0, inertia=with_message(state.inertia))
+    return evolve(state, busy=True, turn_retries=0, inertia=with_message(state.inertia))
 
 
 @step.register
 def _turn_ended(event: TurnEnded, state: SessionState) -> SessionState:
     """A turn that ends after a rejection ends without recovery: with a question to the user, or without."""
     asks = state.recovering and event.outcome == "answered" and bool(_QUESTION.search(event.text))
-    return replace(state, busy=False, recovering=False, asked=state.asked + asks)
+    return evolve(state, busy=False, recovering=False, asked=state.asked + asks)

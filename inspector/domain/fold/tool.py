@@ -13,13 +13,13 @@ from inspector.domain.events import (
     ToolLoaded,
     ToolRefreshed,
 )
-from inspector.domain.fold.step import step, with_tool
+from inspector.domain.fold.step import evolve, step, with_tool
 from inspector.domain.session import Binding, SessionState, ToolState
 
 
 @step.register
 def _index_changed(event: IndexChanged, state: SessionState) -> SessionState:
-    return replace(state, index=event.index)
+    return evolve(state, index=event.index)
 
 
 @step.register
@@ -29,7 +29,7 @@ def _catalog_built(event: CatalogBuilt, state: SessionState) -> SessionState:
     held = {tool_id: _held(tool) for tool_id, tool in known if tool is not None}
     placed = {tool.id for tool in tools.values() if tool.binding is Binding.LOADED}
     placed.update(tool.id for tool in held.values() if tool.returns_loaded)
-    return replace(
+    return evolve(
         state,
         toolset=event.toolset,
         tools=tools,
@@ -92,7 +92,7 @@ def _tool_loaded(event: ToolLoaded, state: SessionState) -> SessionState:
         state = _ahead(state, tool, event.reason)
     else:
         state = with_tool(_found(state, tool, event.reason, Binding.LOADED), event.tool, place=event.place)
-    return replace(state, places=(*state.places, event.tool), loads=state.loads + 1)
+    return evolve(state, places=(*state.places, event.tool), loads=state.loads + 1)
 
 
 @step.register
@@ -118,12 +118,12 @@ def _ahead(state: SessionState, tool: ToolState, reason: str) -> SessionState:
         place=0,
     )
     ahead = replace(state.inertia, ahead=state.inertia.ahead | {tool.id})
-    return replace(state, tools={**state.tools, tool.id: tool}, inertia=ahead)
+    return evolve(state, tools={**state.tools, tool.id: tool}, inertia=ahead)
 
 
 def _found(state: SessionState, tool: ToolState, reason: str, binding: Binding) -> SessionState:
     tools = {**state.tools, tool.id: _found_tool(state, tool, reason, binding)}
-    return replace(state, tools=tools, discovered=state.discovered | {tool.id})
+    return evolve(state, tools=tools, discovered=state.discovered | {tool.id})
 
 
 def _found_tool(state: SessionState, tool: ToolState, reason: str, binding: Binding) -> ToolState:
@@ -146,7 +146,7 @@ def _tool_evicted(event: ToolEvicted, state: SessionState) -> SessionState:
     which = "held_as" if known.binding is Binding.HELD else "binding"
     state = with_tool(state, event.tool, reason=event.reason, **{which: Binding.EVICTED})
     places = tuple(tool_id for tool_id in state.places if tool_id != event.tool)
-    return replace(state, places=places, evictions=state.evictions + 1)
+    return evolve(state, places=places, evictions=state.evictions + 1)
 
 
 @step.register
@@ -170,7 +170,7 @@ def _gate_applied(event: GateApplied, state: SessionState) -> SessionState:
         tool_id: replace(tool, held_as=Binding.DEFERRED) if tool.returns_loaded else tool
         for tool_id, tool in state.held.items()
     }
-    return replace(
+    return evolve(
         state,
         tools=tools,
         held=held,
@@ -183,9 +183,9 @@ def _gate_applied(event: GateApplied, state: SessionState) -> SessionState:
 
 @step.register
 def _search_performed(_event: SearchPerformed, state: SessionState) -> SessionState:
-    return replace(state, searches=state.searches + 1)
+    return evolve(state, searches=state.searches + 1)
 
 
 @step.register
 def _redundant_search(_event: RedundantSearch, state: SessionState) -> SessionState:
-    return replace(state, redundant=state.redundant + 1)
+    return evolve(state, redundant=state.redundant + 1)

@@ -1,9 +1,7 @@
 """What changes of definitions change: the last one of each tool, and what the model is to be told."""
 
-from dataclasses import replace
-
 from inspector.domain.events import DefinitionChanged, VersionTold
-from inspector.domain.fold.step import step
+from inspector.domain.fold.step import evolve, step
 from inspector.domain.schema_change import judged
 from inspector.domain.session import SessionState
 
@@ -15,7 +13,7 @@ def _definition_changed(event: DefinitionChanged, state: SessionState) -> Sessio
         # First: it was listed before all of this session.
         definitions = {event.before: event.earlier.tool, **definitions}
     untold = _untold(event, state)
-    return replace(
+    return evolve(
         state,
         definitions=definitions,
         changes={**state.changes, event.tool: event},
@@ -51,4 +49,4 @@ def _since_read(event: DefinitionChanged, state: SessionState) -> tuple[str, ...
 @step.register
 def _version_told(event: VersionTold, state: SessionState) -> SessionState:
     untold = {tool: why for tool, why in state.untold.items() if tool not in event.tools}
-    return replace(state, untold=untold, read_as={tool: state.read_as[tool] for tool in untold})
+    return evolve(state, untold=untold, read_as={tool: state.read_as[tool] for tool in untold})
