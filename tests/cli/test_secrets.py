@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.cli.outcome import Exit
 from inspector.engine.sink import SECRETS
 from tests.cli.conftest import Toolsight
 from tests.hard.secrets import PLANTED, REPEATED, TOOL, World, found, open_to_others, planted_world, written
@@ -42,7 +43,8 @@ def test_no_planted_secret_is_in_any_file_or_output_and_nobody_else_reads_them(
         SECRETS.forget()  # Each is a process of its own.
         environment = {**world.environment, "TOOLSIGHT_DB": None, "XDG_STATE_HOME": None}
         done = toolsight(*words, **environment)
-        assert done.exit_code == 0, done.stderr
+        # One of its servers cannot be reached.
+        assert done.exit_code in (Exit.DONE, Exit.FAILED), done.stderr
         printed[" ".join(words[:2])] = f"{done.stdout}{done.stderr}".encode()
     files = written(world)
     assert {"out/registry.jsonl", "out/spans.jsonl", ".local/share/toolsight/toolsight.db"} < files.keys()

@@ -24,7 +24,7 @@ __all__ = [
 class ServerConnecting(Event):
     """A connection is opened; `declared` is what the server is told that its client can do.
 
-    `changed` are the files it runs that are not as they were when a person approved them.
+    `changed_files` are the files it runs that are not as they were when a person approved them.
     """
 
     kind: ClassVar[str] = "connecting"
@@ -33,10 +33,10 @@ class ServerConnecting(Event):
     server: str
     target: str = ""
     declared: tuple[str, ...] = ()
-    changed: tuple[ChangedFile, ...] = ()
+    changed_files: tuple[ChangedFile, ...] = ()
 
     def summary(self) -> str:
-        changed = f"  ⚠ {', '.join(file.brief for file in self.changed)}" if self.changed else ""
+        changed = f"  ⚠ {', '.join(file.brief for file in self.changed_files)}" if self.changed_files else ""
         return f"{self.server}  {self.target}{changed}"
 
 

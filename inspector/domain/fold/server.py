@@ -29,7 +29,7 @@ def _server_connecting(event: ServerConnecting, state: SessionState) -> SessionS
         phase=ServerPhase.CONNECTING,
         target=event.target,
         declared=event.declared,
-        changed=event.changed,
+        changed=event.changed_files,
     )
     return _with_server(state, server)
 

@@ -9,6 +9,8 @@ from inspector.domain.events import (
 )
 from inspector.domain.session import SessionState
 
+__all__ = ["evolve", "step", "with_tool"]
+
 if TYPE_CHECKING:
     # The same to a type checker, which checks the fields by name and type.
     from dataclasses import replace as evolve
