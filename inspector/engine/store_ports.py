@@ -64,6 +64,9 @@ class EventStore(Protocol):
     def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
         """A session's records in order; `limit` returns only the newest."""
 
+    def stream(self, session: str) -> Iterator[Record]:
+        """All records that `read` returns, read in parts: a long session need not fit into memory."""
+
     def sessions(self) -> list[SessionSummary]:
         """All sessions, newest first."""
 

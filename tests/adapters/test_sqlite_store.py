@@ -70,6 +70,14 @@ def test_records_are_read_in_order_of_their_number(store: EventStore) -> None:
     assert store.read("s") == [first, second]
 
 
+@pytest.mark.parametrize("length", [0, 1, 249, 250, 251, 600])
+def test_a_session_read_in_parts_has_every_record_once_and_in_order(store: EventStore, length: int) -> None:
+    stream = [Record("s", seq, 1.0, CALL) for seq in range(1, length + 1)]
+    store.append_all(stream)
+    fill(store, STARTED, session="another")
+    assert list(store.stream("s")) == stream
+
+
 def test_only_the_kinds_asked_for_are_read(store: EventStore) -> None:
     stream = fill(store, STARTED, CALL, RESULT, CALL)
     assert store.read("s", kinds=["call", "result"]) == stream[1:]

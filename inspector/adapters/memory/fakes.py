@@ -1,7 +1,7 @@
 """An in-memory fake of every port, for tests and offline use."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 
 from inspector.domain.consent_item import ConsentItem, RunFile
 from inspector.domain.elicitation import DECLINED, ElicitationAnswer, ElicitationRequest
@@ -128,6 +128,9 @@ class MemoryStore:
         stream = self._streams.get(session, {})
         records = [stream[seq] for seq in sorted(stream) if not kinds or stream[seq].kind in kinds]
         return records if limit is None else records[max(len(records) - max(limit, 0), 0) :]
+
+    def stream(self, session: str) -> Iterator[Record]:
+        yield from self.read(session)
 
     def ages(self) -> list[SessionAge]:
         return [SessionAge(one.id, one.ended_at) for one in self.sessions() if not one.agent]

@@ -1,6 +1,7 @@
 """Event streams in SQLite, one row per event."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -23,6 +24,8 @@ ON CONFLICT (id) DO UPDATE SET
 _INSERT_EVENT = (
     "INSERT INTO event (session, seq, at, kind, server, tool, payload) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
+_PART = 250
+_NEXT_PART = "SELECT seq, at, kind, payload FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
 _SUMMARIES = """
 SELECT id, started_at, ended_at, config, model, count(event.kind),
     count(*) FILTER (WHERE kind = 'search'), count(*) FILTER (WHERE kind = 'result'), agent, user, expert
@@ -83,6 +86,15 @@ class SqliteStore:
                 continue
         self.skipped = len(rows) - len(records)
         return records
+
+    def stream(self, session: str) -> Iterator[Record]:
+        """The records that `read` returns, _PART of them in memory at a time. Raises StoreError."""
+        after = -1
+        while rows := self._database.rows(_NEXT_PART, (as_column(session), after, _PART)):
+            for seq, at, kind, payload in rows:
+                with suppress(UnreadableEvent):
+                    yield Record(session, seq, at, decode(kind, payload))
+            after = rows[-1][0]
 
     def sessions(self) -> list[SessionSummary]:
         """Every stored session, newest first."""

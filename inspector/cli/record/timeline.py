@@ -33,7 +33,7 @@ def timeline(session: str, as_json: bool, **values: Any) -> None:
     """Print what was bound in each model call of SESSION (by default the newest), and every change."""
     store = open_store(owner_options(**values))
     chosen = _chosen(store, session)
-    shown = Timeline.of(store.read(chosen))
+    shown = Timeline.of(store.stream(chosen))
     if as_json:
         say_json(_json(chosen, shown))
         return
