@@ -49,7 +49,7 @@ TRIED = (
     ".3: .409 to .419, demo .637 to .651 (.645 without), reported vendors .486 to .514 (.494), the published "
     "sets −.009 to +.003. Half the score from the request without its proper names and without what "
     "follows “called” or “about”: .410, .654, .503, and −.004 to −.010 on the published sets.",
-    "- Why everyday requests miss: the model is small. With all-mpnet-base-v2 (438 MB instead of 25, and "
+    "- A larger model finds more everyday requests. With all-mpnet-base-v2 (438 MB instead of 25, and "
     "far slower) in place of MiniLM and nothing else changed, a right tool is among the first five for "
     ".80 of the plain and .70 of the oblique requests of the reported half, instead of .74 and .67.",
     "- Why near misses of `*_near.jsonl` are found more often than those people say: they were written "
