@@ -7,20 +7,19 @@ import asyncio
 import os
 import secrets
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import platformdirs
 
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.files.config import read
-from inspector.adapters.files.config.setting import anchored
 from inspector.adapters.files.content import is_file
-from inspector.adapters.files.predicate_file import digest, load_predicates
+from inspector.adapters.files.predicate_file import load_predicates
 from inspector.adapters.files.stored_listing import WithStoredListings
 from inspector.adapters.files.typed_server import typed_configuration
 from inspector.adapters.jsonschema.check import JsonSchemaCheck
@@ -35,18 +34,17 @@ from inspector.adapters.sqlite.store import SqliteStore
 from inspector.adapters.sqlite.token_lengths import RememberedLengths
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.adapters.tenacity.retrier import TenacityRetrier
+from inspector.cli.chosen import policy_of, with_chosen
 from inspector.cli.demo_folder import demo_folder
 from inspector.cli.elicitation import TerminalElicitor
 from inspector.cli.folder import FOUND_IN_FOLDER, found_in
 from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
 from inspector.domain.closest import closest, did_you_mean
-from inspector.domain.configuration import Configuration, Named
+from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
-from inspector.domain.settings import Settings
 from inspector.engine.access.opened import OpenedConfiguration
 from inspector.engine.embedding_ports import Embedder, StaticEmbedder
-from inspector.engine.policy import Policy
 from inspector.engine.ports import (
     Approver,
     Clock,
@@ -141,8 +139,8 @@ def read_configuration(options: Options, *, may_be_empty: bool = False) -> Opene
     Without a server the file is an error, unless it `may_be_empty`.
     Raises ConfigError, also if there is neither, or if it lacks a server that `--trust` names.
     """
-    whole = _read(options, may_be_empty)
-    chosen = Policy(whole, profile=options.profile, values=_anchored(options.settings)).settings.access
+    whole = with_chosen(_read(options, may_be_empty), options, own=fixtures_path())
+    chosen = policy_of(whole, options).settings.access
     opened = OpenedConfiguration.under(
         chosen,
         whole,
@@ -164,14 +162,13 @@ def _opened_registry(options: Options) -> "ToolRegistry":
 
 def _read(options: Options, may_be_empty: bool) -> Configuration:
     if options.demo:
-        return with_chosen(demo_configuration(demo_folder()), options)
+        return demo_configuration(demo_folder())
     if options.registry:
         from inspector.cli.registry.opening import stored_configuration
 
-        return with_chosen(stored_configuration(options), options)
+        return stored_configuration(options)
     if options.server:
-        typed = typed_configuration(options.server, environment=os.environ, inputs=given_inputs(options))
-        return with_chosen(typed, options)
+        return typed_configuration(options.server, environment=os.environ, inputs=given_inputs(options))
     path = configuration_path(options)
     if path is None:
         raise ConfigError(
@@ -181,16 +178,13 @@ def _read(options: Options, may_be_empty: bool) -> Configuration:
             f"Looked for: {', '.join(FOUND_IN_FOLDER)}.",
         )
     try:
-        configuration = read(
-            path, environment=os.environ, inputs=given_inputs(options), may_be_empty=may_be_empty
-        )
+        return read(path, environment=os.environ, inputs=given_inputs(options), may_be_empty=may_be_empty)
     except ConfigError as error:
         # What is wrong may be in a part that this person may not see, and it is not known yet who that is.
         if options.names_viewer and is_file(path):
             hint = "Without a policy, or as the administrator, the error says what is wrong."
             raise ConfigError(f"{path} cannot be read", hint=hint) from error
         raise
-    return with_chosen(configuration, options)
 
 
 def given_inputs(options: Options) -> dict[str, str]:
@@ -347,7 +341,7 @@ def make_workbench(
         reliability=reliability or make_reliability(open_breakers(options)),
         marketplace=make_marketplace(options),
     )
-    policy = Policy(configuration, profile=options.profile, values=_anchored(options.settings))
+    policy = policy_of(configuration, options)
     return Workbench(
         configuration,
         ports,
@@ -394,63 +388,3 @@ def _cases(files: Sequence[str]) -> "list[EvalCase]":
     from inspector.adapters.files.evalset import read_cases
 
     return [case for file in files for case in read_cases(Path(file))]
-
-
-def with_chosen(configuration: Configuration, options: Options) -> Configuration:
-    """Add what the settings bring to what needs consent. Raises ConfigError.
-
-    That is the predicate file with its digest, what else they name, which changed files ask again, and the
-    folder that servers may learn.
-    """
-    chosen = Policy(configuration, profile=options.profile, values=_anchored(options.settings)).settings
-    path = chosen.access.predicates
-    found = digest(Path(path)) if path else ""
-    named = tuple(_named(configuration, chosen, found, options))
-    servers = configuration.servers
-    if chosen.consent.changed_files == "ask":
-        servers = tuple(
-            replace(spec, files=tuple(replace(file, asks=True) for file in spec.files)) for spec in servers
-        )
-    return replace(
-        configuration,
-        servers=servers,
-        client=chosen.client,
-        folders=_folders(configuration, options),
-        predicates=path,
-        predicates_digest=found,
-        named=named,
-    )
-
-
-def _named(
-    configuration: Configuration, chosen: Settings, predicates: str, options: Options
-) -> Iterator[Named]:
-    """What the configuration's file or a scenario names, and neither the person nor Toolsight itself."""
-    files = [("access.policy", chosen.access.policy)]
-    files += [("marketplace.catalogs", catalog) for catalog in chosen.marketplace.catalogs]
-    typed = {**options.values, **({"access.policy": options.policy} if options.policy else {})}
-    own = fixtures_path().resolve()
-    model = chosen.discovery.embedding_model
-    if model not in ("packaged", "none") and "discovery.embedding_model" not in typed:
-        yield Named("discovery.embedding_model", model)
-    for setting, file in files:
-        if file and setting not in typed and not Path(file).resolve().is_relative_to(own):
-            yield Named(setting, file)
-    if predicates and configuration.trusted and "access.predicates" not in typed:
-        yield Named("access.predicates", chosen.access.predicates, predicates)
-
-
-def _folders(configuration: Configuration, options: Options) -> tuple[str, ...]:
-    """The folder that servers may learn.
-
-    No question comes before a typed address, so it learns none unless the person types that, too: what a
-    client declares, or a scenario sets, is not the person's own wish.
-    """
-    is_typed_address = configuration.trusted and any(spec.is_http for spec in configuration.servers)
-    is_wanted = options.values.get("client.roots") is True
-    return () if is_typed_address and not is_wanted else (str(Path.cwd()),)
-
-
-def _anchored(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Resolve the file names given on the command line against the current folder."""
-    return {path: anchored(Path.cwd(), path, value) for path, value in values.items()}

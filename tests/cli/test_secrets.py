@@ -7,7 +7,17 @@ import pytest
 from inspector.cli.outcome import Exit
 from inspector.engine.sink import SECRETS
 from tests.cli.conftest import Toolsight
-from tests.hard.secrets import PLANTED, REPEATED, TOOL, World, found, open_to_others, planted_world, written
+from tests.hard.secrets import (
+    PLANTED,
+    REPEATED,
+    TOOL,
+    World,
+    found,
+    on_file,
+    open_to_others,
+    planted_world,
+    written,
+)
 
 # One command for each way out: a session and its store, the registry, a file, standard output.
 ASKED = " ".join(REPEATED)
@@ -21,14 +31,7 @@ def world(tmp_path: Path) -> World:
 def test_no_planted_secret_is_in_any_file_or_output_and_nobody_else_reads_them(
     toolsight: Toolsight, world: World
 ) -> None:
-    by_file = (
-        "--config",
-        str(world.configuration),
-        "--approve",
-        "--yes",
-        "--set",
-        "discovery.embedding_model=none",
-    )
+    by_file = on_file(world)
     printed: dict[str, bytes] = {}
     for words in (
         ("servers", "--json", *by_file),

@@ -141,16 +141,15 @@ def _transcript() -> Iterator[dict[str, object]]:
         yield {**common, **before, "timestamp": f"2026-01-02T03:04:0{number}.000Z", **entry}
 
 
+def on_file(world: World) -> Sequence[str]:
+    """The options that start the planted configuration without a question."""
+    started = ("--config", str(world.configuration), "--approve", "--yes")
+    return (*started, "--set", "discovery.embedding_model=none")
+
+
 def commands(world: World) -> Iterator[Sequence[str]]:
     """Every command that writes or prints something of what was planted, with its arguments."""
-    by_file = (
-        "--config",
-        str(world.configuration),
-        "--approve",
-        "--yes",
-        "--set",
-        "discovery.embedding_model=none",
-    )
+    by_file = on_file(world)
     typed = ("--", sys.executable, str(REPEATING), str(world.given / "typed.json"), *WORDS)
     asked = " ".join(REPEATED)
     said = f"text={asked}"

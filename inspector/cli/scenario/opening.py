@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.memory.breakers import MemoryBreakers
+from inspector.cli.chosen import with_chosen
 from inspector.cli.composition import (
     demo_configuration,
+    fixtures_path,
     is_the_demo,
     make_connector,
     make_reliability,
     make_workbench,
     open_memory,
     read_configuration,
-    with_chosen,
 )
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.options import Options
@@ -68,7 +69,7 @@ async def open_lab(
         is_demo = own is None or is_the_demo(own)
         if own is None or is_demo:
             state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-lab-"))
-            own = with_chosen(demo_configuration(Path(state)), options)
+            own = with_chosen(demo_configuration(Path(state)), options, own=fixtures_path())
         require_consent(own, memory, approve=options.approve)
         configuration = replace(ground, configuration=own).configured(chosen) if ground is not None else own
         if ground is not None and ground.trusted is not None:
