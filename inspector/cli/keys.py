@@ -31,9 +31,12 @@ def read_keys() -> Mapping[str, Any]:
 @click.command()
 @as_json
 def keys(as_json: bool) -> None:
-    """List every key of the app, with the id by which a file changes it.
+    """List every key of the app, with its id.
 
-    The file is keys.json in the configuration folder, an object such as {"place.find": "ctrl+f"}.
+    The file keys.json in the configuration folder changes keys by id: {"place.find": "ctrl+f"}.
+
+    \b
+    toolsight config keys
     """
     from inspector.app.keymap import bound_keys, checked
 

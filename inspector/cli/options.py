@@ -130,7 +130,7 @@ set_values = _common(
     multiple=True,
     metavar="PATH=VALUE",
     callback=_values,
-    help="Change a setting; see `toolsight settings`. May be repeated.",
+    help="Change a setting; see `toolsight config settings`. May be repeated.",
 )
 database = _common(
     "--db",
@@ -149,7 +149,7 @@ _CONFIGURED = (
         "--profile",
         default="",
         callback=_profile,
-        help="Use this profile's settings; see `toolsight settings --profiles`.",
+        help="Use this profile's settings; see `toolsight config settings --profiles`.",
     ),
     set_values,
     _input,
@@ -174,7 +174,7 @@ _SHARED = (
         show_default=True,
         help="Any litellm model (openai/…, anthropic/…, ollama/…), demo/planner or demo/script:FILE.",
     ),
-    _common("--api-base", default="", help="The model's address, for local models; see `toolsight models`."),
+    _common("--api-base", default="", help="A local model's address; see `toolsight doctor models`."),
     _common(
         "--window",
         type=click.IntRange(min=1),

@@ -3,65 +3,46 @@
 import gc
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import click
 
 from inspector import __version__
-from inspector.cli.options import TYPED_SERVER, common_note, common_options, options, shared
+from inspector.cli.group import CommandGroup
+from inspector.cli.options import TYPED_SERVER, common_options, options, shared
 from inspector.cli.outcome import MEANINGS, Exit, give_up, is_of_output, written
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError, ConnectError, ToolsightError
 
 # Each command's module by what people want, and its name in the module if it differs.
 _SECTIONS = {
-    "Look": {
+    "See": {
+        "demo": "chat.demo",
         "servers": "catalog.inspect",
         "tools": "catalog.inspect",
-        "manifest": "catalog.inspect",
         "call": "catalog.call",
-        "settings": "settings",
-        "access": "access.command",
         "clients": "client.clients",
-        "breakers": "breaker",
-        "leftovers": "leftover",
-        "marketplace": "marketplace.command",
-        "keys": "keys",
     },
     "Find": {
         "search": "search.search",
-        "whatif": "search.whatif",
-        "confusable": "search.confusable",
-        "registry": "registry.command",
+        "bench": "bench.command",
     },
     "Cost": {
-        "budget": "audit.command",
         "cost": "cost.command",
+        "audit": "audit.command:budget",
         "race": "scenario.race",
     },
     "Talk": {
-        "demo": "chat.demo",
         "chat": "chat.command",
-        "models": "chat.models",
         "scenario": "scenario.command",
-        "compare": "scenario.compare",
+        "sessions": "record.sessions",
     },
-    "Trace": {
-        "sessions": "record.record",
-        "events": "record.record",
-        "timeline": "record.timeline",
-        "agents": "agents.command",
-        "stats": "telemetry.stats",
-        "backlog": "telemetry.backlog",
-        "inertia": "inertia.command",
-    },
-    "Measure": {
-        "bench": "bench.command",
-        "calibrate": "bench.calibrate:command",
-        "eval": "bench.evaluate:evaluate",
-        "runs": "runs.command",
-        "reproduce": "research.command",
+    "More": {
+        "registry": "registry.command",
+        "marketplace": "marketplace.command",
+        "access": "access.command",
+        "doctor": "doctor.command",
+        "config": "configure",
     },
 }
 _MODULES = {name: module for section in _SECTIONS.values() for name, module in section.items()}
@@ -70,8 +51,8 @@ _COMMON = "Common options, before or after the command's name"
 
 # How many objects are made between two looks for garbage; Python's own 700 are few for 1,000 modules.
 _NEW_OBJECTS = 50_000
-# These stay with the program instead of moving to a command.
-_ABOUT = frozenset({"--help", "-h", "--version"})
+# Commands whose words are files of other kinds: a server follows `--`.
+_TAKE_FILES = frozenset({"label", "import"})
 
 
 def _split(args: Sequence[str]) -> tuple[list[str], bool, list[str]]:
@@ -82,50 +63,55 @@ def _split(args: Sequence[str]) -> tuple[list[str], bool, list[str]]:
     return list(args[:at]), True, list(args[at + 1 :])
 
 
-def _names_a_server(words: Sequence[str]) -> bool:
-    from inspector.adapters.files.typed_server import names_a_server
-
-    return names_a_server(words)
-
-
-class LazyGroup(click.Group):
-    """Imports each command on use, so that the app's first frame does not wait for the headless ones."""
+class Program(CommandGroup):
+    """The program: takes out the server that a person typed, and lists the commands in sections."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take out a typed server, and give a command the shared options that stand before its name."""
+        """Take out a typed server: what follows `--`, or a bare address or file."""
         before, dashes, after = _split(args)
-        try:
-            rest = self.make_parser(ctx).parse_args(list(before))[1]
-        except click.UsageError:
-            return super().parse_args(ctx, args)
-        given = before[: len(before) - len(rest)]
-        if rest and not dashes and rest[0] not in _MODULES and _names_a_server(rest):
-            rest, after = [], rest
         if dashes and not after:
             raise click.UsageError("nothing stands after --: name a server as you would start it", ctx)
+        if not dashes:
+            before, after = self._bare_server(ctx, before)
         if after:
             ctx.meta[TYPED_SERVER] = tuple(after)
-        if given and rest and not _ABOUT.intersection(given):
-            name = 1 + self._has_subcommand(ctx, rest)
-            given, rest = [], [*rest[:name], *given, *rest[name:]]
-        return super().parse_args(ctx, [*given, *rest])
+        return super().parse_args(ctx, before)
 
-    def _has_subcommand(self, ctx: click.Context, words: Sequence[str]) -> bool:
+    def _bare_server(self, ctx: click.Context, args: list[str]) -> tuple[list[str], list[str]]:
+        """The other words, and the server among them: all words without a command, else the last one."""
+        from inspector.adapters.files.typed_server import is_server, names_a_server
+
+        try:
+            words = self.make_parser(ctx).parse_args(list(args))[1]
+        except click.UsageError:
+            return args, []
+        if not words:
+            return args, []
+        if words[0] not in _MODULES:
+            return (args[: len(args) - len(words)], words) if names_a_server(words) else (args, [])
+        last = self._last_word(ctx, words)
+        if not last or not is_server(last):
+            return args, []
+        at = len(args) - 1 - args[::-1].index(last)
+        return [*args[:at], *args[at + 1 :]], [last]
+
+    def _last_word(self, ctx: click.Context, words: list[str]) -> str:
+        """The last word of a command that belongs to no option; "" if no server can stand there."""
+        size = self._words_of_name(ctx, words)
         command = self.get_command(ctx, words[0])
-        return isinstance(command, click.Group) and len(words) > 1 and words[1] in command.commands
+        if size > 1 and isinstance(command, click.Group):
+            command = command.get_command(ctx, words[1])
+        if command is None or words[size - 1] in _TAKE_FILES or not common_options(command):
+            return ""
+        try:
+            own = command.make_parser(click.Context(command)).parse_args(words[size:])[1]
+        except click.UsageError:
+            return ""
+        return own[-1] if len(own) > (command.name == "chat") else ""
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; the error for an unknown one says what was meant."""
-        if args[0] not in _MODULES:
-            near = closest(args[0], list(_MODULES), limit=1)
-            meant = f"Did you mean `{near[0]}`?" if near else f"For a server, write `toolsight -- {args[0]}`."
-            raise click.UsageError(f"There is no command '{args[0]}'. {meant}", ctx)
-        return super().resolve_command(ctx, args)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(_MODULES)
+    def hint(self, word: str) -> str:
+        near = closest(word, list(_MODULES), limit=1)
+        return f"Did you mean `{near[0]}`?" if near else f"For a server, write `toolsight -- {word}`."
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, the options that most of them share, and those of the app alone."""
@@ -148,22 +134,15 @@ class LazyGroup(click.Group):
             with formatter.section(title):
                 formatter.write_dl(rows)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in _MODULES:
-            return None
-        module, _, attribute = _MODULES[cmd_name].partition(":")
-        command = getattr(import_module(f"inspector.cli.{module}"), attribute or cmd_name)
-        assert isinstance(command, click.Command)
-        for each in (command, *(command.commands.values() if isinstance(command, click.Group) else ())):
-            each.epilog = common_note(each)
-        return command
-
 
 @click.group(
-    cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=Program,
+    modules=_MODULES,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="toolsight")
-@click.option("--watch", is_flag=True, help="In the app: start a server again when its files change.")
+@click.option("--watch", is_flag=True, help="In the app: restart a server when its files change.")
 @shared
 @click.pass_context
 def cli(context: click.Context, /, watch: bool, **values: Any) -> None:
@@ -175,7 +154,7 @@ def cli(context: click.Context, /, watch: bool, **values: Any) -> None:
     \b
     toolsight --watch server.py         open the app on a server that you work on
     toolsight -- npx -y @scope/server   the same, for any command
-    toolsight search "late orders" -- python server.py
+    toolsight search "late orders" server.py
     """
     if context.invoked_subcommand is None:
         from inspector.cli.open_app import open_app

@@ -32,9 +32,12 @@ _WIDEST = 110
 @shared
 @as_json
 def settings(profiles: bool, check: bool, as_json: bool, **values: Any) -> None:
-    """List every setting: its value, where the value comes from, what is allowed, and what it does.
+    """List every setting, with where its value comes from.
 
     Without a configuration, values come from the profile and from --set.
+
+    \b
+    toolsight config settings --check --config .mcp.json
     """
     chosen = options(**values)
     if profiles:

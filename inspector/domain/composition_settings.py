@@ -42,7 +42,7 @@ class InertiaSettings:
         30.0, "days after which a call counts half; 0 counts old calls in full", low=0, high=36_500
     )
     seed: str = knob(
-        "", "a file of transitions to start from, JSON or YAML; `toolsight inertia seed` checks it"
+        "", "a file of transitions to start from, JSON or YAML; `toolsight sessions next --check` checks it"
     )
 
 

@@ -134,7 +134,7 @@ def find_knob(path: str) -> Knob:
     if path in by_path:
         return by_path[path]
     near = closest(path, list(by_path), limit=1)
-    hint = f"Did you mean `{near[0]}`?" if near else "`toolsight settings` lists every setting."
+    hint = f"Did you mean `{near[0]}`?" if near else "`toolsight config settings` lists every setting."
     raise ConfigError(f"there is no setting '{path}'", hint=hint)
 
 

@@ -1,7 +1,7 @@
 """Every setting of a session, with its default, its effect and its allowed values.
 
-The metadata of a field is its documentation: the profile page, `toolsight settings` and the configuration
-check read it through `domain.knob`.
+The metadata of a field is its documentation: the profile page, `toolsight config settings` and the
+configuration check read it through `domain.knob`.
 """
 
 from collections.abc import Mapping

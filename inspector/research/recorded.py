@@ -1,6 +1,6 @@
 """Where a report points for what recorded runs of real agents show: another command measures them."""
 
-COMMAND = "toolsight runs FOLDER --tools FILE"
+COMMAND = "toolsight bench runs FOLDER --tools FILE"
 RESULTS = "docs/recorded-runs.md"
 
 

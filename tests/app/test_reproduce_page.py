@@ -136,7 +136,7 @@ async def test_the_report_is_written_to_a_file(tmp_path: Path) -> None:
         await pilot.press("enter")
         await until(pilot, path.exists)
         text = path.read_text()
-        assert "`toolsight reproduce accuracy`" in text
+        assert "`toolsight bench papers accuracy`" in text
         assert "## Discovery accuracy" in text
 
 
@@ -192,11 +192,11 @@ def test_numbers_are_never_cut_and_columns_never_too_wide(
 
 def test_the_page_says_what_was_built_in_and_where_recorded_runs_answer() -> None:
     table = Table("sizes", ("a",), (("1",),), origin=Origin.CALIBRATION, why="They were fitted.")
-    section = Section("x", "X", "", "this", (table,), recorded="tokens: `toolsight runs`")
+    section = Section("x", "X", "", "this", (table,), recorded="tokens: `toolsight bench runs`")
     text = "\n".join(map(str, section_lines(section, 78)))
     assert "Calibration: sizes" in text
     assert "They were fitted." in text
-    assert "Recorded runs of real agents: tokens: `toolsight runs`." in text
+    assert "Recorded runs of real agents: tokens: `toolsight bench runs`." in text
 
 
 def test_numbers_stand_right_and_text_wraps() -> None:

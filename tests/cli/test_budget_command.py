@@ -1,4 +1,4 @@
-"""`toolsight budget` on client files in a temporary home folder, and its reports."""
+"""`toolsight audit` on client files in a temporary home folder, and its reports."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`toolsight calibrate` on a small data set, and on a server's tools."""
+"""`toolsight bench calibrate` on a small data set, and on a server's tools."""
 
 import json
 from collections.abc import Callable

@@ -159,7 +159,7 @@ def test_a_model_that_fails_is_one_line_that_says_where_the_rest_is(
     assert done.exit_code == 1
     assert "error: openai is overloaded (503)\n" in done.stderr
     assert "HTTP 503" not in done.stdout + done.stderr
-    session, command = done.stderr.partition("toolsight events ")[2].split("`")[0].split(" ", 1)
+    session, command = done.stderr.partition("toolsight sessions show ")[2].split("`")[0].split(" ", 1)
     (stored,) = json.loads(run("events", session, *command.split()).stdout)
     assert stored["event"]["raw"] == "HTTP 503\n\nbusy"
 

@@ -1,4 +1,4 @@
-"""`toolsight compare`: one scenario under several profiles, side by side."""
+"""`toolsight scenario compare`: one scenario under several profiles, side by side."""
 
 import json
 from collections.abc import Callable

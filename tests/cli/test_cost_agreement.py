@@ -1,4 +1,4 @@
-"""`toolsight budget` and `toolsight cost` price the same configuration to the same cent."""
+"""`toolsight audit` and `toolsight cost` price the same configuration to the same cent."""
 
 import json
 import re

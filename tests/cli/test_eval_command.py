@@ -1,4 +1,4 @@
-"""`toolsight eval`: writing files of labelled requests without losing a line."""
+"""`toolsight bench label`: writing files of labelled requests without losing a line."""
 
 import json
 import stat

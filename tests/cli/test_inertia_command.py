@@ -1,4 +1,4 @@
-"""`toolsight inertia`: what follows what in the recorded sessions, seed files, and recorded runs scored."""
+"""`toolsight sessions next`: what follows what in the recorded sessions, seed files, and recorded runs scored."""
 
 import json
 from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 
 from inspector.adapters.memory.fakes import MemoryLeftovers
 from inspector.cli import composition, leftover
-from inspector.cli.leftover import ask_about_leftovers
+from inspector.cli.doctor.orphans import ask_about_leftovers
 from inspector.domain.leftover import Leftover
 from tests.cli.conftest import Toolsight
 

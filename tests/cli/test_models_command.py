@@ -1,4 +1,4 @@
-"""`toolsight models`, and the address that a model gets."""
+"""`toolsight doctor models`, and the address that a model gets."""
 
 import json
 import sys

@@ -101,7 +101,7 @@ def test_one_bad_file_is_told_and_the_others_are_imported(
 def test_a_long_list_says_how_to_go_on(toolsight: Toolsight, db: str, garden: Path) -> None:
     toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
     told = toolsight("registry", "list", "--limit", "1", "--db", db).stdout
-    assert "toolsight registry list --after garden:soil_report" in told
+    assert "toolsight registry show --after garden:soil_report" in told
     assert "garden:water_plants" not in told
 
 

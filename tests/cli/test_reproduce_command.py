@@ -1,4 +1,4 @@
-"""`toolsight reproduce`: the list, one section, the report in a file, and what stops it."""
+"""`toolsight bench papers`: the list, one section, the report in a file, and what stops it."""
 
 import json
 import os
@@ -70,7 +70,7 @@ def test_a_section_is_measured_on_the_demo_and_on_the_named_folders(run: Run, tm
     assert result.stdout.startswith("# Published numbers, reproduced\n")
     assert "### The demo's catalog" in result.stdout
     assert "### theirs" in result.stdout
-    assert "`toolsight reproduce catalog-size --data FOLDER`" in result.stdout
+    assert "`toolsight bench papers catalog-size --data FOLDER`" in result.stdout
     assert str(tmp_path) not in result.stdout
 
 
@@ -83,7 +83,7 @@ def test_the_whole_report_goes_into_a_file(run: Run, tmp_path: Path) -> None:
     assert result.stdout == ""
     text = path.read_text()
     assert text.count("## Tokens by catalog size\n") == len(CHAPTERS)
-    assert "`toolsight reproduce --all`" in text
+    assert "`toolsight bench papers --all`" in text
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["report.md"]
 
 

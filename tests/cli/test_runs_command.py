@@ -1,4 +1,4 @@
-"""`toolsight runs`: recorded runs played again, and what is said about them."""
+"""`toolsight bench runs`: recorded runs played again, and what is said about them."""
 
 import json
 from pathlib import Path

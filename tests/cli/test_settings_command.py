@@ -1,4 +1,4 @@
-"""`toolsight settings`, and the options that change settings for one run."""
+"""`toolsight config settings`, and the options that change settings for one run."""
 
 import json
 from collections.abc import Callable
@@ -155,7 +155,7 @@ def test_values_are_typed_checked_and_the_last_one_wins() -> None:
         (("--set", "bindng.capacity=3"), "there is no setting 'bindng.capacity'", "binding.capacity"),
         (("--set", "binding.capacity=x"), "binding.capacity must be a whole number", "stay bound"),
         (("--set", "binding.capacity"), "has no value", "--set binding.capacity=VALUE"),
-        (("--set", ""), "there is no setting ''", "toolsight settings"),
+        (("--set", ""), "there is no setting ''", "toolsight config settings"),
         (("--profile", "kamann"), "there is no profile 'kamann'", "kaman"),
     ],
 )

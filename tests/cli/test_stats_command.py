@@ -1,4 +1,4 @@
-"""`toolsight stats` and `backlog`, and the export of spans, over own and imported sessions."""
+"""`toolsight sessions metrics` and `backlog`, and the export of spans, over own and imported sessions."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`toolsight timeline`: what the page shows, as text and as JSON."""
+"""`toolsight sessions show`: what the page shows, as text and as JSON."""
 
 import json
 from pathlib import Path

@@ -42,5 +42,5 @@ def test_a_table_of_real_data_has_its_bare_title() -> None:
 
 
 def test_a_section_points_to_what_recorded_runs_show() -> None:
-    text = markdown(Report("R", (), (section(table("a"), recorded="tokens: `toolsight runs`"),)))
-    assert "Recorded runs of real agents: tokens: `toolsight runs`.\n" in text
+    text = markdown(Report("R", (), (section(table("a"), recorded="tokens: `toolsight bench runs`"),)))
+    assert "Recorded runs of real agents: tokens: `toolsight bench runs`.\n" in text

@@ -133,7 +133,7 @@ def test_vectors_of_another_dimension_are_an_error_until_they_are_embedded_anew(
     with pytest.raises(StoreError) as caught:
         search_registry(filled, EMBEDDER, "send a message", limit=3)
     assert "dimensions" in caught.value.message
-    assert "toolsight registry embed" in caught.value.hint
+    assert "toolsight registry --embed" in caught.value.hint
     forget_other_dimensions(filled, EMBEDDER)
     embed_missing(filled, EMBEDDER, lambda *_: None, never)
     assert filled.embedded(EMBEDDER.name) == everything

@@ -1,4 +1,4 @@
-"""How long `toolsight stats` takes over a large store: `python -m tests.hard.telemetry FOLDER [SESSIONS]`.
+"""How long `toolsight sessions metrics` takes over a large store: `python -m tests.hard.telemetry FOLDER [SESSIONS]`.
 
 Half of the sessions are imported from made transcripts of Claude Code and Codex; the other half are copies of
 one session with the firm's servers in memory, 10 turns with scored searches. The command runs in a process of

@@ -54,11 +54,11 @@ def test_the_generated_testbed_is_the_last_chapter() -> None:
 
 def test_a_report_says_when_on_what_and_how_to_repeat_it() -> None:
     source = MemorySource()
-    text = markdown(report([SECTION], source, "toolsight reproduce one"))
+    text = markdown(report([SECTION], source, "toolsight bench papers one"))
     assert text.startswith("# Published numbers, reproduced\n")
     assert f"{datetime.fromtimestamp(source.clock.now(), UTC):%Y-%m-%d}" in text
     for word in (
-        "`toolsight reproduce one`",
+        "`toolsight bench papers one`",
         "processors",
         "Python 3",
         "characters, exact",

@@ -1,4 +1,4 @@
-"""A section like those of `toolsight reproduce`, with fixed numbers, for pictures and key presses."""
+"""A section like those of `toolsight bench papers`, with fixed numbers, for pictures and key presses."""
 
 from inspector.domain.report import Origin, Section, Table
 from inspector.research.catalog_size import CALIBRATED, HEADERS

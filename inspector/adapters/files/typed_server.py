@@ -30,6 +30,12 @@ def names_a_server(words: Sequence[str]) -> bool:
     return _is_address(first) or is_file(Path(first)) or (len(words) > 1 and shutil.which(first) is not None)
 
 
+def is_server(word: str) -> bool:
+    """Whether a word that follows a command's own can only be a server: an address, a script, a listing."""
+    path = Path(word)
+    return _is_address(word) or (path.suffix in {*_RUNNERS, ".json", ".jsonl"} and is_file(path))
+
+
 def typed_configuration(
     words: Sequence[str], *, environment: Mapping[str, str], inputs: Mapping[str, str] = _NOTHING
 ) -> Configuration:

@@ -104,7 +104,7 @@ KINDS = (
         "Check the name, with the provider's prefix before it.",
         codes=_any("model_not_found", "not_found_error"),
         pattern=r"\bmodels?\b.{0,80}(?:not found|not exist)|not a valid model",
-        ollama_hint="`ollama pull {name}` fetches it; `toolsight models` lists those that are there.",
+        ollama_hint="`ollama pull {name}` fetches it; `toolsight doctor models` lists those that are there.",
     ),
     Kind(
         "nothing answers for a model at this address of {place}",
@@ -117,7 +117,7 @@ KINDS = (
         "Check the network; a local model's server has to run, and --api-base to be its address.",
         classes=_any("ConnectError", "ConnectTimeout", "ClientConnectorError"),
         quotes=False,
-        ollama_hint="Start it with `ollama serve`; `toolsight models` lists what answers on this machine.",
+        ollama_hint="Start it with `ollama serve`; `toolsight doctor models` lists what answers here.",
     ),
     Kind(
         "{who} did not answer within {seconds}",

@@ -1,7 +1,7 @@
 """Writes spans as OTLP's JSON, one export a line, as the file exporter of the specification does."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,21 @@ _KINDS = {SpanKind.INTERNAL: 1, SpanKind.CLIENT: 3}
 _ERROR = 2
 
 
+def export_lines(spans: Iterable[Span]) -> Iterator[tuple[str, int]]:
+    """The spans as lines, each one an export of at most `BATCH` of them, and how many it holds."""
+    waiting = iter(spans)
+    while batch := list(islice(waiting, BATCH)):
+        yield json.dumps(export_json(batch), separators=(",", ":")), len(batch)
+
+
 def write_spans(path: Path, spans: Iterable[Span]) -> int:
     """Write the spans to a file that is not there yet, and return how many there are. Raises ConfigError."""
-    written, waiting = 0, iter(spans)
+    written = 0
     try:
         with open_private(path, "x", encoding="ascii") as file:
-            while batch := list(islice(waiting, BATCH)):
-                file.write(json.dumps(export_json(batch), separators=(",", ":")) + "\n")
-                written += len(batch)
+            for line, size in export_lines(spans):
+                file.write(f"{line}\n")
+                written += size
     except FileExistsError:
         raise ConfigError(f"{path} exists already", hint="Name another file.") from None
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
@@ -19,103 +20,93 @@ from inspector.engine.workbench import Workbench
 Work = Callable[[Workbench, AccessPolicy], None]
 
 
-@click.group()
-def access() -> None:
-    """Show who may see which tools, and which grant decides. Names everything: for administrators."""
-
-
-@access.command(name="list")
+@click.command()
+@click.argument("name", default="", metavar="[USER]")
+@click.argument("tool", default="", metavar="[TOOL]")
+@click.option("--compare", "other", default="", metavar="USER", help="The tools only one of the two sees.")
 @shared
 @json_option
-def list_users(as_json: bool, **values: Any) -> None:
-    """List every user with the number of tools by server; exit with 2 if a pattern matches no tool."""
+def access(name: str, tool: str, other: str, as_json: bool, **values: Any) -> None:
+    """Show who may see which tools, and why.
+
+    Lists every user, all tools of USER, or why USER may see TOOL or not. It names everything, so it is for
+    administrators. The exit code is 2 if a pattern of the policy matches no tool.
+
+    \b
+    toolsight access ada shop:list_orders --policy policy.yaml --config .mcp.json
+    """
+    if other and (tool or not name):
+        raise click.UsageError("--compare needs one USER, and no TOOL")
     chosen = options(**values)
-
-    def show(bench: Workbench, policy: AccessPolicy) -> None:
-        rows = user_rows(policy, bench.catalog.tools, chosen.expert)
-        if as_json:
-            say_json([{**_row(row), "servers": dict(row.by_server)} for row in rows])
-        else:
-            servers = bench.catalog.servers
-            told = [
-                (
-                    *(row.name, row.organisation, ", ".join(row.roles), str(row.tools)),
-                    *(str(number) for _, number in row.by_server),
-                )
-                for row in rows
-            ]
-            numbers = frozenset(range(3, 4 + len(servers)))
-            say_table(("user", "organisation", "roles", "tools", *servers), told, right=numbers)
-
-    _as_administrator(chosen, show)
+    work: Callable[[Workbench, AccessPolicy, str, bool], None]
+    if other:
+        work = partial(_compare, name, other)
+    elif tool:
+        work = partial(_explain, name, tool)
+    else:
+        work = partial(_show, name) if name else _list
+    _as_administrator(chosen, lambda bench, policy: work(bench, policy, chosen.expert, as_json))
 
 
-@access.command()
-@click.argument("name", metavar="USER")
-@shared
-@json_option
-def show(name: str, as_json: bool, **values: Any) -> None:
-    """Show every tool that USER may see, with the grant that decides."""
-    chosen = options(**values)
-
-    def shown(bench: Workbench, policy: AccessPolicy) -> None:
-        sight = policy.sight(name, chosen.expert)
-        rulings = [ruling(sight, tool.id) for tool in sight.of(bench.catalog.tools)]
-        if as_json:
-            say_json([_data(one) for one in rulings])
-            return
-        if rulings:
-            say_table(("tool", "granted to"), [(one.tool, one.why) for one in rulings], whole=frozenset({0}))
-        say(f"{name} may see {len(rulings):,} of {count(len(bench.catalog.tools), 'tool')}")
-
-    _as_administrator(chosen, shown)
+def _list(bench: Workbench, policy: AccessPolicy, expert: str, as_json: bool) -> None:
+    """Print every user with the number of tools by server."""
+    rows = user_rows(policy, bench.catalog.tools, expert)
+    if as_json:
+        say_json([{**_row(row), "servers": dict(row.by_server)} for row in rows])
+        return
+    servers = bench.catalog.servers
+    cells = [
+        (
+            *(row.name, row.organisation, ", ".join(row.roles), str(row.tools)),
+            *(str(number) for _, number in row.by_server),
+        )
+        for row in rows
+    ]
+    numbers = frozenset(range(3, 4 + len(servers)))
+    say_table(("user", "organisation", "roles", "tools", *servers), cells, right=numbers)
 
 
-@access.command()
-@click.argument("name", metavar="USER")
-@click.argument("tool")
-@shared
-@json_option
-def explain(name: str, tool: str, as_json: bool, **values: Any) -> None:
-    """Say whether USER may see TOOL, and which grant decides, or that none does."""
-    chosen = options(**values)
-
-    def explained(bench: Workbench, policy: AccessPolicy) -> None:
-        found = ruling(policy.sight(name, chosen.expert), bench.catalog.require(tool).id)
-        if as_json:
-            say_json({"user": name, "expert": chosen.expert, **_data(found)})
-            return
-        say(f"{name} {'may' if found.is_seen else 'may not'} see {found.tool}")
-        for grant in found.grants:
-            say(f"  granted to the {holder(grant)}")
-        if not found.is_seen:
-            say(f"  {found.why}")
-
-    _as_administrator(chosen, explained)
+def _show(name: str, bench: Workbench, policy: AccessPolicy, expert: str, as_json: bool) -> None:
+    """Print every tool that a user may see, with the grant that decides."""
+    sight = policy.sight(name, expert)
+    rulings = [ruling(sight, tool.id) for tool in sight.of(bench.catalog.tools)]
+    if as_json:
+        say_json([_data(one) for one in rulings])
+        return
+    if rulings:
+        say_table(("tool", "granted to"), [(one.tool, one.why) for one in rulings], whole=frozenset({0}))
+    say(f"{name} may see {len(rulings):,} of {count(len(bench.catalog.tools), 'tool')}")
 
 
-@access.command()
-@click.argument("first")
-@click.argument("second")
-@shared
-@json_option
-def diff(first: str, second: str, as_json: bool, **values: Any) -> None:
-    """Show which tools only user FIRST and only user SECOND may see."""
-    chosen = options(**values)
+def _explain(
+    name: str, tool: str, bench: Workbench, policy: AccessPolicy, expert: str, as_json: bool
+) -> None:
+    """Print whether a user may see a tool, and which grant decides, or that none does."""
+    found = ruling(policy.sight(name, expert), bench.catalog.require(tool).id)
+    if as_json:
+        say_json({"user": name, "expert": expert, **_data(found)})
+        return
+    say(f"{name} {'may' if found.is_seen else 'may not'} see {found.tool}")
+    for grant in found.grants:
+        say(f"  granted to the {holder(grant)}")
+    if not found.is_seen:
+        say(f"  {found.why}")
 
-    def compared(bench: Workbench, policy: AccessPolicy) -> None:
-        one, other = policy.sight(first, chosen.expert), policy.sight(second, chosen.expert)
-        found = sight_difference(one, other, bench.catalog.tools)
-        if as_json:
-            say_json({"first": first, "second": second, "only": {first: found.first, second: found.second}})
-            return
-        for name, sight, tools in ((first, one, found.first), (second, other, found.second)):
-            say(f"only {name}: {count(len(tools), 'tool')}")
-            for tool_id in tools:
-                say(f"  {tool_id}   {ruling(sight, tool_id).why}")
-        say(f"both: {count(len(found.both), 'tool')}")
 
-    _as_administrator(chosen, compared)
+def _compare(
+    first: str, second: str, bench: Workbench, policy: AccessPolicy, expert: str, as_json: bool
+) -> None:
+    """Print which tools only one of two users may see."""
+    one, other = policy.sight(first, expert), policy.sight(second, expert)
+    found = sight_difference(one, other, bench.catalog.tools)
+    if as_json:
+        say_json({"first": first, "second": second, "only": {first: found.first, second: found.second}})
+        return
+    for name, sight, tools in ((first, one, found.first), (second, other, found.second)):
+        say(f"only {name}: {count(len(tools), 'tool')}")
+        for tool_id in tools:
+            say(f"  {tool_id}   {ruling(sight, tool_id).why}")
+    say(f"both: {count(len(found.both), 'tool')}")
 
 
 def _as_administrator(chosen: Options, work: Work) -> None:

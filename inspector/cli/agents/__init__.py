@@ -1,1 +1,1 @@
-"""`toolsight sessions import`, `sessions requests` and `toolsight agents`: what real agents did."""
+"""`toolsight sessions import`, `sessions requests` and `toolsight sessions agents`: what real agents did."""

@@ -1,4 +1,4 @@
-"""`toolsight agents`: what real agents did with their servers, over the newest imported sessions."""
+"""`toolsight sessions agents`: what real agents did with their servers, over the newest imported sessions."""
 
 from pathlib import Path
 
@@ -23,9 +23,13 @@ _LAST = 50
 @json_option
 @database
 def agents(last: int, as_json: bool, database: Path | None) -> None:
-    """Sum up imported sessions of real agents by server: loaded, called, never called, missed, tokens.
+    """Sum up what imported agents did with each server.
 
-    `toolsight sessions import` imports them. Money is what the reported tokens cost at list prices.
+    Tools known, loaded, called, never called and missed, with tokens; money is what the reported tokens cost
+    at list prices. `toolsight sessions import` imports sessions.
+
+    \b
+    toolsight sessions agents --last 20
     """
     options = Options(database=database)
     stored = [one.id for one in open_store(options).sessions() if one.agent][:last]

@@ -11,8 +11,7 @@ import click
 from inspector.adapters.clock import SystemClock
 from inspector.cli.agents.following import follow
 from inspector.cli.agents.library import AGENT_FOLDERS, MachineLibrary, agent_folder, looked_at, transcripts
-from inspector.cli.agents.option import database_options
-from inspector.cli.options import as_json as json_option, database
+from inspector.cli.options import Options, as_json as json_option, database
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say, say_json, say_table
@@ -48,16 +47,19 @@ def import_sessions(
     as_json: bool,
     database: Path | None,
 ) -> None:
-    """Import transcripts of real agents as sessions: each PATH is one, or a folder of them.
+    """Import transcripts of real agents as sessions.
 
-    What is imported already is not imported again; what was added to a transcript since is. Files are only
-    read, nothing leaves this machine, and what looks like a secret is redacted before anything is
-    stored.
+    Each PATH is a transcript, or a folder of them. Nothing is imported twice; what was added to a transcript
+    since is. Files are only read, nothing leaves this machine, and what looks like a secret is redacted
+    before anything is stored.
+
+    \b
+    toolsight sessions import --agent claude-code
     """
     if not paths and not agents:
         raise click.UsageError("Name transcripts or folders, or an agent with --agent.")
     chosen = [*paths, *_allowed(agents, yes=yes)]
-    options = database_options(database)
+    options = Options(database=database)
     if follows:
         follow(transcripts(chosen, last=1)[0], options, as_json=as_json)
         return
@@ -125,7 +127,7 @@ def _say(report: ImportReport) -> None:
         say_table(headers, rows, right=frozenset({2, 3}), whole=frozenset({0}))
     if len(new) > _LISTED:
         say(f"and {count(len(new) - _LISTED, 'older session')}")
-    say("`toolsight agents` sums up what they did; `toolsight timeline SESSION` shows one.")
+    say("`toolsight sessions agents` sums up what they did; `toolsight sessions show SESSION` shows one.")
 
 
 def report_json(report: ImportReport) -> dict[str, Any]:

@@ -5,9 +5,8 @@ from pathlib import Path
 import click
 
 from inspector.cli.agents.library import MachineLibrary
-from inspector.cli.agents.option import database_options
 from inspector.cli.composition import open_store
-from inspector.cli.options import database
+from inspector.cli.options import Options, database
 from inspector.cli.render import say
 from inspector.domain.error import StoreError
 from inspector.domain.number import count
@@ -18,12 +17,15 @@ from inspector.domain.number import count
 @click.option("--out", required=True, metavar="FILE", help="The file to write or to add to.")
 @database
 def requests(sessions: tuple[str, ...], out: str, database: Path | None) -> None:
-    """Write what was searched for in each SESSION as labelled requests for `toolsight bench --data FILE`.
+    """Turn what agents searched for into labelled requests.
 
-    A search is labelled with the tools of it that were called afterwards, in the same turn. The agent need
-    not have been right, so look through them. What FILE has already is not added again.
+    A search is labelled with the tools it found that were called later in the same turn. The agent need not
+    have been right, so review them. Requests that FILE already has are not added again.
+
+    \b
+    toolsight sessions requests SESSION --out requests.jsonl
     """
-    added = MachineLibrary(database_options(database)).write_requests(sessions, out)
+    added = MachineLibrary(Options(database=database)).write_requests(sessions, out)
     if not added:
         say("nothing to add: no other search led to a call of a tool that it found")
         return
@@ -35,8 +37,14 @@ def requests(sessions: tuple[str, ...], out: str, database: Path | None) -> None
 @click.argument("sessions", nargs=-1, required=True, metavar="SESSION...")
 @database
 def forget(sessions: tuple[str, ...], database: Path | None) -> None:
-    """Delete each SESSION with all its events. An imported one can be imported again."""
-    gone = open_store(database_options(database)).forget(sessions)
+    """Delete each SESSION with all its events.
+
+    An imported one can be imported again.
+
+    \b
+    toolsight sessions forget SESSION
+    """
+    gone = open_store(Options(database=database)).forget(sessions)
     kept = [session for session in sessions if session not in gone]
     say(f"deleted {count(len(gone), 'session')}")
     if kept:

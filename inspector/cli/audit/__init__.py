@@ -1,1 +1,1 @@
-"""`toolsight budget`: what every client's servers cost."""
+"""`toolsight audit`: what every client's servers cost."""

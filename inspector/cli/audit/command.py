@@ -1,4 +1,4 @@
-"""`toolsight budget`: what the servers of every MCP client on this machine cost. It only reads files."""
+"""`toolsight audit`: what the servers of every MCP client on this machine cost. It only reads files."""
 
 import json
 import math
@@ -24,7 +24,7 @@ from inspector.engine.sink import write
 from inspector.engine.tokens.audit.growth import Change, Key, Tokens, changes, totals
 from inspector.engine.tokens.audit.result import Audit
 
-_MAKE = "Create one with `toolsight budget --json`."
+_MAKE = "Create one with `toolsight audit --json`."
 _Path = click.Path(path_type=Path)
 
 
@@ -67,12 +67,15 @@ def budget(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Show what the servers of every MCP client on this machine cost, or those of --config.
+    """Measure the servers of every MCP client on this machine.
 
-    Reads the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI and
-    Toolsight, and changes none. A server is started only with your consent, and only once even if several
-    clients have it. Without consent, its tools are measured as of its last connection, if there was one.
-    Money is that of a whole session with its searches, as `toolsight cost` has it for one configuration.
+    It reads the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI and
+    Toolsight, or --config, and changes none. A server is started only with your consent, and only once even
+    if several clients have it. Without consent, its tools are measured as of its last connection, if there
+    was one. Money is that of a whole session with its searches, as in `toolsight cost`.
+
+    \b
+    toolsight audit --baseline audit.json --max-increase 5%
     """
     if as_json and as_markdown:
         raise click.UsageError("--json and --markdown cannot be used together")

@@ -22,7 +22,7 @@ from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.cli import composition
 from inspector.cli.consent import require_consent
 from inspector.cli.cost.assumption import Assumed
-from inspector.cli.leftover import ask_about_leftovers
+from inspector.cli.doctor.orphans import ask_about_leftovers
 from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
 from inspector.cli.progress import Progress

@@ -25,7 +25,7 @@ from inspector.engine.measure.calibrate import (
     SETTINGS,
     Calibration,
     Point,
-    calibrate,
+    calibrate as calibrated,
     threshold_of,
 )
 from inspector.engine.measure.prepare import prepare
@@ -37,7 +37,7 @@ _NAME = 20
 _ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
 
 
-@click.command(name="calibrate")
+@click.command("calibrate")
 @click.option("--ranker", type=click.Choice(list(SETTINGS)), default="hybrid", show_default=True)
 @click.option(
     "--data",
@@ -52,13 +52,16 @@ _ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
 )
 @as_json
 @shared
-def command(ranker: str, data: Path | None, embedding_model: str, as_json: bool, **values: Any) -> None:
-    """Find the thresholds from which on a search should answer.
+def calibrate(ranker: str, data: Path | None, embedding_model: str, as_json: bool, **values: Any) -> None:
+    """Find the confidence from which a search should answer.
 
-    For hybrid they are confidences, and requests are counted: those with a right tool among the first five.
-    From one on it answers “found”, from a lower one “closest”, below that “nothing”.
-    For dense it is a cosine, and single tools are counted: those among the first ten. For iso, too: it is the
-    threshold of the per-turn gate. What dense finds also holds for the ranker three-tier.
+    For hybrid, thresholds are confidences and requests are counted: those with a right tool in the first
+    five. Above one threshold the answer is “found”, above a lower one “closest”, below that “nothing”. For
+    dense, the threshold is a cosine and tools are counted: those in the first ten. For iso, too: it is the
+    threshold of the per-turn gate. The ranker three-tier uses the threshold of dense.
+
+    \b
+    toolsight bench calibrate --data requests.jsonl --config .mcp.json
     """
     chosen = options(**values)
     dataset = generated(chosen) if data is None else read_datasets(Selection((data,)), chosen)[0]
@@ -93,7 +96,7 @@ def _calibrated(dataset: DataSet, ranker: str, model: str, chosen: Options) -> C
             )
             if not prepared.is_complete:
                 return None
-            return calibrate(
+            return calibrated(
                 CatalogRankers(prepared.index, dataset.settings),
                 dataset.evalset,
                 ranker_name=ranker,

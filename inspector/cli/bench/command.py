@@ -16,6 +16,7 @@ from inspector.cli import composition
 from inspector.cli.bench.dataset import Selection, read_datasets
 from inspector.cli.bench.report import difference_report, standing_lines, text_report
 from inspector.cli.client.option import as_clients, client_ranker, say_search_as
+from inspector.cli.group import CommandGroup
 from inspector.cli.options import Options, options, shared
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
@@ -33,6 +34,12 @@ from inspector.engine.sink import write
 
 # Queries are not patterns, so what `regex` scores for them says little.
 DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "regex")
+_COMMANDS = {
+    "calibrate": "bench.calibrate",
+    "label": "bench.label",
+    "runs": "runs.command",
+    "papers": "research.command",
+}
 _WITH_DETAILS = ("text", "markdown")
 _NO_TERMINAL = (200, 24)
 _Path = click.Path(path_type=Path)
@@ -45,7 +52,7 @@ def _a_number(_context: click.Context, _parameter: click.Parameter, value: float
     return value
 
 
-@click.command()
+@click.group(cls=CommandGroup, modules=_COMMANDS, invoke_without_command=True)
 @click.option(
     "--data",
     multiple=True,
@@ -98,7 +105,10 @@ def _a_number(_context: click.Context, _parameter: click.Parameter, value: float
     "--embedding-model", default="packaged", show_default=True, help="packaged, none, or any fastembed model."
 )
 @shared
+@click.pass_context
 def bench(
+    context: click.Context,
+    /,
     data: tuple[Path, ...],
     rankers: tuple[str, ...],
     clients: tuple[Client, ...],
@@ -112,7 +122,13 @@ def bench(
     embedding_model: str,
     **values: Any,
 ) -> None:
-    """Measure how well and how fast rankers find the right tools for labelled requests."""
+    """Measure how well and how fast rankers find the right tools.
+
+    \b
+    toolsight bench --data requests.jsonl --ranker hybrid --ranker bm25 server.py
+    """
+    if context.invoked_subcommand is not None:
+        return
     wanted = (*map(require_ranker, rankers), *map(client_ranker, clients))
     names = tuple(dict.fromkeys(wanted or DEFAULT_RANKERS))
     if details and (form not in _WITH_DETAILS or len(names) < 2):

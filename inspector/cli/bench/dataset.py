@@ -53,7 +53,7 @@ def read_datasets(selection: Selection, options: Options) -> list[DataSet]:
 def generated(options: Options) -> DataSet:
     """Requests made of the texts of the tools that the options name. Raises ConfigError."""
     say("Requests are generated from the tools' own texts: easier than what people ask.", err=True)
-    say("hint:  Label your own with `toolsight eval add`, and pass them with --data.", err=True)
+    say("hint:  Label your own with `toolsight bench label`, and pass them with --data.", err=True)
     live = connect_catalog(options)
     tools = live.catalog.tools
     if not tools:
@@ -74,7 +74,9 @@ def _read(path: Path, live: Callable[[], LiveCatalog]) -> DataSet:
 def _shaped(dataset: DataSet, selection: Selection) -> DataSet:
     evalset = dataset.evalset
     if not evalset.cases:
-        raise ConfigError(f"{evalset.name} has no requests", hint="`toolsight eval generate` writes some.")
+        raise ConfigError(
+            f"{evalset.name} has no requests", hint="`toolsight bench label --generate` writes some."
+        )
     if selection.distractors is not None:
         folder = selection.distractors
         name = f"{evalset.name}+{_name(folder.resolve().name)}"

@@ -24,21 +24,26 @@ from inspector.domain.server import ServerPhase
 from inspector.domain.tool import Tool
 from inspector.engine.access.opened import OpenedConfiguration
 from inspector.engine.ports import ApprovalRequest, Decision
+from inspector.engine.workbench import Workbench
 
 _TEXT = ("string", "any")
 
 
 @click.command()
-@click.argument("tool", metavar="SERVER:TOOL")
+@click.argument("tool")
 @click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--arguments", default="", metavar="JSON", help="All arguments as one JSON object.")
 @shared
 @as_json
 def call(tool: str, pairs: tuple[str, ...], arguments: str, as_json: bool, **values: Any) -> None:
-    """Call SERVER:TOOL with these arguments and print its result.
+    """Call TOOL with these arguments and print its result.
 
-    A value is read as its parameter's type: text as it is, anything else as JSON. A call that may change
-    something asks first (--yes allows it). The exit code is 1 if the tool reports an error or was not called.
+    TOOL is SERVER:NAME, or a name that only one server has. A value is read as its parameter's type: text as
+    it is, anything else as JSON. A call that may change something asks first; --yes allows it. The exit code
+    is 1 if the tool reports an error or was not called.
+
+    \b
+    toolsight call weather:get_forecast city=Oslo days=3 --demo
     """
     if arguments and pairs:
         raise click.UsageError("give KEY=VALUE pairs or --arguments, not both")
@@ -54,13 +59,7 @@ def call(tool: str, pairs: tuple[str, ...], arguments: str, as_json: bool, **val
 async def _called(tool_id: str, pairs: Sequence[str], text: str, chosen: Options) -> ToolResult:
     opened = _with_its_server(read_configuration(chosen), tool_id)
     async with headless(chosen, opened, record=True, listing=True) as bench:
-        for server in bench.state.servers.values():
-            if server.phase is ServerPhase.FAILED:
-                raise ToolsightError(f"{server.name}: {server.reason}", hint=server.hint)
-        tool = bench.catalog.get(tool_id)
-        if tool is None:
-            near = ", ".join(closest(tool_id, list(bench.catalog.by_id))) or "none"
-            raise ConfigError(f"there is no tool '{tool_id}'", hint=f"Closest: {near}.")
+        tool = _tool(bench, tool_id)
         given = _object(text) if text else _read(tool, pairs)
         why, approver = why_ask(tool, bench.state), TerminalApprover(yes=chosen.yes)
         request = ApprovalRequest(tool, given, why, offers_trust=why == CLAIMED)
@@ -69,11 +68,28 @@ async def _called(tool_id: str, pairs: Sequence[str], text: str, chosen: Options
         return await bench.call(tool.id, given)
 
 
+def _tool(bench: Workbench, tool_id: str) -> Tool:
+    """The tool. Raises ConfigError for an unknown one, or the error of a server that could not list it."""
+    if not bench.catalog.named(tool_id):
+        for server in bench.state.servers.values():
+            if server.phase is ServerPhase.FAILED:
+                raise ToolsightError(f"{server.name}: {server.reason}", hint=server.hint)
+    try:
+        return bench.catalog.require(tool_id)
+    except ToolsightError as error:
+        raise ConfigError(error.message, hint=error.hint) from error
+
+
 def _with_its_server(opened: OpenedConfiguration, tool_id: str) -> OpenedConfiguration:
-    """The configuration with the tool's server alone: no other has to start. Raises ConfigError."""
+    """The configuration with the tool's server alone: no other has to start. Raises ConfigError.
+
+    Which server a bare name belongs to is known only when all of them are connected.
+    """
     name, colon, _ = tool_id.partition(":")
+    if not colon:
+        return opened
     known = [spec.name for spec in opened.seen.servers]
-    if not colon or name not in known:
+    if name not in known:
         hint = did_you_mean("Write SERVER:TOOL; servers", name, known) or "There is no server to call."
         raise ConfigError(f"'{tool_id}' names no server", hint=hint)
     return opened.only(name)

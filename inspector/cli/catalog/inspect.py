@@ -21,7 +21,7 @@ from inspector.domain.contradiction import contradiction
 from inspector.domain.number import count, percent, tokens
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState
-from inspector.domain.tool import definition
+from inspector.domain.tool import Tool, definition
 from inspector.engine.workbench import Workbench
 
 _STDERR_LINES = 5
@@ -41,7 +41,13 @@ _EVERY = "\0"
 @shared
 @as_json
 def servers(wire: str, as_json: bool, **values: Any) -> None:
-    """Connect to every server and show the outcome; exit with 1 if one failed."""
+    """Connect to every server and show what happened.
+
+    The exit code is 1 if a server failed.
+
+    \b
+    toolsight servers --config .mcp.json
+    """
 
     async def work(bench: Workbench) -> None:
         if wire:
@@ -95,91 +101,94 @@ def _say_flaws(bench: Workbench, server: ServerState) -> None:
     is_flag=True,
     help="What changed since each server was connected last: new, gone, and what other definitions break.",
 )
+@click.option("--request", is_flag=True, help="The next request: the manifest and the tools exactly as sent.")
 @as_client
 @shared
 @as_json
-def tools(tool_id: str, changes: bool, client: Client | None, as_json: bool, **values: Any) -> None:
-    """List the permitted tools with their tokens, and what contradicts the claims of their servers.
+def tools(
+    tool_id: str, changes: bool, request: bool, client: Client | None, as_json: bool, **values: Any
+) -> None:
+    """List the tools with their tokens and states.
 
-    With --as, they are listed as that client gets them, and TOOL, by its id, is shown whole. The exit code is
-    1 if a server failed, whose tools are missing.
+    A line names each tool whose name or parameters contradict its annotations. With --client, the tools are
+    listed as that client gets them, and TOOL is shown whole. The exit code is 1 if a server failed, whose
+    tools are missing.
+
+    \b
+    toolsight tools --client codex server.py
     """
-    if changes and (tool_id or client is not None):
-        raise click.UsageError("--changes is of every server: leave out TOOL and --as.")
+    if changes + request > 1 or ((changes or request) and (tool_id or client is not None)):
+        raise click.UsageError("--changes and --request are about all tools: leave out TOOL and --client.")
     if tool_id and client is None:
-        raise click.UsageError("TOOL needs --as: `toolsight call TOOL` calls it.")
+        raise click.UsageError("TOOL needs --client: `toolsight call TOOL` calls it.")
 
     async def work(bench: Workbench) -> None:
         if changes:
             say_changes(bench, as_json=as_json)
-            return
-        if client is not None:
+        elif request:
+            _say_request(bench, as_json=as_json)
+        elif client is not None:
             say_catalog_as(bench, client, tool_id, as_json=as_json)
-            return
-        if as_json:
-            say_json(
-                [
-                    {
-                        **asdict(bench.state.tools[tool.id]),
-                        "description": tool.description,
-                        "definition": definition(tool),
-                        "annotations": asdict(tool.annotations),
-                        "tags": bench.retrieval.rules.tags.of(tool),
-                        "contradiction": contradiction(tool),
-                        "asked": why_ask(tool, bench.state),
-                    }
-                    for tool in bench.catalog.tools
-                ]
-            )
-            return
-        rows = [
-            (tool.id, bench.state.tools[tool.id].binding, str(bench.state.tools[tool.id].tokens))
-            for tool in bench.catalog.tools
-        ]
-        say_table(("tool", "state", "tokens"), rows, right=frozenset({2}))
-        say(f"{count(len(rows), 'tool')}, tokens by {bench.accounting.meter.tokenizer.label}")
-        for tool in bench.catalog.tools:
-            if against := contradiction(tool):
-                say(f"⚠ {tool.id}: {against}")
+        elif as_json:
+            say_json([_tool_json(bench, tool) for tool in bench.catalog.tools])
+        else:
+            _say_tools(bench)
 
     if not run_headless(options_as(client, **values), work, listing=True):
         sys.exit(Exit.FAILED)
 
 
-@click.command()
-@shared
-@as_json
-def manifest(as_json: bool, **values: Any) -> None:
+def _tool_json(bench: Workbench, tool: Tool) -> dict[str, Any]:
+    return {
+        **asdict(bench.state.tools[tool.id]),
+        "description": tool.description,
+        "definition": definition(tool),
+        "annotations": asdict(tool.annotations),
+        "tags": bench.retrieval.rules.tags.of(tool),
+        "contradiction": contradiction(tool),
+        "asked": why_ask(tool, bench.state),
+    }
+
+
+def _say_tools(bench: Workbench) -> None:
+    rows = [
+        (tool.id, bench.state.tools[tool.id].binding, str(bench.state.tools[tool.id].tokens))
+        for tool in bench.catalog.tools
+    ]
+    say_table(("tool", "state", "tokens"), rows, right=frozenset({2}))
+    say(f"{count(len(rows), 'tool')}, tokens by {bench.accounting.meter.tokenizer.label}")
+    for tool in bench.catalog.tools:
+        if against := contradiction(tool):
+            say(f"⚠ {tool.id}: {against}")
+
+
+def _say_request(bench: Workbench, *, as_json: bool) -> None:
     """Print the manifest and the `tools` array exactly as the model gets them."""
-
-    async def work(bench: Workbench) -> None:
-        request = bench.next_request()
-        tokens = bench.accounting.meter.entries(request.tools)
-        if as_json:
-            say_json(
-                {
-                    "manifest": bench.state.manifest,
-                    "rules": bench.state.manifest_rules,
-                    "decision": bench.state.decision,
-                    "pool": bench.state.pool,
-                    "tools": request.tools,
-                    "tokens": sum(tokens),
-                    "tokenizer": asdict(bench.accounting.meter.tokenizer),
-                }
-            )
-            return
-        state = bench.state
-        say(state.manifest or state.pool or "Nothing is deferred, so there is no manifest.")
-        for rule in state.manifest_rules:
-            say(f"(shortened: {rule})")
-        say(f"\ndiscovery {state.decision}")
-        say()
-        names = [entry["function"]["name"] for entry in request.tools]
-        rows = [(name, str(count)) for name, count in zip(names, tokens, strict=True)]
-        say_table(("bound", "tokens"), rows, right=frozenset({1}))
-        say(f"tokens by {bench.accounting.meter.tokenizer.label}")
-
-    run_headless(options(**values), work, listing=True)
+    request = bench.next_request()
+    tokens = bench.accounting.meter.entries(request.tools)
+    state = bench.state
+    if as_json:
+        say_json(
+            {
+                "manifest": state.manifest,
+                "rules": state.manifest_rules,
+                "decision": state.decision,
+                "pool": state.pool,
+                "tools": request.tools,
+                "tokens": sum(tokens),
+                "tokenizer": asdict(bench.accounting.meter.tokenizer),
+            }
+        )
+        return
+    say(state.manifest or state.pool or "Nothing is deferred, so there is no manifest.")
+    for rule in state.manifest_rules:
+        say(f"(shortened: {rule})")
+    say(f"\ndiscovery {state.decision}")
+    say()
+    names = [entry["function"]["name"] for entry in request.tools]
+    rows = [(name, str(count)) for name, count in zip(names, tokens, strict=True)]
+    say_table(("bound", "tokens"), rows, right=frozenset({1}))
+    say(f"tokens by {bench.accounting.meter.tokenizer.label}")
 
 
 def say_budget(budget: Budget) -> None:

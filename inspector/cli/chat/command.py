@@ -23,7 +23,11 @@ from inspector.engine.workbench import Workbench
 @shared
 @as_json
 def chat(message: tuple[str, ...], as_json: bool, **values: Any) -> None:
-    """Send each MESSAGE in turn and run the discovery loop for it."""
+    """Send each MESSAGE in turn and run the discovery loop.
+
+    \b
+    toolsight chat "Which orders shipped late?" --config .mcp.json --model openai/gpt-5
+    """
     chosen = options(**values)
 
     async def work(bench: Workbench) -> None:

@@ -15,7 +15,13 @@ from inspector.cli.options import as_json, options, shared
 @shared
 @as_json
 def demo(headless: bool, scenario: str, as_json: bool, **values: Any) -> None:
-    """Open the app on the demo servers. Without a terminal, or with --headless, play the conversation."""
+    """Open the app on the demo servers.
+
+    Without a terminal, or with --headless, print the scripted conversation.
+
+    \b
+    toolsight demo --headless
+    """
     chosen = options(**values)
     without_app = headless or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
     if scenario:

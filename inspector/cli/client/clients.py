@@ -27,7 +27,11 @@ behind it; a remark is behind none. `toolsight clients --markdown` prints this p
 @click.option("--markdown", is_flag=True, help="Print everything as Markdown.")
 @as_json
 def clients(name: str, *, markdown: bool, as_json: bool) -> None:
-    """Say what is known of real clients (or of CLIENT), with sources, dates and confidence."""
+    """Show what is known of real MCP clients, with sources.
+
+    \b
+    toolsight clients codex
+    """
     chosen = (find_client(name),) if name else all_clients()
     if as_json:
         say_json([{**asdict(one), "confidence": _confidence(one)} for one in chosen])
@@ -57,7 +61,9 @@ def _say_list(chosen: tuple[Client, ...]) -> None:
     ]
     headers = ("client", "listed first", "searches by", "results", "how sure that is")
     say_table(headers, rows, right=frozenset({3}), whole=frozenset({0, 2}))
-    say("`toolsight clients CLIENT` has the facts; `toolsight tools --as CLIENT` shows your servers there.")
+    say(
+        "`toolsight clients CLIENT` has the facts; `toolsight tools --client CLIENT` shows your servers there."
+    )
 
 
 def _say_client(client: Client) -> None:

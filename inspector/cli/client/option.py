@@ -1,4 +1,4 @@
-"""`--as CLIENT`: the option with which commands look at tools as a real client does."""
+"""`--client CLIENT`: the option with which commands look at tools as a real client does."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,15 +29,15 @@ def _clients(
 
 _CHOICE = f"one of {', '.join(NAMES)}"
 as_client = click.option(
-    "--as",
+    "--client",
     "client",
     default="",
     metavar="CLIENT",
     callback=_client,
-    help=f"As this client does it: {_CHOICE}; `toolsight clients` says what is known of each.",
+    help=f"As this client does it: {_CHOICE}; see `toolsight clients`.",
 )
 as_clients = click.option(
-    "--as",
+    "--client",
     "clients",
     multiple=True,
     metavar="CLIENT",
@@ -105,7 +105,7 @@ def require_offered(client: Client, tool: Tool) -> None:
     """Raises ConfigError if the client's model never gets a tool, with the reason."""
     refused = see(client, tool).refused
     if refused:
-        hint = f"`toolsight tools {tool.id} --as {client.name}` shows it there."
+        hint = f"`toolsight tools {tool.id} --client {client.name}` shows it there."
         raise ConfigError(f"{client.title} refuses {tool.id}: {refused}", hint=hint)
 
 

@@ -39,7 +39,12 @@ _OF_A_RECORD = frozenset({"calls", "calls_per_turn", "growth", "searches_per_cal
 @shared
 @as_json
 def cost(session: str, as_json: bool, **values: Any) -> None:
-    """Show what a session costs with every tool bound, and with each other delivery."""
+    """Price a session under each tool loading strategy.
+
+    \b
+    toolsight cost --config .mcp.json
+    toolsight cost --session SESSION
+    """
     terms = assumed(values)
     chosen = options(**values)
     if session:
@@ -104,7 +109,7 @@ def _require_sizes(records: Sequence[Record]) -> None:
         raise ConfigError(
             f"the transcript does not hold the definitions of {count(unknown, 'tool')}, "
             "so nobody can say what they would cost otherwise",
-            hint="`toolsight agents` shows what the provider reported, and what that costs.",
+            hint="`toolsight sessions agents` shows what the provider reported, and what that costs.",
         )
 
 

@@ -1,4 +1,4 @@
-"""`toolsight inertia`: what is called after what, by whom, and how sure that is."""
+"""`toolsight sessions next`: what is called after what, by whom, and how sure that is."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,12 +6,11 @@ from pathlib import Path
 import click
 
 from inspector.adapters.clock import SystemClock
-from inspector.cli.agents.option import database_options
 from inspector.cli.composition import load_seeds
 from inspector.cli.inertia.library import RecordedFlows
 from inspector.cli.inertia.report import say_flow, say_personas
-from inspector.cli.inertia.score import score
-from inspector.cli.options import as_json as json_option, database as database_option
+from inspector.cli.inertia.score import say_score
+from inspector.cli.options import Options, as_json as json_option, database as database_option
 from inspector.cli.render import say, say_json
 from inspector.domain.closest import closest
 from inspector.domain.composition_settings import InertiaSettings
@@ -20,37 +19,66 @@ from inspector.domain.inertia import Aging
 from inspector.engine.composition.flow import Flow, exported, flows
 
 _DEFAULTS = InertiaSettings()
-_persona = click.option("--persona", default="", help="Whose habits: an agent, a toolset or a name.")
-_half_life = click.option(
+_EMPTY = (
+    "No call has been recorded yet. `toolsight sessions import --agent NAME` reads those of real agents, and "
+    "`toolsight sessions next --check FILE` checks a file of transitions."
+)
+
+
+@click.command("next")
+@click.option("--persona", default="", help="Whose habits: an agent, a toolset or a name.")
+@click.option(
     "--half-life",
     type=click.FloatRange(min=0),
     default=_DEFAULTS.half_life_days,
     show_default=True,
     help="Days after which a call counts half; 0 counts old calls in full.",
 )
-_EMPTY = (
-    "No call has been recorded yet. `toolsight sessions import --agent NAME` reads those of real agents, and "
-    "`toolsight inertia seed FILE` checks a file of transitions."
+@click.option("--export", "exports", is_flag=True, help="Print JSON that the setting inertia.seed reads.")
+@click.option(
+    "--check",
+    "seed",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Instead, check a file of transitions (JSON or YAML) and print what it says.",
 )
-
-
-@click.group(invoke_without_command=True)
-@database_option
-@click.pass_context
-def inertia(context: click.Context, database: Path | None) -> None:
-    """Show which tool is called after which in recorded sessions, and how sure that is."""
-    if context.invoked_subcommand is None:
-        context.invoke(show, database=database)
-
-
-@inertia.command()
-@_persona
-@_half_life
+@click.option(
+    "--score",
+    "folder",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Instead, measure how well the runs in FOLDER (as in `bench runs`) could have been predicted.",
+)
 @json_option
 @database_option
-def show(persona: str, half_life: float, as_json: bool, database: Path | None) -> None:
+def next_tools(
+    persona: str,
+    half_life: float,
+    exports: bool,
+    seed: Path | None,
+    folder: Path | None,
+    as_json: bool,
+    database: Path | None,
+) -> None:
+    """Show which tool is called after which, and how surely.
+
+    \b
+    toolsight sessions next --persona claude-code
+    """
+    if sum((exports, seed is not None, folder is not None)) > 1:
+        raise click.UsageError("give only one of --export, --check and --score")
+    if folder is not None:
+        say_score(folder, as_json=as_json)
+    elif seed is not None:
+        _check(seed, as_json=as_json)
+    elif exports:
+        say_json({"personas": [exported(one) for one in _chosen(_recorded(database, half_life), persona)]})
+    else:
+        _show(_recorded(database, half_life), persona, as_json=as_json)
+
+
+def _show(found: Sequence[Flow], persona: str, *, as_json: bool) -> None:
     """Print what follows what, for the persona that is known best or the one that is named."""
-    found = _recorded(database, half_life)
     if as_json:
         say_json([exported(one) for one in _chosen(found, persona)])
     elif not found:
@@ -60,34 +88,19 @@ def show(persona: str, half_life: float, as_json: bool, database: Path | None) -
         say_flow(_chosen(found, persona)[0])
 
 
-@inertia.command()
-@_persona
-@_half_life
-@database_option
-def export(persona: str, half_life: float, database: Path | None) -> None:
-    """Print the transitions as JSON that `inertia.seed` reads again elsewhere."""
-    say_json({"personas": [exported(one) for one in _chosen(_recorded(database, half_life), persona)]})
-
-
-@inertia.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@json_option
-def seed(file: Path, as_json: bool) -> None:
-    """Check a file of transitions, JSON or YAML, and print what it says; nothing is stored."""
-    found = flows(load_seeds(file), Aging(0.0))
+def _check(seed: Path, *, as_json: bool) -> None:
+    """Print what a file of transitions says; nothing is stored."""
+    found = flows(load_seeds(seed), Aging(0.0))
     if as_json:
         say_json([exported(one) for one in found])
         return
     for one in found:
         say_flow(one)
-    say(f"\nIt is read where a session has it: --set inertia.enabled=true --set inertia.seed={file}")
-
-
-inertia.add_command(score)
+    say(f"\nA session uses it with --set inertia.enabled=true --set inertia.seed={seed}")
 
 
 def _recorded(database: Path | None, half_life: float) -> tuple[Flow, ...]:
-    graphs = RecordedFlows(database_options(database)).graphs()
+    graphs = RecordedFlows(Options(database=database)).graphs()
     return flows(graphs, Aging(SystemClock().now(), half_life))
 
 

@@ -1,13 +1,10 @@
-"""`toolsight inertia score`: how well recorded runs of agents could have been predicted."""
+"""`toolsight sessions next --score`: how well recorded runs of agents could have been predicted."""
 
 from pathlib import Path
 from typing import Any
 
-import click
-
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.files.recording import read_runs
-from inspector.cli.options import as_json as json_option
 from inspector.cli.progress import Progress
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.number import count, percent
@@ -23,11 +20,8 @@ from inspector.engine.composition.transition import RunFacts, facts
 from inspector.engine.measure.bootstrap import Estimate
 
 
-@click.command()
-@click.argument("folder", type=click.Path(path_type=Path), metavar="FOLDER")
-@json_option
-def score(folder: Path, as_json: bool) -> None:
-    """Score predictions on recorded runs: FOLDER has recordings as `toolsight runs` reads them.
+def say_score(folder: Path, *, as_json: bool) -> None:
+    """Print how well predictions do on recorded runs, which `bench runs` reads in the same formats.
 
     A run is predicted by what the others called: without the run, or without every attempt at its task. Only
     first uses of a tool count, and beside the graph stand the rules that it has to beat.

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
+from inspector.cli.group import CommandGroup
 from inspector.cli.marketplace import report
 from inspector.cli.marketplace.installing import install_plugin, remove_server
 from inspector.cli.marketplace.opening import open_marketplace
@@ -25,9 +26,17 @@ from inspector.cli.run import run
 from inspector.domain.error import ConfigError
 from inspector.domain.knob import find_knob
 from inspector.domain.number import count
+from inspector.engine.workbench import Workbench
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PROBLEMS_TOLD = 10
+_COMMANDS = {
+    "search": "marketplace.command",
+    "show": "marketplace.command",
+    "install": "marketplace.command",
+    "remove": "marketplace.command",
+    "import": "marketplace.command:import_catalog",
+}
 
 
 def _options(function: F) -> F:
@@ -52,61 +61,66 @@ def _chosen(catalogs: tuple[str, ...], **values: Any) -> Options:
     return options(**values)
 
 
-@click.group()
+@click.group(cls=CommandGroup, modules=_COMMANDS)
 def marketplace() -> None:
-    """Find, install and remove servers of a marketplace; nothing is installed without a person's yes.
+    """Find, install and remove servers.
 
-    The catalogs are those of the setting marketplace.catalogs, of --catalog, and what was imported.
+    Only you can install, never a model. The catalogs are those of the setting marketplace.catalogs, of
+    --catalog, and imported ones.
+
+    \b
+    toolsight marketplace search "exchange rates" --demo
     """
 
 
-@marketplace.command("search")
-@click.argument("query")
+@click.command()
+@click.argument("query", default="", metavar="[QUERY]")
 @click.option("--limit", default=5, show_default=True, type=click.IntRange(1, 100), help="The most plugins.")
+@click.option("--category", default="", help="Without QUERY: only plugins of this category.")
 @_options
 @as_json
-def search(query: str, limit: int, as_json: bool, **values: Any) -> None:
-    """Search the plugins that are not installed, and say how well each fits."""
+def search(query: str, limit: int, category: str, as_json: bool, **values: Any) -> None:
+    """Search plugins by what they do; without QUERY, list all.
+
+    \b
+    toolsight marketplace search "exchange rates" --demo
+    """
+    if query and category:
+        raise click.UsageError("--category narrows the list: leave out QUERY.")
 
     async def work() -> None:
         async with open_marketplace(_chosen(**values)) as bench:
-            found = await report.settled_search(bench, query, limit)
-            say_json(report.search_json(found)) if as_json else report.say_found(found)
+            if query:
+                found = await report.settled_search(bench, query, limit)
+                say_json(report.search_json(found)) if as_json else report.say_found(found)
+            else:
+                _list(bench, category, as_json=as_json)
 
     run(work())
 
 
-@marketplace.command("list")
-@click.option("--category", default="", help="Only plugins of this category.")
-@_options
-@as_json
-def list_plugins(category: str, as_json: bool, **values: Any) -> None:
-    """List every plugin of the catalogs, with what is installed already."""
-
-    async def work() -> None:
-        async with open_marketplace(_chosen(**values)) as bench:
-            market = bench.marketplace
-            shown = [one for one in market.plugins if category in ("", one.category)]
-            if as_json:
-                say_json(
-                    {
-                        "plugins": [report.plugin_json(bench, one) for one in shown],
-                        "problems": market.problems,
-                    }
-                )
-                return
-            report.say_plugins(bench, shown)
-            _say_problems(market.problems)
-
-    run(work())
+def _list(bench: Workbench, category: str, *, as_json: bool) -> None:
+    """Print every plugin of the catalogs, with what is installed already."""
+    market = bench.marketplace
+    shown = [one for one in market.plugins if category in ("", one.category)]
+    if as_json:
+        plugins = [report.plugin_json(bench, one) for one in shown]
+        say_json({"plugins": plugins, "problems": market.problems})
+        return
+    report.say_plugins(bench, shown)
+    _say_problems(market.problems)
 
 
-@marketplace.command("show")
+@click.command("show")
 @click.argument("name")
 @_options
 @as_json
 def show(name: str, as_json: bool, **values: Any) -> None:
-    """Show a plugin: its tools, the exact command, what it needs and what it says that it reaches."""
+    """Show a plugin: its tools, its command and its needs.
+
+    \b
+    toolsight marketplace show fixtures/currency --demo
+    """
 
     async def work() -> None:
         async with open_marketplace(_chosen(**values)) as bench:
@@ -116,7 +130,7 @@ def show(name: str, as_json: bool, **values: Any) -> None:
     run(work())
 
 
-@marketplace.command("install")
+@click.command("install")
 @click.argument("name")
 @click.option(
     "--env", "given", multiple=True, metavar="NAME=VALUE", help="The value of a variable that it needs."
@@ -125,10 +139,14 @@ def show(name: str, as_json: bool, **values: Any) -> None:
 @_options
 @as_json
 def install(name: str, given: tuple[str, ...], yes: bool, as_json: bool, **values: Any) -> None:
-    """Install a plugin: show the command and the change of the file, ask, start it, then write the file.
+    """Install a plugin, after showing what would change.
 
-    If it does not start, or the file cannot be written, everything is as it was. A secret need not be in the
+    It shows the command and the change of the file, asks, starts the server, then writes the file. If the
+    server does not start, or the file cannot be written, everything is as before. A secret need not be in the
     file: the value ${NAME} takes it from your environment at every start.
+
+    \b
+    toolsight marketplace install fixtures/currency --config .mcp.json
     """
     pairs = dict(_pair(one) for one in given)
 
@@ -141,13 +159,19 @@ def install(name: str, given: tuple[str, ...], yes: bool, as_json: bool, **value
     run(work())
 
 
-@marketplace.command("remove")
+@click.command("remove")
 @click.argument("server")
 @click.option("--yes", is_flag=True, help="Remove it without asking; what it changes is told all the same.")
 @_options
 @as_json
 def remove(server: str, yes: bool, as_json: bool, **values: Any) -> None:
-    """Take a server out of the configuration, installed from a marketplace or not; a backup is kept."""
+    """Take a server out of the configuration.
+
+    A backup of the file is kept.
+
+    \b
+    toolsight marketplace remove currency --config .mcp.json
+    """
 
     async def work() -> None:
         async with open_marketplace(_chosen(**values)) as bench:
@@ -158,16 +182,19 @@ def remove(server: str, yes: bool, as_json: bool, **values: Any) -> None:
     run(work())
 
 
-@marketplace.command("import")
+@click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--name", default="", help="Keep it under this name; by default, the file's.")
 @database
 @as_json
 def import_catalog(file: Path, name: str, as_json: bool, database: Path | None) -> None:
-    """Keep the plugins of a catalog or of a snapshot of an MCP registry, for every session.
+    """Keep a catalog of plugins for every session.
 
     FILE is Toolsight's own format, a server.json, or an answer of a registry's list of servers. Entries that
-    cannot be read are counted and left out. The same name again replaces what was imported before.
+    cannot be read are counted and left out. Importing under the same name replaces the earlier catalog.
+
+    \b
+    toolsight marketplace import servers.json
     """
     from inspector.adapters.files.marketplace.reader import keep_catalog, read_catalog
     from inspector.cli.composition import imported_path

@@ -1,1 +1,1 @@
-"""`toolsight sessions`, `events` and `timeline`."""
+"""`toolsight sessions`: the list, and one session shown as a timeline, events or spans."""

@@ -1,4 +1,4 @@
-"""Exports a recorded session as OpenTelemetry spans, to a file or to a collector."""
+"""Exports a recorded session as OpenTelemetry spans: printed, to a file, or to a collector."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from inspector.cli.render import say, say_json
+from inspector.cli.render import say, say_json, say_raw
 from inspector.domain.events import Record
 from inspector.domain.number import count
 from inspector.engine.sink import clean
@@ -17,50 +17,45 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
-class OtelOptions:
-    """Where the spans go, one of the two, and whether they hold what was said."""
+class SpanOptions:
+    """Where the spans go, by default to standard output, and whether they hold what was said."""
 
     file: Path | None = None
     endpoint: str = ""
     content: bool = False
 
-    @property
-    def is_asked(self) -> bool:
-        """Whether there is anything to export."""
-        return self.file is not None or bool(self.endpoint)
-
 
 _OPTIONS = (
     click.option(
-        "--otel",
-        "otel_file",
+        "--output",
+        "span_file",
         type=click.Path(path_type=Path, dir_okay=False),
-        help="Instead of printing, write the session as OpenTelemetry spans to this file (OTLP, JSON lines).",
+        help="With --as spans: write them to this file (OTLP, JSON lines).",
     ),
     click.option(
-        "--otel-endpoint",
+        "--endpoint",
+        "span_endpoint",
         default="",
         metavar="URL",
-        help="Instead of printing, send the spans to a collector (OTLP over HTTP). Needs the extra `otel`.",
+        help="With --as spans: send them to a collector (OTLP over HTTP). Needs the extra `otel`.",
     ),
     click.option(
-        "--otel-content",
+        "--content",
+        "span_content",
         is_flag=True,
-        help="With what was said, searched for, given and returned, redacted as the record is.",
+        help="With --as spans: include what was said, searched for, passed and returned, redacted.",
     ),
 )
 
 
-def otel_options(function: F) -> F:
-    """Add the options; the command receives them as `otel`."""
+def span_options(function: F) -> F:
+    """Add the options; the command receives them as `spans`."""
 
     @wraps(function)
-    def command(otel_file: Path | None, otel_endpoint: str, otel_content: bool, **rest: Any) -> Any:
-        if otel_file is not None and otel_endpoint:
-            raise click.UsageError("give --otel or --otel-endpoint: only one of them")
-        if otel_content and otel_file is None and not otel_endpoint:
-            raise click.UsageError("--otel-content goes with --otel or --otel-endpoint")
-        return function(otel=OtelOptions(otel_file, otel_endpoint, otel_content), **rest)
+    def command(span_file: Path | None, span_endpoint: str, span_content: bool, **rest: Any) -> Any:
+        if span_file is not None and span_endpoint:
+            raise click.UsageError("give --output or --endpoint: only one of them")
+        return function(spans=SpanOptions(span_file, span_endpoint, span_content), **rest)
 
     decorated: Any = command
     for option in reversed(_OPTIONS):
@@ -68,23 +63,29 @@ def otel_options(function: F) -> F:
     return decorated  # type: ignore[no-any-return]
 
 
-def export(chosen: OtelOptions, session: str, records: Sequence[Record], *, as_json: bool) -> None:
+def export(chosen: SpanOptions, session: str, records: Sequence[Record], *, as_json: bool) -> None:
     """Export the records, and say how many spans they made. Raises ToolsightError."""
     from inspector.engine.telemetry.trace import spans
 
     # What is recorded is redacted by the rules of its day; what leaves is by those of today, too.
     redacted = (Record(one.session, one.seq, one.at, clean(one.event)) for one in records)
     made = spans(redacted, content=chosen.content)
-    if chosen.file is not None:
+    if chosen.endpoint:
+        from inspector.adapters.otel.collector import send_spans
+
+        number, where = send_spans(chosen.endpoint, made), chosen.endpoint
+    elif chosen.file is not None:
         from inspector.adapters.otel.file import write_spans
 
         number, where = write_spans(chosen.file, made), str(chosen.file)
     else:
-        from inspector.adapters.otel.collector import send_spans
+        from inspector.adapters.otel.file import export_lines
 
-        number, where = send_spans(chosen.endpoint, made), chosen.endpoint
+        for line, _ in export_lines(made):
+            say_raw(f"{line}\n")
+        return
     if as_json:
         say_json({"session": session, "spans": number, "to": where, "content": chosen.content})
         return
-    held = "with their content" if chosen.content else "without content; --otel-content adds it"
+    held = "with their content" if chosen.content else "without content; --content includes it"
     say(f"{count(number, 'span')} of session {session} to {where}, {held}")

@@ -1,18 +1,14 @@
 """A recorded session's timeline as text: which tools were bound in which model calls, and why."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-import click
-
-from inspector.cli.composition import open_store
-from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.error import StoreError
+from inspector.domain.events import Record
 from inspector.domain.number import count, percent, plural
 from inspector.domain.session import Binding
 from inspector.domain.timeline import Lane, ModelCall, Move, Tally, Timeline
-from inspector.engine.store_ports import EventStore
 
 _SIGNS = {
     Binding.PINNED: "⌂",
@@ -25,32 +21,17 @@ _SIGNS = {
 _COLUMNS = 60
 
 
-@click.command()
-@click.argument("session", default="")
-@shared
-@as_json
-def timeline(session: str, as_json: bool, **values: Any) -> None:
-    """Print what was bound in each model call of SESSION (by default the newest), and every change."""
-    store = open_store(owner_options(**values))
-    chosen = _chosen(store, session)
-    shown = Timeline.of(store.stream(chosen))
+def say_timeline(session: str, records: Iterable[Record], *, as_json: bool) -> None:
+    """Print which tools were bound in each model call of a session, and every change."""
+    shown = Timeline.of(records)
     if as_json:
-        say_json(_json(chosen, shown))
+        say_json(_json(session, shown))
         return
-    say(f"session {chosen}   {count(len(shown.calls), 'model call')}")
+    say(f"session {session}   {count(len(shown.calls), 'model call')}")
     if shown.calls:
         _say_calls(shown)
     _say_lanes(shown)
     _say_moves(shown)
-
-
-def _chosen(store: EventStore, session: str) -> str:
-    stored = [known.id for known in store.sessions()]
-    chosen = session or (stored[0] if stored else "")
-    if chosen not in stored:
-        wanted = f"there is no session '{session}'" if session else "no session has been recorded yet"
-        raise StoreError(wanted, hint="`toolsight sessions` lists them.")
-    return chosen
 
 
 def _say_calls(shown: Timeline) -> None:

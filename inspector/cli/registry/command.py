@@ -1,43 +1,58 @@
 """`toolsight registry`: what is in it, of where, and how much of that can be searched by meaning."""
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from inspector.cli.options import as_json as json_option, database as database_option
-from inspector.cli.registry.filling import embed, export, import_files, sync
+from inspector.cli.group import CommandGroup
+from inspector.cli.options import Options, as_json as json_option
+from inspector.cli.registry.filling import embed
 from inspector.cli.registry.opening import open_registry
 from inspector.cli.registry.option import chosen, chosen_embedder, registry_options, sight_of
-from inspector.cli.registry.reading import list_tools, search, show
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.number import count, percent
 
 EMPTY = (
-    "The registry is empty. `toolsight registry sync --config FILE` keeps the tools of servers, "
+    "The registry is empty. `toolsight registry import --config FILE` keeps the tools of servers, "
     "`toolsight registry import FILE` those of a stored answer to tools/list or of an export."
 )
 NOTHING_SEEN = "The registry has no tool that you may see."
 
 
-@click.group(invoke_without_command=True)
-@database_option
-@click.pass_context
-def registry(context: click.Context, database: Path | None) -> None:
-    """Keep tools with their versions, whether or not their servers are connected, and search them by meaning.
-
-    They are in the SQLite file of the sessions, or in PostgreSQL where TOOLSIGHT_DATABASE_URL names one.
-    """
-    if context.invoked_subcommand is None:
-        context.invoke(status, database=database, values={})
+_COMMANDS = {
+    "import": "registry.filling:import_tools",
+    "show": "registry.reading",
+    "search": "registry.reading",
+    "export": "registry.filling",
+}
 
 
-@registry.command()
+@click.group(cls=CommandGroup, modules=_COMMANDS, invoke_without_command=True)
+@click.option("--embed", "embeds", is_flag=True, help="Embed the tools that have no vector yet.")
 @registry_options
 @json_option
-def status(as_json: bool, **values: Any) -> None:
-    """Say how many tools there are, of which origins, and how many are embedded."""
+@click.pass_context
+def registry(context: click.Context, /, embeds: bool, as_json: bool, **values: Any) -> None:
+    """Keep tools with their versions and search them by meaning.
+
+    Their servers need not be connected. The registry is in the SQLite file of the sessions, or in PostgreSQL
+    where TOOLSIGHT_DATABASE_URL names one.
+
+    \b
+    toolsight registry import --config .mcp.json
+    toolsight registry search "late orders"
+    """
+    if context.invoked_subcommand is not None:
+        return
     options = chosen(**values)
+    if embeds:
+        embed(options, as_json=as_json)
+    else:
+        _say_status(options, as_json=as_json)
+
+
+def _say_status(options: Options, *, as_json: bool) -> None:
+    """Print how many tools there are, of which origins, and how many are embedded."""
     kept, sight = open_registry(options), sight_of(options)
     embedder = chosen_embedder(options)
     total, origins = kept.count(sight), kept.origins(sight)
@@ -54,8 +69,4 @@ def status(as_json: bool, **values: Any) -> None:
     share = f"{count(embedded, 'of them', 'of them')} embedded ({percent(embedded / total)})"
     say(f"{count(total, 'tool')} of {count(len(origins), 'origin')}, {share}")
     if embedded < total and sight.is_whole:
-        say("`toolsight registry embed` embeds the others: a search finds only what is embedded.")
-
-
-for each in (import_files, export, sync, embed, list_tools, show, search):
-    registry.add_command(each)
+        say("`toolsight registry --embed` embeds the others: a search finds only embedded tools.")

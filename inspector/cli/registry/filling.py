@@ -36,44 +36,86 @@ from inspector.engine.registry.synchronise import Synchronised, synchronise
 
 _STDOUT = "-"
 _File = click.Path(path_type=Path)
-_no_embedding = click.option(
-    "--no-embed", is_flag=True, help="Do not embed what is new: `registry embed` does."
-)
 
 
 @click.command("import")
-@click.argument("files", nargs=-1, required=True, type=_File, metavar="FILE...")
+@click.argument("files", nargs=-1, type=_File, metavar="[FILE]...")
 @click.option("--origin", default="", help="Where the definitions come from; by default, the file's name.")
-@_no_embedding
-@registry_options
+@click.option("--server", "servers", multiple=True, metavar="NAME", help="Only this server. May be repeated.")
+@click.option("--no-embed", is_flag=True, help="Do not embed new tools now.")
+@shared
 @json_option
-def import_files(
-    files: tuple[Path, ...], origin: str, *, no_embed: bool, as_json: bool, **values: Any
+def import_tools(
+    files: tuple[Path, ...],
+    origin: str,
+    servers: tuple[str, ...],
+    *,
+    no_embed: bool,
+    as_json: bool,
+    **values: Any,
 ) -> None:
-    """Keep the tools of each FILE: all of a file or, if a line of it is wrong, none.
+    """Keep the tools of each FILE, or of the servers.
 
     A FILE is an export of a registry, whose versions, origins and times are kept; or a stored answer to
-    tools/list, or definitions as JSON Lines: all that its origin has, so that other tools of it are gone.
+    tools/list, or definitions as JSON Lines: all that its origin has, so that other tools of it are gone. If
+    a line of a file is wrong, none of its tools is kept. Without a FILE, the servers that the common options
+    name are connected.
+
+    \b
+    toolsight registry import --config .mcp.json
     """
-    options = chosen(**values)
+    if files and servers:
+        raise click.UsageError("--server is for the servers that --config or --demo names: leave out FILE.")
+    if origin and not files:
+        raise click.UsageError("--origin goes with a FILE; a server's tools have its name.")
+    options = session_options(**values)
     require_administrator(options)
-    kept, told, failed = open_registry(options), [], False
+    kept = open_registry(options)
+    is_complete, is_new = (
+        _import_files(kept, files, origin, as_json=as_json)
+        if files
+        else _import_servers(kept, options, servers, as_json=as_json)
+    )
+    if is_new and not no_embed:
+        _embed_the_rest(kept, options)
+    if not is_complete:
+        sys.exit(Exit.FAILED)
+
+
+def _import_files(
+    kept: ToolRegistry, files: Sequence[Path], origin: str, *, as_json: bool
+) -> tuple[bool, bool]:
+    """Keep the tools of files; whether all of them, and whether any, could be read."""
+    reports = []
     for file in files:
         try:
             report = _imported(kept, file, origin)
         except ConfigError as error:
-            failed = True
             say(f"error: {error.message}\nhint:  {error.hint}", err=True)
         else:
-            told.append({"file": str(file), **asdict(report)})
+            reports.append({"file": str(file), **asdict(report)})
             if not as_json:
                 say(f"{file}: {_report(report)}")
     if as_json:
-        say_json(told)
-    if told and not no_embed:
-        _embed_the_rest(kept, options)
-    if failed:
-        sys.exit(Exit.FAILED)
+        say_json(reports)
+    return len(reports) == len(files), bool(reports)
+
+
+def _import_servers(
+    kept: ToolRegistry, options: Options, servers: Sequence[str], *, as_json: bool
+) -> tuple[bool, bool]:
+    """Keep the tools of connected servers: new, changed and gone ones by the hash of a definition."""
+
+    async def work() -> tuple[Synchronised, ...]:
+        async with headless(options, listing=True) as bench:
+            return synchronise(kept, bench, at=SystemClock().now(), servers=servers)
+
+    done = run(work())
+    if as_json:
+        say_json([asdict(one) for one in done])
+    else:
+        _say_synchronised(done)
+    return all(one.report for one in done), True
 
 
 def _imported(kept: ToolRegistry, file: Path, origin: str) -> SyncReport:
@@ -90,7 +132,13 @@ def _imported(kept: ToolRegistry, file: Path, origin: str) -> SyncReport:
 @click.argument("file", type=_File)
 @registry_options
 def export(file: Path, **values: Any) -> None:
-    """Write every version of every tool to FILE, one a line, for `registry import`; - is standard output."""
+    """Write every version of every tool to FILE.
+
+    `registry import` reads it again; - is standard output.
+
+    \b
+    toolsight registry export tools.jsonl
+    """
     options = chosen(**values)
     versions = open_registry(options).history(sight_of(options))
     if str(file) == _STDOUT:
@@ -98,32 +146,6 @@ def export(file: Path, **values: Any) -> None:
             say_raw(f"{line}\n")
         return
     say(f"{file}: {count(write_export(file, versions), 'version')}")
-
-
-@click.command()
-@click.argument("servers", nargs=-1, metavar="[SERVER]...")
-@_no_embedding
-@shared
-@json_option
-def sync(servers: tuple[str, ...], *, no_embed: bool, as_json: bool, **values: Any) -> None:
-    """Connect to the servers and keep their tools: new, changed and gone ones by the hash of a definition."""
-    options = session_options(**values)
-    require_administrator(options)
-    kept = open_registry(options)
-
-    async def work() -> tuple[Synchronised, ...]:
-        async with headless(options, listing=True) as bench:
-            return synchronise(kept, bench, at=SystemClock().now(), servers=servers)
-
-    done = run(work())
-    if as_json:
-        say_json([asdict(one) for one in done])
-    else:
-        _say_synchronised(done)
-    if not no_embed:
-        _embed_the_rest(kept, options)
-    if not all(one.report for one in done):
-        sys.exit(Exit.FAILED)
 
 
 def _say_synchronised(done: Sequence[Synchronised]) -> None:
@@ -136,12 +158,8 @@ def _say_synchronised(done: Sequence[Synchronised]) -> None:
     say_table(headers, rows, right=frozenset({1, 2, 3, 4}))
 
 
-@click.command()
-@registry_options
-@json_option
-def embed(as_json: bool, **values: Any) -> None:
+def embed(options: Options, *, as_json: bool) -> None:
     """Embed the tools that have no vector yet; Ctrl+C stops after a batch, and what is done stays."""
-    options = chosen(**values)
     require_administrator(options)
     embedder, kept = require_embedder(options), open_registry(options)
     forget_other_dimensions(kept, embedder)
@@ -163,7 +181,7 @@ def _embed_the_rest(kept: ToolRegistry, options: Options) -> None:
         say(f"not embedded: {error.message}\nhint:  {error.hint}", err=True)
         return
     if not is_complete:
-        say(f"{count(done, 'text')} embedded; `toolsight registry embed` goes on", err=True)
+        say(f"{count(done, 'text')} embedded; `toolsight registry --embed` goes on", err=True)
 
 
 def _embed(kept: ToolRegistry, options: Options) -> tuple[int, bool]:

@@ -52,7 +52,7 @@ def stored_configuration(options: Options) -> Configuration:
     configuration = registry_configuration(open_registry(options).servers())
     # Who sees only some tools is told nothing of the others, not even that there are none.
     if not configuration.servers and not options.settings.get("access.policy"):
-        hint = "`toolsight registry sync` and `toolsight registry import` put tools into it."
+        hint = "`toolsight registry import` and `toolsight registry import` put tools into it."
         raise ConfigError("the registry has no tools", hint=hint)
     return configuration
 

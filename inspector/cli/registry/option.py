@@ -4,8 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import click
-
 from inspector.cli.composition import load_policy, make_embedder
 from inspector.cli.options import ACCESS, Options, database, set_values
 from inspector.cli.render import say
@@ -27,13 +25,9 @@ def registry_options(function: F) -> F:
     return database(set_values(function))
 
 
-def chosen(
-    *, database: Path | None, values: dict[str, Any], policy: str = "", user: str = "", expert: str = ""
-) -> Options:
-    """The options, of which --db may also stand before the subcommand's name."""
-    above = click.get_current_context().parent
-    given = above.params.get("database") if above is not None else None
-    return Options(database=database or given, values=values, policy=policy, user=user, expert=expert)
+def chosen(*, database: Path | None, **values: Any) -> Options:
+    """The options of the registry's commands."""
+    return Options(database=database, **values)
 
 
 def chosen_embedder(options: Options) -> Embedder | None:

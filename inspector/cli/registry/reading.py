@@ -11,60 +11,70 @@ from inspector.cli.registry.opening import open_registry
 from inspector.cli.registry.option import chosen, registry_options, require_embedder, sight_of
 from inspector.cli.registry.written import tool_json, tool_line
 from inspector.cli.render import say, say_json, say_table
+from inspector.domain.access import Sight
 from inspector.domain.closest import closest
 from inspector.domain.definition import definition_changes
 from inspector.domain.error import ConfigError
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import count
 from inspector.domain.registered_tool import RegisteredTool
+from inspector.engine.registry.port import ToolRegistry
 from inspector.engine.registry.search import search_registry
 
 _NEAR = 1000
 
 
-@click.command("list")
-@click.argument("part", default="", metavar="[PART]")
+@click.command()
+@click.argument("tool_id", default="", metavar="[TOOL]")
 @click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="At most so many.")
 @click.option("--after", default="", metavar="TOOL", help="Begin behind this tool.")
 @registry_options
 @json_option
-def list_tools(part: str, limit: int, after: str, *, as_json: bool, **values: Any) -> None:
-    """List the tools there are now, or those whose id contains PART, in order of their ids."""
+def show(tool_id: str, limit: int, after: str, *, as_json: bool, **values: Any) -> None:
+    """Show every version of TOOL, or list the tools.
+
+    Lists the tools whose id contains TOOL if none has exactly this id; all of them without TOOL.
+
+    \b
+    toolsight registry show shop:list_orders
+    """
     options = chosen(**values)
     kept, sight = open_registry(options), sight_of(options)
-    found = list(kept.tools(sight, part=part, after=after, limit=limit))
+    versions = kept.versions(tool_id, sight) if tool_id else ()
+    if versions:
+        _say_tool(versions, as_json=as_json)
+        return
+    total = kept.count(sight, part=tool_id)
+    if tool_id and not total:
+        raise ConfigError(f"the registry has no tool '{tool_id}'", hint=_nearest(kept, sight, tool_id))
+    found = list(kept.tools(sight, part=tool_id, after=after, limit=limit))
     if as_json:
         say_json([tool_json(one) for one in found])
         return
+    _say_list(found)
+    say(count(total, "tool"))
+    if len(found) == limit and total > limit:
+        say(
+            f"the next ones: toolsight registry show {tool_id} --after {found[-1].tool.id}".replace("  ", " ")
+        )
+
+
+def _nearest(kept: ToolRegistry, sight: Sight, tool_id: str) -> str:
+    """A hint with the ids that look most like one that is not there."""
+    part = tool_id.rpartition(":")[2][:3]
+    near = closest(tool_id, [one.tool.id for one in kept.tools(sight, part=part, limit=_NEAR)])
+    return f"Closest: {', '.join(near)}." if near else "`toolsight registry show` lists them."
+
+
+def _say_list(found: Sequence[RegisteredTool]) -> None:
     rows = [
         (one.tool.id, one.origin, f"{one.version}", shown_moment(one.at), tool_line(one)) for one in found
     ]
-    say_table(
-        ("tool", "origin", "version", "since", "what it does"),
-        rows,
-        right=frozenset({2}),
-        whole=frozenset({0, 3}),
-    )
-    total = kept.count(sight, part=part)
-    say(count(total, "tool"))
-    if len(found) == limit and total > limit:
-        say(f"the next ones: toolsight registry list {part} --after {found[-1].tool.id}".replace("  ", " "))
+    headers = ("tool", "origin", "version", "since", "what it does")
+    say_table(headers, rows, right=frozenset({2}), whole=frozenset({0, 3}))
 
 
-@click.command()
-@click.argument("tool_id", metavar="TOOL")
-@registry_options
-@json_option
-def show(tool_id: str, as_json: bool, **values: Any) -> None:
-    """Show every version of a tool, the newest first, and what each changed."""
-    options = chosen(**values)
-    kept, sight = open_registry(options), sight_of(options)
-    versions = kept.versions(tool_id, sight)
-    if not versions:
-        parts = tool_id.rpartition(":")[2][:3]
-        near = closest(tool_id, [one.tool.id for one in kept.tools(sight, part=parts, limit=_NEAR)])
-        hint = f"Closest: {', '.join(near)}." if near else "`toolsight registry list` lists them."
-        raise ConfigError(f"the registry has no tool '{tool_id}'", hint=hint)
+def _say_tool(versions: Sequence[RegisteredTool], *, as_json: bool) -> None:
     if as_json:
         say_json([tool_json(one) for one in versions])
         return
@@ -99,7 +109,11 @@ def _say_versions(versions: Sequence[RegisteredTool]) -> None:
 @registry_options
 @json_option
 def search(query: str, limit: int, floor: float, *, federated: bool, as_json: bool, **values: Any) -> None:
-    """Find the tools whose name and description are nearest to QUERY in meaning."""
+    """Find the tools that are nearest to QUERY in meaning.
+
+    \b
+    toolsight registry search "late orders" --limit 5
+    """
     options = chosen(**values)
     kept, sight, embedder = open_registry(options), sight_of(options), require_embedder(options)
     embedder.prepare(lambda _done, _total: None, lambda: False)
@@ -122,6 +136,6 @@ def search(query: str, limit: int, floor: float, *, federated: bool, as_json: bo
     if embedded < total:
         say(
             f"{count(total - embedded, 'tool is', 'tools are')} not embedded"
-            f"{': `toolsight registry embed`' if sight.is_whole else ''}",
+            f"{': `toolsight registry --embed`' if sight.is_whole else ''}",
             err=True,
         )

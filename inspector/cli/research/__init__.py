@@ -1,1 +1,1 @@
-"""`toolsight reproduce`."""
+"""`toolsight bench papers`."""

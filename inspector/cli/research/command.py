@@ -46,7 +46,7 @@ _Path = click.Path(path_type=Path)
     "--embedding-model", default="packaged", show_default=True, help="packaged, none, or any fastembed model."
 )
 @json_option
-def reproduce(
+def papers(
     names: tuple[str, ...],
     is_all: bool,
     folders: tuple[Path, ...],
@@ -55,9 +55,12 @@ def reproduce(
     embedding_model: str,
     as_json: bool,
 ) -> None:
-    """Repeat published measurements of tool discovery, and show both results side by side.
+    """Repeat published measurements beside the published results.
 
     Without a SECTION, list the sections. The report is Markdown.
+
+    \b
+    toolsight bench papers latency
     """
     wanted = CHAPTERS if is_all else chapters(names)
     if not wanted:
@@ -90,7 +93,7 @@ def _sections(wanted: Sequence[Chapter], source: Source) -> list[Section] | None
 def _command(wanted: Sequence[Chapter], has_data: bool) -> str:
     """The command that repeats the report, without this machine's paths."""
     which = "--all" if len(wanted) == len(CHAPTERS) else " ".join(chapter.id for chapter in wanted)
-    return f"toolsight reproduce {which}{' --data FOLDER' if has_data else ''}"
+    return f"toolsight bench papers {which}{' --data FOLDER' if has_data else ''}"
 
 
 def _list(*, as_json: bool) -> None:

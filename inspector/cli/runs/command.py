@@ -91,10 +91,14 @@ def runs(
     database: Path | None,
     as_json: bool,
 ) -> None:
-    """Play recorded runs of agents again and print what each setup would have found, missed and cost.
+    """Replay recorded agent runs in several setups.
 
-    FOLDER has recordings in one of the formats of docs/recorded-runs.md. The agent does what it did; before
-    it calls a tool that it does not have, it searches. Costs are compared with the first setup's.
+    It prints what each setup would have found, missed and cost. FOLDER has recordings in one of the formats
+    of docs/papers/recorded-runs.md. The agent does what it did; before it calls a tool that it does not have,
+    it searches. Costs are compared with the first setup's.
+
+    \b
+    toolsight bench runs RECORDINGS --tools tools.json --profile toolsight --profile static
     """
     progress = Progress(SystemClock())
     try:

@@ -12,7 +12,8 @@ from click.core import ParameterSource
 
 from inspector.adapters.files.scenario_file import load_scenario
 from inspector.cli import composition
-from inspector.cli.leftover import ask_about_leftovers
+from inspector.cli.doctor.orphans import ask_about_leftovers
+from inspector.cli.group import CommandGroup
 from inspector.cli.model_failure import model_failure
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.outcome import Exit
@@ -94,16 +95,28 @@ def terminal_width() -> int:
     return shutil.get_terminal_size(_NO_TERMINAL).columns
 
 
-@click.group()
-def scenario() -> None:
-    """Play written conversations on real servers, and check the results."""
-
-
-@scenario.command(name="list")
-@click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
+@click.group(
+    cls=CommandGroup,
+    modules={"run": "scenario.command:run_scenarios", "compare": "scenario.compare"},
+    invoke_without_command=True,
+)
+@click.option(
+    "--folder", "folders", multiple=True, type=click.Path(path_type=Path), help="List those in FOLDER, too."
+)
 @as_json
-def list_scenarios(folders: tuple[Path, ...], as_json: bool) -> None:
-    """List the scenarios that come with Toolsight, and those in each FOLDER, with what they expect."""
+@click.pass_context
+def scenario(context: click.Context, /, folders: tuple[Path, ...], as_json: bool) -> None:
+    """List scripted conversations, and what each expects.
+
+    \b
+    toolsight scenario run guard --check
+    """
+    if context.invoked_subcommand is None:
+        _list(folders, as_json=as_json)
+
+
+def _list(folders: Sequence[Path], *, as_json: bool) -> None:
+    """Print the scenarios that come with Toolsight, and those in each folder."""
     found = [NamedScenario.find(path.stem) for path in composition.shipped_scenarios()]
     problems = []
     for path in (path for folder in folders for path in _files(folder)):
@@ -122,7 +135,7 @@ def list_scenarios(folders: tuple[Path, ...], as_json: bool) -> None:
         say(f"not readable: {problem}", err=True)
 
 
-@scenario.command(name="run")
+@click.command("run")
 @click.argument("names", nargs=-1, metavar="[FILE|NAME]...")
 @click.option("--all", "is_all", is_flag=True, help="Every scenario that comes with Toolsight.")
 @click.option("--check", is_flag=True, help="Exit with 3 if an expectation is not met.")
@@ -132,14 +145,18 @@ def list_scenarios(folders: tuple[Path, ...], as_json: bool) -> None:
 def run_scenarios(
     context: click.Context, /, names: tuple[str, ...], is_all: bool, check: bool, as_json: bool, **values: Any
 ) -> None:
-    """Play scenarios on the demo servers, or on --config, each in its own session with fresh data.
+    """Play scenarios, each in its own session with fresh data.
 
-    Each scenario's script answers; with --model, that model gets the same messages and answers for itself.
+    They run on the demo servers, or on --config. Each scenario's script answers; with --model, that model
+    gets the same messages and answers for itself.
+
+    \b
+    toolsight scenario run guard redundant --check
     """
     shipped = [path.stem for path in composition.shipped_scenarios()] if is_all else []
     wanted = [NamedScenario.find(name) for name in dict.fromkeys((*shipped, *names))]
     if not wanted:
-        raise click.UsageError("Name a scenario, or give --all. `toolsight scenario list` lists them.")
+        raise click.UsageError("Name a scenario, or give --all. `toolsight scenario` lists them.")
     setup = options(**values)
     if not setup.names_viewer:
         ask_about_leftovers(composition.open_leftovers(setup))

@@ -8,7 +8,7 @@ import click
 
 from inspector.adapters.clock import SystemClock
 from inspector.cli import composition
-from inspector.cli.leftover import ask_about_leftovers
+from inspector.cli.doctor.orphans import ask_about_leftovers
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.progress import Progress
 from inspector.cli.render import say, say_json
@@ -46,7 +46,7 @@ def _profiles(_context: click.Context, _parameter: click.Parameter, names: tuple
     "profiles",
     multiple=True,
     callback=_profiles,
-    help="Compare this profile; see `toolsight settings --profiles`. May be repeated.",
+    help="Compare this profile; see `toolsight config settings --profiles`. May be repeated.",
 )
 @click.option("--all-profiles", is_flag=True, help="Compare every profile.")
 @click.option("--script", is_flag=True, help="Let the scenario's script answer, the same under each profile.")
@@ -65,9 +65,12 @@ def compare(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Play a scenario under two or more profiles, and print what each cost and did.
+    """Play a scenario under several profiles, side by side.
 
     The model answers the scenario's user, so it can act on what each profile offers.
+
+    \b
+    toolsight scenario compare demo --script --profile toolsight --profile static
     """
     if script and names_model(context):
         raise click.UsageError("--script and --model cannot be used together.")

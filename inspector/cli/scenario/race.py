@@ -13,7 +13,7 @@ from inspector.app.pages.chat.race.export import exported
 from inspector.app.pages.chat.race.job import both, static_file
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli import composition
-from inspector.cli.leftover import ask_about_leftovers
+from inspector.cli.doctor.orphans import ask_about_leftovers
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.render import say, say_json
 from inspector.cli.run import run
@@ -60,15 +60,14 @@ def race(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Ask a question once with every tool bound and once with discovery, and count what each sends.
+    """Ask once with all tools bound and once with discovery.
+
+    A scenario's script answers unless there is a --model, and static binding plays it without the searches.
+    The other profile is --profile, else that of the scenario or the configuration. Calls that may change
+    something are left out, as they would run twice, except with --yes or on the demo's servers.
 
     \b
-    toolsight race "Which orders are late?" -- python server.py
-    toolsight race loop                a scenario, on the demo's servers or on those that are named
-
-    Of a scenario, its script answers unless there is a --model, and static binding plays it without the
-    searches. The other profile is --profile, else that of the scenario or the configuration. Calls that may
-    change something are not made, as they would be made twice, except with --yes or on the demo's servers.
+    toolsight race "Which orders are late?" server.py
     """
     _require_endings((svg, ".svg"), (cast, ".cast"))
     setup = options(**values)
@@ -128,7 +127,7 @@ def _race(one: _Entry, setup: Options) -> Race:
     own = one.ground.configuration.profile if one.path is None and one.ground is not None else ""
     other = setup.profile or one.scenario.profile or (own if own != STATIC else "") or DEFAULT_PROFILE
     if other == STATIC:
-        hint = "Name another profile with --profile; see `toolsight settings --profiles`."
+        hint = "Name another profile with --profile; see `toolsight config settings --profiles`."
         raise ConfigError("static binding cannot race against itself", hint=hint)
     return Race(one.scenario, (STATIC, other), scripted=one.scripted)
 

@@ -1,6 +1,7 @@
 """Searches from the command line: a search, why a tool is not found, the rankers side by side."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -11,7 +12,10 @@ from inspector.cli.client.option import as_clients, options_as, require_searches
 from inspector.cli.launch import run_headless
 from inspector.cli.marketplace.report import further_json, say_further
 from inspector.cli.options import as_json, shared
+from inspector.cli.outcome import Exit
 from inspector.cli.render import say, say_json, say_table
+from inspector.cli.search.draft import Draft, say_draft
+from inspector.cli.search.overlaps import say_overlaps
 from inspector.cli.search.result_list import say_report
 from inspector.domain.answer_text import confidence_beside
 from inspector.domain.client import Client
@@ -57,8 +61,16 @@ class _Search:
 @click.option(
     "--why", "tool_id", default="", metavar="TOOL", help="Show why this tool is not found, or not first."
 )
+@click.option("--try-name", default="", metavar="NAME", help="With --why: what another name would change.")
+@click.option(
+    "--try-description",
+    default=None,
+    metavar="TEXT",
+    help="With --why: what another description would change, for QUERY and the labelled requests.",
+)
 @click.option("--compare", "side_by_side", is_flag=True, help="Show the first tools of every ranker.")
 @click.option("--steps", is_flag=True, help="Search for each step of the request separately.")
+@click.option("--overlaps", is_flag=True, help="Instead, list the tools that compete for the same requests.")
 @as_clients
 @shared
 @as_json
@@ -72,22 +84,43 @@ def search(
     server_query: str,
     ranker: str,
     tool_id: str,
+    try_name: str,
+    try_description: str | None,
     *,
     side_by_side: bool,
     steps: bool,
+    overlaps: bool,
     clients: tuple[Client, ...],
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Search as `search_tools` does, and show the parts of each score.
+    """Search as `search_tools` does and explain the scores.
 
-    With --as, search as that client does; given twice or more, the clients stand side by side.
+    With --client, search as that client does; given twice or more, the clients stand side by side.
+    With --why, the exit code is 3 if the tool is not found.
+
+    \b
+    toolsight search "late orders" --why shop:list_orders --demo
     """
+    draft = Draft(try_name, try_description)
+    _check(query, tool_id, clients, ranker, is_draft=draft != Draft(), overlaps=overlaps)
     request = SearchRequest(query, server_name, tool_names, tags, limit, min_similarity, server_query)
     asked = _Search(request, as_json, *clients[:1])
-    if clients and ranker:
-        raise click.UsageError("--as chooses the ranker: leave out --ranker.")
     require_searches(clients)
+    views: tuple[tuple[bool, Callable[[Workbench], bool | None]], ...] = (
+        (overlaps, lambda bench: say_overlaps(bench, as_json=as_json)),
+        (len(clients) > 1, lambda bench: compare_clients(bench, query, clients, tool_id, as_json=as_json)),
+        (
+            draft != Draft(),
+            lambda bench: say_draft(bench, tool_id, query, draft, *clients[:1], as_json=as_json),
+        ),
+        (bool(tool_id), lambda bench: _why(bench, asked, tool_id)),
+        (side_by_side, lambda bench: _compare(bench, asked)),
+        (steps, lambda bench: _steps(bench, asked)),
+        (True, lambda bench: _search(bench, asked)),
+    )
+    show = next(view for is_wanted, view in views if is_wanted)
+    is_found: list[bool | None] = []
 
     async def work(bench: Workbench) -> None:
         if len(clients) == 1:
@@ -95,18 +128,23 @@ def search(
             await search_as(bench, clients[0], tool, quiet=as_json)
         if ranker:
             bench.change_setting("discovery.ranker", ranker)
-        if len(clients) > 1:
-            compare_clients(bench, asked.request.query, clients, tool_id, as_json=asked.as_json)
-        elif tool_id:
-            _why(bench, asked, tool_id)
-        elif side_by_side:
-            _compare(bench, asked)
-        elif steps:
-            _steps(bench, asked)
-        else:
-            _search(bench, asked)
+        is_found.append(show(bench))
 
     run_headless(options_as(clients[0] if len(clients) == 1 else None, **values), work)
+    if is_found == [False]:
+        sys.exit(Exit.GATE)
+
+
+def _check(
+    query: str, tool_id: str, clients: Sequence[Client], ranker: str, *, is_draft: bool, overlaps: bool
+) -> None:
+    """Raise UsageError for options that exclude each other."""
+    if clients and ranker:
+        raise click.UsageError("--client chooses the ranker: leave out --ranker.")
+    if is_draft and (not tool_id or not query or len(clients) > 1):
+        raise click.UsageError("--try-name and --try-description need QUERY and --why TOOL, and one client.")
+    if overlaps and (query or tool_id):
+        raise click.UsageError("--overlaps compares all tools: leave out QUERY and --why.")
 
 
 def _search(bench: Workbench, asked: _Search) -> None:
@@ -120,7 +158,8 @@ def _search(bench: Workbench, asked: _Search) -> None:
     say_further(bench.state.marketplace)
 
 
-def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:
+def _why(bench: Workbench, asked: _Search, tool_id: str) -> bool:
+    """Print why a tool is found or not, and return whether it is."""
     retrieval = bench.retrieval
     rules = replace(retrieval.rules, pinned=frozenset(bench.state.pinned))
     asks = (asked.request, bench.catalog.require(tool_id).id, rules)
@@ -135,6 +174,7 @@ def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:
     else:
         _say_why(found)
         _say_additions(additions)
+    return not found.cut
 
 
 def _say_why(why: WhyNot) -> None:

@@ -1,1 +1,1 @@
-"""`toolsight stats` and `backlog`: statistics over recorded sessions."""
+"""`toolsight sessions metrics` and `unmet`: sums over recorded sessions."""

@@ -125,7 +125,7 @@ def _named(policy: AccessPolicy, chosen: AccessSettings) -> Sight:
     try:
         return policy.sight(chosen.user, chosen.expert) if chosen.user else NOTHING
     except ConfigError as error:
-        hint = "`toolsight access list`, for administrators, shows whom the policy knows."
+        hint = "`toolsight access`, for administrators, shows whom the policy knows."
         raise ConfigError(error.message, hint=hint) from None
 
 

@@ -181,7 +181,7 @@ def _require(rankers: CatalogRankers, evalset: EvalSet, name: str) -> None:
     if not any(case.is_possible for case in evalset.cases):
         raise ToolsightError(
             f"{evalset.name} has no request that a tool fits",
-            hint="Generate some with `toolsight eval generate`, or add your own with `toolsight eval add`.",
+            hint="Add some with `toolsight bench label`, which also generates them.",
         )
     if not rankers.index.is_semantic:
         raise ToolsightError(
@@ -191,7 +191,7 @@ def _require(rankers: CatalogRankers, evalset: EvalSet, name: str) -> None:
     if name == ISO and not rankers.index.lined:
         raise ToolsightError(
             "the tools' summary lines are not embedded, as no gate compares with them",
-            hint="Use the profile attention, or run `toolsight calibrate --ranker iso`.",
+            hint="Use the profile attention, or run `toolsight bench calibrate --ranker iso`.",
         )
 
 

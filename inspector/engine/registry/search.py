@@ -42,7 +42,7 @@ def nearest_in(
     if not registry.nearest(model, vector, 1, sight, floor=-2.0):
         raise StoreError(
             f"the registry's vectors of {model} do not have {len(vector)} dimensions, as the query has",
-            hint="`toolsight registry embed` embeds its tools anew; until then, no search can find them.",
+            hint="`toolsight registry --embed` embeds its tools anew; until then, no search can find them.",
         )
     return near
 

@@ -25,8 +25,8 @@ COLUMNS = (
     Column("verdict", "discovery pays", weight=9),
 )
 READING = "Reading the configurations of this machine …"
-NOTHING_FOUND = "No MCP client on this machine has a server. `toolsight budget` lists where it looked."
-NOT_HERE = "This session cannot read them. `toolsight budget` does."
+NOTHING_FOUND = "No MCP client on this machine has a server. `toolsight audit` lists where it looked."
+NOT_HERE = "This session cannot read them. `toolsight audit` does."
 _LONGEST = 400
 _NARROWEST = 20
 _ANSWERS = {
@@ -102,5 +102,5 @@ def _lines(one: ConfigurationAudit, width: int) -> Iterator[Content]:
         share = percent(one.share, 1)
         yield Content.styled(f"Every tool bound takes {share} of the window in every model call.", MUTED)
     if len(one.measured) < len(one.servers):
-        told = "Servers that were never connected are not known: `toolsight budget` asks them, after a yes."
+        told = "Servers that were never connected are not known: `toolsight audit` asks them, after a yes."
         yield Content.styled(told, MUTED)

@@ -29,7 +29,7 @@ def rows(job: ReproduceJob, measured: Reproduction | None) -> tuple[Record, ...]
 def _row(chapter: Chapter, job: ReproduceJob, measured: Reproduction | None) -> Record:
     state, tone = _state(chapter.id, job, measured)
     source = Content.styled(chapter.source, MUTED)
-    copied = f"toolsight reproduce {chapter.id}"
+    copied = f"toolsight bench papers {chapter.id}"
     return Record(chapter.id, (chapter.title, source, state), tone=tone, copy=copied)
 
 
@@ -158,4 +158,4 @@ def _bars(section: Section) -> Table:
 def told(chapters: Sequence[str]) -> str:
     """Return the command that repeats a report of these chapters."""
     which = "--all" if len(chapters) == len(CHAPTERS) else " ".join(chapters)
-    return f"toolsight reproduce {which}"
+    return f"toolsight bench papers {which}"

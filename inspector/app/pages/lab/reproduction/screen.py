@@ -47,7 +47,7 @@ class ReproduceScreen(BaseScreen):
         "Targets are what Toolsight has to reach: ✓ met, ✕ not met.",
         "⚠ marks published numbers that contradict one another, computed from the numbers themselves.",
         "x exports the measured sections as Markdown. y copies the command that measures the section.",
-        "`toolsight reproduce --all --data FOLDER` measures third-party catalogs too.",
+        "`toolsight bench papers --all --data FOLDER` measures third-party catalogs too.",
     )
 
     def __init__(self, reproduction: Reproduction | None = None) -> None:

@@ -39,7 +39,7 @@ class EventsScreen(BaseScreen):
         "The events of the session in order, as stored in the database: main has what happened, all has all.",
         "enter opens an event in full: an error with what came back, as it came.",
         "t shows the next group of events, / filters by text, x exports the events shown.",
-        "`toolsight events` prints the same without the app.",
+        "`toolsight sessions show` prints the same without the app.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "next_group", "group"),

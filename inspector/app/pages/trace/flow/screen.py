@@ -41,7 +41,7 @@ class FlowScreen(BaseScreen):
         "Muted: below inertia.min_probability or inertia.min_low, so that it is never bound ahead.",
         "▸ is the tool that the session called last, also in a replay. Only calls of a model count.",
         "enter goes to what follows the tool on the right; t opens a tool. p chooses another persona.",
-        "r reads the sessions again. `toolsight inertia` prints the same, and scores recorded runs.",
+        "r reads the sessions again. `toolsight sessions next` prints the same, and scores recorded runs.",
     )
 
     def __init__(self) -> None:

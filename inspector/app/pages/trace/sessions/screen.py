@@ -47,7 +47,7 @@ class SessionsScreen(BaseScreen):
         "enter replays the session under the cursor on every page, from its first model call.",
         "missed: a search followed by another one without a call of a tool that it found.",
         "w writes searches and the calls after them as labelled requests, for Lab and `toolsight bench`.",
-        "/ filters, y copies a session's id. `toolsight agents` sums up many sessions.",
+        "/ filters, y copies a session's id. `toolsight sessions agents` sums up many sessions.",
     )
 
     def __init__(self) -> None:

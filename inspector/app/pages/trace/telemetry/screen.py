@@ -41,7 +41,7 @@ class TelemetryScreen(BaseScreen):
         "This session is counted as it goes on; in a replay, up to the moment that is shown.",
         "95 %: Wilson's interval of a share. Where there are several sessions, each is one cluster.",
         "A search is without a use if nothing that it found is called before its turn ends.",
-        "r reads all sessions again, esc stops reading. `toolsight stats` and `backlog` print the same.",
+        "r reads all sessions again, esc stops reading. `toolsight sessions metrics` prints the same.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "next_group", "group"),

@@ -61,7 +61,7 @@ class TimelineScreen(ToolKeys):
         "While a replay is shown, the top line says REPLAY. A replay is read-only.",
         "n goes back to the running session.",
         "o opens a recorded session. f hides the tools that never moved.",
-        "/ filters, y copies a tool's id, esc goes back. `toolsight timeline` prints the same.",
+        "/ filters, y copies a tool's id, esc goes back. `toolsight sessions show` prints the same.",
     )
 
     def __init__(self) -> None:

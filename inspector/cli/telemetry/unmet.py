@@ -1,4 +1,4 @@
-"""`toolsight backlog`: what models searched for and got no use of, by the words that they share."""
+"""`toolsight sessions unmet`: what models searched for and got no use of, by the words that they share."""
 
 import click
 
@@ -21,11 +21,14 @@ _MOST = 20
     "--most", type=click.IntRange(min=1), default=_MOST, show_default=True, help="How many requests to print."
 )
 @json_option
-def backlog(chosen: Chosen, most: int, as_json: bool) -> None:
-    """List what was asked for and not served, over all sessions or each SESSION: the capabilities to build.
+def unmet(chosen: Chosen, most: int, as_json: bool) -> None:
+    """List what was asked for and not served.
 
-    A search counts if it found nothing, if the model searched again, or if its turn ended,
-    before any tool that it found was called. Those that share their words are one request.
+    A search counts if it found nothing, if the model searched again, or if its turn ended, before any tool
+    that it found was called. Searches that share their words are one request. By default, all sessions count.
+
+    \b
+    toolsight sessions unmet --since 7d
     """
     groups = BacklogGroups()
     for miss in unused(chosen.records(KINDS)):

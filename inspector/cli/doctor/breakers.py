@@ -1,5 +1,6 @@
 """The circuit breakers that all sessions on this machine share: listed, and reset by hand."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,28 +14,36 @@ from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.number import count, duration, percent
 
-_NONE = "No breaker has counted a call yet. They are on with the profile `stack`, or breaker.enabled=true."
+_NONE = "Circuit breakers have counted no call yet. Turn them on with --profile stack."
 
 
-@click.group(invoke_without_command=True)
+@click.command()
+@click.option(
+    "--reset",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Close the breaker of a server (NAME) or a tool (SERVER:TOOL), whatever it has counted. "
+    "May be repeated.",
+)
 @database
 @as_json
-@click.pass_context
-def breakers(context: click.Context, database: Path | None, as_json: bool) -> None:
-    """List the circuit breakers of servers and tools, as every session on this machine shares them.
+def breakers(names: tuple[str, ...], database: Path | None, as_json: bool) -> None:
+    """List the circuit breakers, which all sessions share.
 
     A breaker opens when too many calls failed: calls are then refused at once, until one may try it again.
+
+    \b
+    toolsight doctor breakers --reset shop:list_orders
     """
-    context.obj = Options(database=database)
-    if context.invoked_subcommand is None:
-        _list(context.obj, as_json=as_json)
+    chosen = Options(database=database)
+    _reset(chosen, names)
+    if not names:
+        _list(chosen, as_json=as_json)
 
 
-@breakers.command("reset")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.pass_obj
-def reset(chosen: Options, names: tuple[str, ...]) -> None:
-    """Close the breaker of a server (NAME) or a tool (SERVER:TOOL), whatever it has counted."""
+def _reset(chosen: Options, names: Sequence[str]) -> None:
+    """Close breakers by name. Raises ConfigError, with the nearest names, if there is none."""
     from inspector.adapters.clock import SystemClock
     from inspector.cli.composition import open_breakers
 
@@ -44,7 +53,7 @@ def reset(chosen: Options, names: tuple[str, ...]) -> None:
         keys = [key for key, breaker in known.items() if breaker.name == name]
         if not keys:
             near = ", ".join(closest(name, [breaker.name for breaker in known.values()]))
-            hint = f"Closest: {near}." if near else "`toolsight breakers` lists them."
+            hint = f"Closest: {near}." if near else "`toolsight doctor breakers` lists them."
             raise ConfigError(f"there is no breaker of '{name}'", hint=hint)
         for key in keys:
             store.update(key, lambda one: reset_breaker(one, now))

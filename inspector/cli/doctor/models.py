@@ -18,9 +18,12 @@ from inspector.engine.ports import LocalModels
 @click.command()
 @as_json
 def models(as_json: bool) -> None:
-    """List the models of Ollama, LM Studio and llama.cpp on this machine, which need no key.
+    """List local models, which need no key.
 
-    The servers are asked at their usual ports; each has half a second to answer.
+    Ollama, LM Studio and llama.cpp are asked at their usual ports; each has half a second to answer.
+
+    \b
+    toolsight doctor models
     """
     local = make_local_models()
     found = asyncio.run(_found(local))

@@ -15,7 +15,7 @@ from inspector.domain.leftover import Leftover, ended_text, since_text
 from inspector.domain.number import count
 from inspector.engine.ports import Leftovers
 
-_LATER = "`toolsight leftovers` lists them, --end ends them."
+_LATER = "`toolsight doctor orphans` lists them, --end ends them."
 
 
 def ask_about_leftovers(leftovers: Leftovers) -> None:
@@ -42,12 +42,14 @@ def ask_about_leftovers(leftovers: Leftovers) -> None:
 @click.option("--keep", is_flag=True, help="Leave them alone for good: they are not told of again.")
 @shared
 @as_json
-def leftovers(end: bool, keep: bool, as_json: bool, **values: Any) -> None:
-    """List what servers of earlier runs left running.
+def orphans(end: bool, keep: bool, as_json: bool, **values: Any) -> None:
+    """List or end processes that servers left behind.
 
-    That is what outlived a Toolsight that was killed together with its reaper, and helpers that left their
-    server's process group. Servers of a Toolsight that is still running are its own, and not listed.
-    The exit code is 1 if something could not be ended.
+    They outlived a Toolsight that was killed together with its reaper, or left their server's process group.
+    Servers of a running Toolsight are not listed. The exit code is 1 if something could not be ended.
+
+    \b
+    toolsight doctor orphans --end
     """
     if end and keep:
         raise click.UsageError("give --end or --keep, not both")

@@ -1,4 +1,4 @@
-"""Creates evaluation sets: from a catalog, by hand, and from models' recorded searches."""
+"""`toolsight bench label`: labelled requests by hand, from recorded searches, or made from a catalog."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,40 +17,10 @@ from inspector.cli.render import say
 from inspector.domain.error import ConfigError, StoreError
 from inspector.domain.evaluation import IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
 from inspector.domain.number import count
-from inspector.engine.measure.generate import PER_TOOL, generate as generate_cases, numbered, query_key
+from inspector.engine.measure.generate import PER_TOOL, generate, numbered, query_key
 from inspector.engine.measure.logged import logged_cases
 
 _Path = click.Path(path_type=Path)
-
-
-@click.group(name="eval")
-def evaluate() -> None:
-    """Create evaluation sets for `toolsight bench`."""
-
-
-@evaluate.command()
-@click.option("--output", type=_Path, required=True, help="The file to write; it must not exist yet.")
-@click.option("--seed", default=0, show_default=True, help="Another seed picks other requests.")
-@click.option(
-    "--per-tool",
-    type=click.IntRange(min=1),
-    default=PER_TOOL,
-    show_default=True,
-    help="The maximum number of exact, and of paraphrased, requests per tool.",
-)
-@shared
-def generate(output: Path, seed: int, per_tool: int, **values: Any) -> None:
-    """Write requests for every tool of the configuration, without a language model, for you to review."""
-    if is_there(output):
-        raise ConfigError(f"{output} already exists", hint="Name another file: labels are not overwritten.")
-    live = connect_catalog(options(**values))
-    if not live.catalog.tools:
-        raise ConfigError("there are no tools to search for", hint="`toolsight servers` shows why.")
-    cases = generate_cases(live.catalog.tools, seed, per_tool)
-    append_cases(output, cases)
-    kinds = Counter(case.kind for case in cases)
-    say(f"{count(len(cases), 'request')}: {', '.join(f'{count} {kind}' for kind, count in kinds.items())}")
-    say("They use the tools' own words, and the impossible ones are guesses: review them.")
 
 
 def _groups(
@@ -63,7 +33,7 @@ def _groups(
     return tuple(dict.fromkeys(groups))
 
 
-@evaluate.command()
+@click.command()
 @click.argument("file", type=_Path)
 @click.option("--query", default="", help="The request.")
 @click.option(
@@ -78,22 +48,44 @@ def _groups(
 @click.option("--impossible", is_flag=True, help="No tool fits the request.")
 @click.option("--from-log", is_flag=True, help="Add the models' recorded searches that led to a call.")
 @click.option("--session", default="", help="With --from-log: only this session.")
+@click.option("--generate", "generates", is_flag=True, help="Write requests for every tool to a new FILE.")
+@click.option("--seed", default=0, show_default=True, help="With --generate: another seed, other requests.")
+@click.option(
+    "--per-tool",
+    type=click.IntRange(min=1),
+    default=PER_TOOL,
+    show_default=True,
+    help="With --generate: at most so many exact, and so many paraphrased, requests per tool.",
+)
 @shared
-def add(
+def label(
     file: Path,
     query: str,
     tools: tuple[frozenset[str], ...],
     impossible: bool,
     from_log: bool,
     session: str,
+    generates: bool,
+    seed: int,
+    per_tool: int,
     **values: Any,
 ) -> None:
-    """Add labelled requests to FILE. If a server is named, its tools must exist."""
-    if [bool(tools), impossible, from_log].count(True) != 1:
-        raise click.UsageError("Give exactly one of --tool, --impossible and --from-log.")
-    if from_log == bool(query.strip()) or (session and not from_log):
+    """Add labelled requests to FILE, for `bench --data`.
+
+    If a server is named, its tools must exist.
+
+    \b
+    toolsight bench label mine.jsonl --query "who has not paid?" --tool shop:list_orders
+    toolsight bench label mine.jsonl --generate --config .mcp.json
+    """
+    if [bool(tools), impossible, from_log, generates].count(True) != 1:
+        raise click.UsageError("Give exactly one of --tool, --impossible, --from-log and --generate.")
+    if (from_log or generates) == bool(query.strip()) or (session and not from_log):
         raise click.UsageError("--tool and --impossible need --query; --session goes with --from-log.")
     chosen = options(**values)
+    if generates:
+        _generate(file, chosen, seed, per_tool)
+        return
     if from_log:
         require_nobody(chosen)
     known = read_cases(file) if is_there(file) else ()
@@ -103,6 +95,20 @@ def add(
     if cases:
         append_cases(file, numbered(cases, [case.id for case in known]))
     say(f"added {len(cases)}, {file} now has {count(len(known) + len(cases), 'request')}")
+
+
+def _generate(file: Path, chosen: Options, seed: int, per_tool: int) -> None:
+    """Write requests for every tool, without a language model, for a person to review."""
+    if is_there(file):
+        raise ConfigError(f"{file} already exists", hint="Name another file: labels are not overwritten.")
+    live = connect_catalog(chosen)
+    if not live.catalog.tools:
+        raise ConfigError("there are no tools to search for", hint="`toolsight servers` shows why.")
+    cases = generate(live.catalog.tools, seed, per_tool)
+    append_cases(file, cases)
+    kinds = Counter(case.kind for case in cases)
+    say(f"{count(len(cases), 'request')}: {', '.join(f'{number} {kind}' for kind, number in kinds.items())}")
+    say("They use the tools' own words, and the impossible ones are guesses: review them.")
 
 
 def _labelled(query: str, relevant: tuple[frozenset[str], ...], known: Sequence[EvalCase]) -> EvalCase:

@@ -1,4 +1,4 @@
-"""`toolsight stats`: what was searched, used, how fast it was and what failed, over any recorded sessions."""
+"""`toolsight sessions metrics`: what was searched, called, how fast and what failed, over any sessions."""
 
 import json
 from collections.abc import Iterator
@@ -34,12 +34,13 @@ from inspector.engine.telemetry.section import MOST, overview, sections
     help="Also write every routing decision to this file (JSON lines; Tool Attention, section 5.7).",
 )
 @json_option
-def stats(chosen: Chosen, most: int, decisions: Path | None, as_json: bool) -> None:
-    """Sum up sessions, recorded here and imported: by default all of them, or each SESSION.
+def metrics(chosen: Chosen, most: int, decisions: Path | None, as_json: bool) -> None:
+    """Sum up sessions: searches, latency, failures, tokens.
 
-    Candidates and what was used of them, scores of what was called, searches a turn and those without a use,
-    latencies, failures by tool and server, retries and breakers, predictions, tokens of definitions, and what
-    was asked for and not served. Shares have 95 % intervals.
+    By default, all sessions count, recorded here and imported. Shares have 95 % intervals.
+
+    \b
+    toolsight sessions metrics --since 7d
     """
     with ExitStack() as stack:
         records = chosen.records(KINDS)

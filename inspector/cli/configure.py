@@ -1,0 +1,14 @@
+"""`toolsight config`: settings and keys."""
+
+import click
+
+from inspector.cli.group import CommandGroup
+
+
+@click.group(cls=CommandGroup, modules={"settings": "settings", "keys": "keys"})
+def config() -> None:
+    """List or check the settings, profiles and keys.
+
+    \b
+    toolsight config settings --profiles
+    """

@@ -1,0 +1,1 @@
+"""`toolsight doctor`: whether everything works here, local models, orphaned processes, circuit breakers."""
