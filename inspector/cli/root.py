@@ -107,6 +107,8 @@ class Program(CommandGroup):
             own = command.make_parser(click.Context(command)).parse_args(words[size:])[1]
         except click.UsageError:
             return ""
+        if isinstance(command, click.Group) and len(own) > 1:
+            return ""
         return own[-1] if len(own) > (command.name == "chat") else ""
 
     def hint(self, word: str) -> str:

@@ -25,7 +25,7 @@ def kept(database: Path) -> SqliteBreakers:
 
 
 def test_they_are_listed_with_state_rate_reason_and_when_they_are_tried(toolsight: Toolsight) -> None:
-    done = toolsight("breakers")
+    done = toolsight("doctor", "breakers")
     first = next(line for line in done.stdout.splitlines() if line.startswith("shop "))
     for part in ("open", "75 %", "50 min", "rate limited for 2 min"):
         assert part in first
@@ -34,18 +34,18 @@ def test_they_are_listed_with_state_rate_reason_and_when_they_are_tried(toolsigh
 
 
 def test_programs_get_them_as_json_the_open_ones_first(toolsight: Toolsight) -> None:
-    listed = json.loads(toolsight("breakers", "--json").stdout)
+    listed = json.loads(toolsight("doctor", "breakers", "--json").stdout)
     assert [(one["name"], one["state"]) for one in listed] == [("shop", "open"), ("shop:\x1b[2J", "closed")]
     assert listed[0]["failure_rate"] == 0.75
     assert 2900 < listed[0]["wait"] <= 3000
 
 
 def test_one_is_reset_by_its_name(toolsight: Toolsight, kept: SqliteBreakers) -> None:
-    assert toolsight("breakers", "reset", "shop").stdout == "shop: closed\n"
+    assert toolsight("doctor", "breakers", "--reset", "shop").stdout == "shop: closed\n"
     assert kept.get(BreakerKey("f")).state is BreakerState.CLOSED
 
 
 def test_a_name_that_has_none_is_an_error_with_the_nearest(toolsight: Toolsight) -> None:
-    done = toolsight("breakers", "reset", "shpo")
+    done = toolsight("doctor", "breakers", "--reset", "shpo")
     assert done.exit_code == 2
     assert "Closest: shop" in done.stderr

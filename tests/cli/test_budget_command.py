@@ -90,7 +90,7 @@ def in_home(toolsight: Toolsight, home: Path) -> Run:
     def run(*arguments: str) -> Done:
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(home / "project")
-            return toolsight("budget", *arguments, **{**elsewhere, **variables})
+            return toolsight("audit", *arguments, **{**elsewhere, **variables})
 
     return run
 

@@ -39,7 +39,7 @@ def run(toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch) -> Run:
         return None if name == "none" else MemoryEmbedder()
 
     monkeypatch.setattr(composition, "make_embedder", embedder)
-    return lambda *arguments: toolsight("calibrate", *arguments)
+    return lambda *arguments: toolsight("bench", "calibrate", *arguments)
 
 
 @pytest.mark.parametrize(

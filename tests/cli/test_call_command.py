@@ -72,7 +72,7 @@ def test_trust_in_a_server_that_is_not_there_is_a_mistake(toolsight: Toolsight) 
     [
         (("calc:evalute", "expression=1"), "Closest: calc:evaluate"),
         (("clac:evaluate",), "servers: calc"),
-        (("evaluate",), "Write SERVER:TOOL"),
+        (("evalute",), "Closest: calc:evaluate"),
         (("calc:evaluate", "expresion=1"), "Parameters: expression"),
         (("calc:evaluate", "expression"), "Write expression=VALUE"),
     ],

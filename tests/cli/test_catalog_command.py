@@ -108,7 +108,7 @@ def test_the_wire_of_an_unknown_server_names_the_known_ones(run: Toolsight) -> N
 
 
 def test_the_manifest_lists_only_deferred_servers(run: Toolsight) -> None:
-    shown = json.loads(run("manifest", "--json").stdout)
+    shown = json.loads(run("tools", "--request", "--json").stdout)
     names = [entry["function"]["name"] for entry in shown["tools"]]
     assert names[0] == "search_tools"
     assert all(name.startswith("calc__") for name in names[1:])
@@ -160,12 +160,12 @@ def test_a_model_that_fails_is_one_line_that_says_where_the_rest_is(
     assert "error: openai is overloaded (503)\n" in done.stderr
     assert "HTTP 503" not in done.stdout + done.stderr
     session, command = done.stderr.partition("toolsight sessions show ")[2].split("`")[0].split(" ", 1)
-    (stored,) = json.loads(run("events", session, *command.split()).stdout)
+    (stored,) = json.loads(run("sessions", "show", "--as", "events", session, *command.split()).stdout)
     assert stored["event"]["raw"] == "HTTP 503\n\nbusy"
 
 
 def test_the_budget_shows_what_is_saved(run: Toolsight) -> None:
-    budget = json.loads(run("budget", "--json").stdout)["first_call"]
+    budget = json.loads(run("audit", "--json").stdout)["first_call"]
     tools = sum(budget["parts"][part] for part in ("tools", "meta", "manifest", "pool", "searches"))
     assert budget["saved"] == budget["static_tools"] - tools
 

@@ -1,4 +1,4 @@
-"""`toolsight clients`, and `--as CLIENT` of other commands."""
+"""`toolsight clients`, and `--client CLIENT` of other commands."""
 
 import json
 import sys
@@ -41,32 +41,32 @@ def test_a_client_is_told_with_its_sources(toolsight: Toolsight) -> None:
 
 
 def test_tools_as_a_client_show_names_refusals_and_where_instructions_are_cut(run: Toolsight) -> None:
-    printed = run("tools", "--as", "claude-code").stdout
+    printed = run("tools", "--client", "claude-code").stdout
     assert "mcp__library__search_catalogue" in printed
     assert "64 are allowed" in printed
     assert "✂ the instructions of library, cut after 2,048 of 3,163 characters" in printed
-    data = json.loads(run("tools", "--as", "claude-code", "--json").stdout)
+    data = json.loads(run("tools", "--client", "claude-code", "--json").stdout)
     assert data["before_search"]["listed"] == "names"
     assert [tool["tool"] for tool in data["tools"] if tool["refused"]]
 
 
 def test_one_tool_is_shown_whole_with_its_cut(run: Toolsight) -> None:
-    printed = run("tools", "library:search_catalogue", "--as", "claude-code").stdout
+    printed = run("tools", "library:search_catalogue", "--client", "claude-code").stdout
     assert "✂ the description, cut after 2,048 of 2,539 characters (documented)" in printed
     assert printed.rindex("include_reference") > printed.index("✂")
 
 
 def test_a_tool_alone_needs_a_client(run: Toolsight) -> None:
-    assert "needs --as" in run("tools", "library:lend").stderr
+    assert "needs --client" in run("tools", "library:lend").stderr
 
 
 def test_a_query_is_compared_between_clients(run: Toolsight) -> None:
     query = (
         "search",
         "find a book",
-        "--as",
+        "--client",
         "codex",
-        "--as",
+        "--client",
         "claude-code",
         "--why",
         "library:lend",
@@ -79,42 +79,40 @@ def test_a_query_is_compared_between_clients(run: Toolsight) -> None:
 
 
 def test_a_tool_that_a_client_refuses_has_no_rank_there(run: Toolsight) -> None:
-    lend = ("search", "lend a copy", "--why", "library:lend", "--as", "claude-code")
+    lend = ("search", "lend a copy", "--why", "library:lend", "--client", "claude-code")
     alone = run(*lend)
     assert alone.exit_code == 2
     assert "Claude Code refuses library:lend: its schema has oneOf at its top" in alone.stderr
-    compared = run(*lend, "--as", "codex")
+    compared = run(*lend, "--client", "codex")
     assert "refused" in compared.stdout
-    assert "refuses library:lend" in run("whatif", *lend[3:4], "lend", *lend[4:]).stderr
+    assert "refuses library:lend" in run(*lend, "--try-name", "lend").stderr
 
 
 def test_programs_are_told_how_sure_the_rule_is(run: Toolsight) -> None:
-    found = json.loads(run("search", "renew a loan", "--as", "claude-code", "--json").stdout)
+    found = json.loads(run("search", "renew a loan", "--client", "claude-code", "--json").stdout)
     assert found["as"] == {"client": "claude-code", "confidence": "assumed"}
-    edit = ("whatif", "library:loan.renew", "renew", "--description", "Renew.", "--as", "codex", "--json")
-    assert json.loads(run(*edit).stdout)["as"]["confidence"] == "open source"
+    edit = ("--why", "library:loan.renew", "--try-description", "Renew.", "--client", "codex", "--json")
+    assert json.loads(run("search", "renew", *edit).stdout)["as"]["confidence"] == "open source"
 
 
 def test_a_search_as_one_client_says_by_whose_rule_and_how_sure_it_is(run: Toolsight) -> None:
     assert (
         "as Claude Code searches: claude-code, 5 results (assumed, unverified)"
-        in run("search", "renew a loan", "--as", "claude-code").stdout
+        in run("search", "renew a loan", "--client", "claude-code").stdout
     )
-    assert (
-        "(open source)"
-        in run(
-            "whatif", "library:lend", "hand out a book", "--description", "Hand out a book.", "--as", "codex"
-        ).stdout
-    )
+    edit = ("--why", "library:lend", "--try-description", "Hand out a book.")
+    assert "(open source)" in run("search", "hand out a book", *edit, "--client", "codex").stdout
 
 
 def test_a_client_without_a_search_is_refused_before_anything_starts(run: Toolsight) -> None:
-    done = run("search", "renew", "--as", "cursor")
+    done = run("search", "renew", "--client", "cursor")
     assert done.exit_code == 2
     assert "Cursor has no search" in done.stderr
 
 
 def test_the_bench_measures_clients_and_says_how_sure_their_rules_are(toolsight: Toolsight) -> None:
-    printed = toolsight("bench", "--as", "codex", "--as", "claude-code", "--embedding-model", "none").stdout
+    printed = toolsight(
+        "bench", "--client", "codex", "--client", "claude-code", "--embedding-model", "none"
+    ).stdout
     assert "codex" in printed
     assert "as Claude Code searches: claude-code, 5 results (assumed, unverified)" in printed

@@ -15,7 +15,7 @@ _TWO = ("--profile", "prd", "--profile", "static")
 def test_every_profile_has_a_row_and_static_is_played_first(
     toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str]
 ) -> None:
-    printed = toolsight("compare", file(FORECAST), "--all-profiles")
+    printed = toolsight("scenario", "compare", file(FORECAST), "--all-profiles")
     assert printed.exit_code == 0, printed.stderr
     assert {profile for profile, _ in labs.opened} == set(PROFILES)
     assert labs.opened[0][0] == "static"
@@ -27,8 +27,8 @@ def test_the_planner_answers_unless_the_script_is_asked_for(
     toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str]
 ) -> None:
     path = file(FORECAST)
-    toolsight("compare", path, *_TWO)
-    toolsight("compare", path, *_TWO, "--script")
+    toolsight("scenario", "compare", path, *_TWO)
+    toolsight("scenario", "compare", path, *_TWO, "--script")
     models = [options.model for _, options in labs.opened]
     assert models == ["demo/planner"] * 2 + [f"demo/script:{path}"] * 2
 
@@ -37,7 +37,7 @@ def test_the_planner_answers_unless_the_script_is_asked_for(
 def test_the_notes_say_where_the_script_does_not_fit_a_profile(
     toolsight: Toolsight, file: Callable[[str], str]
 ) -> None:
-    printed = toolsight("compare", file(FORECAST), *_TWO, "--script")
+    printed = toolsight("scenario", "compare", file(FORECAST), *_TWO, "--script")
     assert "static: 1 scripted search was rejected: this script assumes a search." in printed.stdout
     assert "prd: " not in printed.stdout
 
@@ -46,7 +46,7 @@ def test_the_notes_say_where_the_script_does_not_fit_a_profile(
 def test_json_has_the_totals_and_the_tokens_of_each_call(
     toolsight: Toolsight, file: Callable[[str], str]
 ) -> None:
-    told = json.loads(toolsight("compare", file(FORECAST), *_TWO, "--script", "--json").stdout)
+    told = json.loads(toolsight("scenario", "compare", file(FORECAST), *_TWO, "--script", "--json").stdout)
     assert [row["profile"] for row in told["profiles"]] == ["static", "prd"]
     assert told["static"] == "measured"
     assert told["profiles"][0]["saved"] == 0
@@ -57,7 +57,7 @@ def test_json_has_the_totals_and_the_tokens_of_each_call(
 @pytest.mark.usefixtures("labs")
 def test_markdown_is_a_heading_and_three_tables(toolsight: Toolsight, file: Callable[[str], str]) -> None:
     text = FORECAST.replace("A forecast", "A | B")
-    lines = toolsight("compare", file(text), *_TWO, "--markdown").stdout.splitlines()
+    lines = toolsight("scenario", "compare", file(text), *_TWO, "--markdown").stdout.splitlines()
     assert lines[0] == "### A \\| B"
     assert sum(line.startswith("| ---") for line in lines) == 3
     rows = [line for line in lines if line.startswith(("| static", "| prd", "| profile"))]
@@ -68,7 +68,7 @@ def test_markdown_is_a_heading_and_three_tables(toolsight: Toolsight, file: Call
 def test_a_narrow_terminal_gets_more_tables_and_every_number(
     toolsight: Toolsight, file: Callable[[str], str]
 ) -> None:
-    printed = toolsight("compare", file(FORECAST), "--all-profiles", COLUMNS="60")
+    printed = toolsight("scenario", "compare", file(FORECAST), "--all-profiles", COLUMNS="60")
     table = printed.stdout.partition("Saved compared to")[0]
     assert all(len(line) <= 60 for line in table.splitlines())
     assert table.count("\nadvisory") > 1
@@ -79,7 +79,7 @@ def test_ctrl_c_prints_the_profiles_that_were_played(
     toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str]
 ) -> None:
     labs.interrupted = 3
-    stopped = toolsight("compare", file(FORECAST), "--all-profiles", "--json")
+    stopped = toolsight("scenario", "compare", file(FORECAST), "--all-profiles", "--json")
     assert stopped.exit_code == 130
     assert "2 of 7 profiles were played" in stopped.stderr
     assert len(json.loads(stopped.stdout)["profiles"]) == 2
@@ -99,13 +99,15 @@ def test_ctrl_c_prints_the_profiles_that_were_played(
 def test_a_mistake_exits_with_two_and_plays_nothing(
     toolsight: Toolsight, labs: MemoryLabs, arguments: tuple[str, ...]
 ) -> None:
-    failed = toolsight("compare", *arguments)
+    failed = toolsight("scenario", "compare", *arguments)
     assert failed.exit_code == 2, failed.stderr
     assert not labs.opened
 
 
 def test_deferred_tools_cost_less_than_static_ones_on_the_demo_servers(toolsight: Toolsight) -> None:
-    printed = toolsight("compare", "unloaded", *_TWO, "--set", "discovery.embedding_model=none", "--json")
+    printed = toolsight(
+        "scenario", "compare", "unloaded", *_TWO, "--set", "discovery.embedding_model=none", "--json"
+    )
     assert printed.exit_code == 0, printed.stderr
     static, deferred = json.loads(printed.stdout)["profiles"]
     assert deferred["saved"] > 0.5

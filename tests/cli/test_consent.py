@@ -212,9 +212,9 @@ def test_the_marketplace_asks_before_it_reads_a_catalog_that_a_file_names(
     data = json.loads(scripted.read_text())
     naming = {**data, "settings": {"marketplace.catalogs": ["catalog.json"]}}
     scripted.write_text(json.dumps(naming), encoding="utf-8")
-    refused = toolsight("marketplace", "list", "--config", str(scripted))
+    refused = toolsight("marketplace", "search", "--config", str(scripted))
     assert refused.exit_code == 2
     assert "has not been approved" in refused.stderr
-    assert toolsight("marketplace", "list", "--config", str(scripted), "--approve").exit_code == 0
-    assert toolsight("marketplace", "list", "--config", str(scripted)).exit_code == 0
+    assert toolsight("marketplace", "search", "--config", str(scripted), "--approve").exit_code == 0
+    assert toolsight("marketplace", "search", "--config", str(scripted)).exit_code == 0
     assert toolsight("servers", "--config", str(scripted)).exit_code == 2

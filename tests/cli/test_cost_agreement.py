@@ -59,7 +59,7 @@ def asked(toolsight: Toolsight, command: str, config: Path, *more: str) -> Any:
 def test_both_commands_price_a_configuration_to_the_same_cent(
     toolsight: Toolsight, configs: dict[str, Path], name: str, more: tuple[str, ...]
 ) -> None:
-    (audited,) = asked(toolsight, "budget", configs[name], *more)["configurations"]
+    (audited,) = asked(toolsight, "audit", configs[name], *more)["configurations"]
     session, priced = audited["session"], asked(toolsight, "cost", configs[name], *more)
     assert session["assumed"] == priced["assumed"]
     assert session["saved"] == priced["saved"]
@@ -89,7 +89,7 @@ def test_both_commands_print_the_same_for_static_and_for_discovery(
     toolsight: Toolsight, configs: dict[str, Path]
 ) -> None:
     given = ("--config", str(configs["small"]), "--approve", *TERSE)
-    budget, cost = (printed(toolsight(command, *given).stdout) for command in ("budget", "cost"))
+    budget, cost = (printed(toolsight(command, *given).stdout) for command in ("audit", "cost"))
     for delivery in ("static", "append"):
         assert "$" in budget[delivery]["price with cache"]
         assert budget[delivery] == cost[delivery]

@@ -80,7 +80,7 @@ def test_the_first_call_saves_more_than_half_of_the_tool_tokens(records: list[Re
 def test_the_events_command_prints_what_is_in_the_database(
     records: list[Record], toolsight: Toolsight
 ) -> None:
-    printed = json.loads(toolsight("events", "--json").stdout)
+    printed = json.loads(toolsight("sessions", "show", "--as", "events", "--json").stdout)
     assert [(row["seq"], row["kind"]) for row in printed] == [(r.seq, r.kind) for r in records]
 
 

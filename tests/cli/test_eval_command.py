@@ -38,7 +38,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def add(toolsight: Toolsight, file: Path, tmp_path: Path) -> Run:
     def run(*arguments: str) -> Done:
-        return toolsight("eval", "add", str(file), "--db", str(tmp_path / "x.db"), *arguments)
+        return toolsight("bench", "label", str(file), "--db", str(tmp_path / "x.db"), *arguments)
 
     return run
 
@@ -167,7 +167,7 @@ def test_a_session_that_is_not_recorded_is_an_error(add: Run) -> None:
 def test_a_tool_missing_from_the_configuration_is_refused_with_the_closest_name(
     toolsight: Toolsight, weather: Path, file: Path
 ) -> None:
-    asked = ("eval", "add", str(file), "--query", "x", "--config", str(weather), "--approve", "--tool")
+    asked = ("bench", "label", str(file), "--query", "x", "--config", str(weather), "--approve", "--tool")
     done = toolsight(*asked, "weather:get_forcast")
     assert done.exit_code == 2
     assert "Closest: weather:get_forecast" in done.stderr
@@ -180,7 +180,7 @@ def test_a_generated_set_covers_every_tool_and_is_never_overwritten(
     toolsight: Toolsight, weather: Path, tmp_path: Path
 ) -> None:
     output = tmp_path / "made.jsonl"
-    asked = ("eval", "generate", "--output", str(output), "--config", str(weather), "--approve")
+    asked = ("bench", "label", str(output), "--generate", "--config", str(weather), "--approve")
     done = toolsight(*asked)
     assert done.exit_code == 0, done.stderr
     assert "review them" in done.stdout

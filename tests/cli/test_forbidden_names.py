@@ -30,20 +30,18 @@ SERVER, TOOL = ("vualt", "vault"), ("vualt:get_alrets", "vault:get_alerts", "wea
 # Of each option or argument that takes such a name: the words of the command, and what is typed for TYPED.
 NAMED = {
     ("servers", "--wire"): (("servers", "--wire", TYPED), SERVER),
-    ("tools", "tool_id"): (("tools", TYPED, "--as", "claude-code"), TOOL),
+    ("tools", "tool_id"): (("tools", TYPED, "--client", "claude-code"), TOOL),
     ("call", "tool"): (("call", TYPED, "city=Oslo"), (*SERVER, *TOOL)),
     ("search", "--server"): (("search", "rain", "--server", TYPED), SERVER),
     ("search", "--name"): (("search", "rain", "--name", TYPED), TOOL),
     ("search", "--tag"): (("search", "rain", "--tag", TYPED), ("scret", "secret")),
     ("search", "--server-query"): (("search", "rain", "--server-query", TYPED), SERVER),
     ("search", "--why"): (("search", "rain", "--why", TYPED), TOOL),
-    ("whatif", "tool_id"): (("whatif", TYPED, "rain", "--name", "forecast"), TOOL),
-    ("registry list", "part"): (("registry", "list", TYPED), SERVER),
-    ("registry list", "--after"): (("registry", "list", "--after", TYPED), TOOL),
-    ("registry show", "tool_id"): (("registry", "show", TYPED), TOOL),
-    ("registry sync", "servers"): (("registry", "sync", TYPED), SERVER),
+    ("registry show", "--after"): (("registry", "show", "--after", TYPED), TOOL),
+    ("registry show", "tool_id"): (("registry", "show", TYPED), (*SERVER, *TOOL)),
+    ("registry import", "--server"): (("registry", "import", "--server", TYPED), SERVER),
     ("marketplace remove", "server"): (("marketplace", "remove", TYPED, "--yes"), SERVER),
-    ("eval add", "--tool"): (("eval", "add", "CASES", "--query", "rain", "--tool", TYPED), TOOL),
+    ("bench label", "--tool"): (("bench", "label", "CASES", "--query", "rain", "--tool", TYPED), TOOL),
     ("common", "--trust"): (("tools", "--trust", TYPED), SERVER),
     ("common", "--toolset"): (("tools", "--toolset", TYPED), ("vualts", "vaults")),
     ("common", "--user"): (("tools", "--user", TYPED), ("bbo", "Bob", "nobody")),
@@ -51,15 +49,30 @@ NAMED = {
 }
 # Those that take what no policy hides: a query, a file, a client, a ranker, a plugin, a setting.
 FREE = {
-    *("query", "message", "pairs", "--arguments", "--description", "--as", "--ranker", "--catalog", "--env"),
-    *("--category", "--embedding-model", "--assume", "--max-increase", "--otel-endpoint", "--scenario"),
+    *(
+        "query",
+        "message",
+        "pairs",
+        "--arguments",
+        "--try-description",
+        "--client",
+        "--ranker",
+        "--catalog",
+        "--env",
+    ),
+    *("--category", "--embedding-model", "--assume", "--max-increase", "--endpoint", "--scenario"),
     *("--query", "--origin", "--model", "--api-base", "--profile", "--set", "--input", "--policy"),
 }
 # These show everything, to whom it belongs: they refuse to be told a user.
-OWNERS = ("access", "events", "timeline", "cost", "budget")
+OWNERS = ("access", "sessions", "cost", "audit")
 OTHERS = {
-    *(("race", "name"), ("scenario run", "names"), ("compare", "name"), ("eval add", "--session")),
-    *(("marketplace show", "name"), ("marketplace install", "name"), ("whatif", "--name")),
+    *(
+        ("race", "name"),
+        ("scenario run", "names"),
+        ("scenario compare", "name"),
+        ("bench label", "--session"),
+    ),
+    *(("marketplace show", "name"), ("marketplace install", "name"), ("search", "--try-name")),
 }
 # They hand it to the question of consent and to a session, which restricts it for itself.
 OPENERS = {
@@ -82,7 +95,7 @@ def restricted(tmp_path_factory: pytest.TempPathFactory, toolsight: Toolsight) -
     policy.write_text(POLICY, encoding="utf-8")
     whole = ("--config", str(path), "--approve")
     assert toolsight("tools", *whole).exit_code == 0
-    assert toolsight("registry", "sync", *whole, "--no-embed").exit_code == 0
+    assert toolsight("registry", "import", *whole, "--no-embed").exit_code == 0
     return ("--policy", str(policy), "--user", "ada", "--config", str(path), "--approve")
 
 
@@ -112,7 +125,7 @@ def test_a_forbidden_name_is_not_read_in_any_answer_to_a_typo_or_a_guess(
 ) -> None:
     places = {TYPED: typed, "CASES": str(tmp_path / "cases.jsonl")}
     given = tuple(places.get(word, word) for word in words)
-    viewer = restricted if words[0] != "registry" or words[1] == "sync" else restricted[:4]
+    viewer = restricted if words[0] != "registry" or words[1] == "import" else restricted[:4]
     done = toolsight(*given[:1], *viewer, *given[1:])
     told = (done.stdout + done.stderr).replace(typed, "").replace(restricted[5], "")
     assert told

@@ -17,8 +17,11 @@ def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
         command = cli.get_command(context, name)
         assert command is not None
         yield (name,), command
-        for inner, each in command.commands.items() if isinstance(command, click.Group) else ():
-            yield (name, inner), each
+        if isinstance(command, click.Group):
+            for inner in command.list_commands(context):
+                found = command.get_command(context, inner)
+                assert found is not None
+                yield (name, inner), found
 
 
 COMMON = [option.opts[0] for option in common_options(cli)]
@@ -61,7 +64,23 @@ def test_a_command_explains_only_its_own_options_and_names_the_common_ones(
 
 
 def test_a_common_option_is_taken_before_and_after_the_name_of_a_command(toolsight: Toolsight) -> None:
-    after = toolsight("settings", "--set", "binding.capacity=3", "--json")
-    before = toolsight("--set", "binding.capacity=3", "settings", "--json")
+    after = toolsight("config", "settings", "--set", "binding.capacity=3", "--json")
+    before = toolsight("--set", "binding.capacity=3", "config", "settings", "--json")
     assert after.exit_code == before.exit_code == 0
     assert after.stdout == before.stdout
+
+
+@pytest.mark.parametrize("words", EVERY, ids=" ".join)
+def test_a_summary_is_whole_at_80_columns_and_the_help_has_an_example(
+    toolsight: Toolsight, words: tuple[str, ...]
+) -> None:
+    parent, listed = toolsight(*words[:-1], "--help", COLUMNS="80"), sections_text(words)
+    line = next(line for line in parent.stdout.splitlines() if line.split()[:1] == [words[-1]])
+    assert line.rstrip().endswith(listed)
+    assert f"  toolsight {' '.join(words)}" in toolsight(*words, "--help").stdout
+
+
+def sections_text(words: tuple[str, ...]) -> str:
+    """The first sentence of a command's help, as lists have it."""
+    help_text = dict(commands())[words].help or ""
+    return " ".join(help_text.split("\n\n")[0].split())

@@ -83,7 +83,13 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize(
     "command",
-    [["servers"], ["servers", "--wire"], ["tools"], ["manifest"], ["search", TERMINAL["csi_clear"]]],
+    [
+        ["servers"],
+        ["servers", "--wire"],
+        ["tools"],
+        ["tools", "--request"],
+        ["search", TERMINAL["csi_clear"]],
+    ],
     ids=" ".join,
 )
 def test_no_raw_control_character_in_a_catalog_reaches_the_terminal(command: list[str], config: str) -> None:
@@ -93,7 +99,11 @@ def test_no_raw_control_character_in_a_catalog_reaches_the_terminal(command: lis
 def test_no_raw_control_character_in_an_answer_reaches_the_terminal(config: str, script: str) -> None:
     given = ("--config", config, "--approve", "--yes", "--profile", "static")
     chat = printed_in_terminal("chat", TERMINAL["osc_title"], "--model", f"demo/script:{script}", *given)
-    for output in (chat, printed_in_terminal("events"), printed_in_terminal("events", "--json")):
+    for output in (
+        chat,
+        printed_in_terminal("sessions", "show", "--as", "events"),
+        printed_in_terminal("sessions", "show", "--as", "events", "--json"),
+    ):
         assert_harmless(output)
         for name in ("csi_clear", "osc_title", "c1_csi"):
             assert f"hostile_{name}" in output.decode()

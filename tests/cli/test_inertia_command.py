@@ -1,4 +1,4 @@
-"""`toolsight sessions next`: what follows what in the recorded sessions, seed files, and recorded runs scored."""
+"""`toolsight sessions next`: what follows what in recorded sessions, seed files and scored runs."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ def recorded(tmp_path: Path) -> Path:
 def test_what_follows_what_is_told_with_its_share_and_how_sure_it_is(
     toolsight: Toolsight, recorded: Path
 ) -> None:
-    done = toolsight("inertia", "show", "--half-life", "0", "--db", str(recorded))
+    done = toolsight("sessions", "next", "--half-life", "0", "--db", str(recorded))
     assert done.exit_code == 0, done.stderr
     assert "1 of 100 tasks seen: it does not act yet" in done.stdout
     (row,) = [line for line in done.stdout.splitlines() if line.startswith("shop:list")]
@@ -33,10 +33,10 @@ def test_what_follows_what_is_told_with_its_share_and_how_sure_it_is(
 
 
 def test_an_export_is_read_as_a_seed(toolsight: Toolsight, recorded: Path, tmp_path: Path) -> None:
-    exported = toolsight("inertia", "export", "--half-life", "0", "--db", str(recorded))
+    exported = toolsight("sessions", "next", "--export", "--half-life", "0", "--db", str(recorded))
     file = tmp_path / "export.json"
     file.write_text(exported.stdout)
-    done = toolsight("inertia", "seed", str(file), "--json")
+    done = toolsight("sessions", "next", "--check", str(file), "--json")
     (persona,) = json.loads(done.stdout)
     assert (persona["persona"], persona["tasks"]) == ("toolsight", 1)
     pairs = [(one["after"], one["tool"], one["count"]) for one in persona["transitions"]]
@@ -44,23 +44,23 @@ def test_an_export_is_read_as_a_seed(toolsight: Toolsight, recorded: Path, tmp_p
 
 
 def test_an_unknown_persona_is_an_error_with_those_there_are(toolsight: Toolsight, recorded: Path) -> None:
-    done = toolsight("inertia", "show", "--persona", "toolsigt", "--db", str(recorded))
+    done = toolsight("sessions", "next", "--persona", "toolsigt", "--db", str(recorded))
     assert done.exit_code == 2
     assert "Recorded are: toolsight." in done.stderr
 
 
 def test_without_any_call_it_says_where_they_come_from(toolsight: Toolsight, tmp_path: Path) -> None:
-    done = toolsight("inertia", "--db", str(tmp_path / "empty.db"))
+    done = toolsight("sessions", "next", "--db", str(tmp_path / "empty.db"))
     assert done.exit_code == 0, done.stderr
     assert "No call has been recorded yet" in done.stdout
 
 
 def test_recorded_runs_are_scored_beside_the_rules_to_beat(toolsight: Toolsight, tmp_path: Path) -> None:
     recordings.toolathlon(tmp_path)
-    told = toolsight("inertia", "score", str(tmp_path))
+    told = toolsight("sessions", "next", "--score", str(tmp_path))
     assert told.exit_code == 0, told.stderr
     assert "not shipped" in told.stdout
-    said = json.loads(toolsight("inertia", "score", str(tmp_path), "--json").stdout)
+    said = json.loads(toolsight("sessions", "next", "--score", str(tmp_path), "--json").stdout)
     assert said["facts"]["runs"] == 1
     assert {one["left_out"] for one in said["scores"]} == {"the run", "the task"}
     assert set(said["scores"][0]["hits"]) == {"order 1", "order 1 unfiltered", "most used", "same server"}

@@ -8,7 +8,8 @@ import click
 import pytest
 
 from inspector.adapters.memory.fakes import MemoryLeftovers
-from inspector.cli import composition, leftover
+from inspector.cli import composition
+from inspector.cli.doctor import orphans
 from inspector.cli.doctor.orphans import ask_about_leftovers
 from inspector.domain.leftover import Leftover
 from tests.cli.conftest import Toolsight
@@ -31,7 +32,7 @@ def test_they_are_listed_with_what_is_needed_to_decide(
     toolsight: Toolsight, left: Callable[..., MemoryLeftovers]
 ) -> None:
     left(GIT, DAEMON)
-    done = toolsight("leftovers")
+    done = toolsight("doctor", "orphans")
     assert done.exit_code == 0
     for part in ("git", "python -m mcp_git", "2026-03-02 08:00 UTC", "811, 812", "detached from its server"):
         assert part in done.stdout
@@ -40,9 +41,9 @@ def test_they_are_listed_with_what_is_needed_to_decide(
 
 def test_they_are_ended_on_request_only(toolsight: Toolsight, left: Callable[..., MemoryLeftovers]) -> None:
     store = left(GIT, DAEMON)
-    assert toolsight("leftovers").exit_code == 0
+    assert toolsight("doctor", "orphans").exit_code == 0
     assert store.find() == (GIT, DAEMON)
-    assert "2 servers" in toolsight("leftovers", "--end").stdout
+    assert "2 servers" in toolsight("doctor", "orphans", "--end").stdout
     assert store.find() == ()
 
 
@@ -50,20 +51,20 @@ def test_what_could_not_be_ended_is_an_error(
     toolsight: Toolsight, left: Callable[..., MemoryLeftovers]
 ) -> None:
     left(GIT, stubborn=(GIT.id,))
-    done = toolsight("leftovers", "--end")
+    done = toolsight("doctor", "orphans", "--end")
     assert done.exit_code == 1
     assert "811, 812" in done.stdout
 
 
 def test_what_is_kept_is_told_no_more(toolsight: Toolsight, left: Callable[..., MemoryLeftovers]) -> None:
     left(DAEMON)
-    toolsight("leftovers", "--keep")
-    assert json.loads(toolsight("leftovers", "--json").stdout) == []
+    toolsight("doctor", "orphans", "--keep")
+    assert json.loads(toolsight("doctor", "orphans", "--json").stdout) == []
 
 
 def test_a_program_reads_them_as_json(toolsight: Toolsight, left: Callable[..., MemoryLeftovers]) -> None:
     left(GIT)
-    (read,) = json.loads(toolsight("leftovers", "--json").stdout)
+    (read,) = json.loads(toolsight("doctor", "orphans", "--json").stdout)
     assert (read["server"], read["pids"], read["since"]) == ("git", [811, 812], 1_772_438_400.0)
 
 
@@ -101,4 +102,4 @@ def test_a_command_that_starts_servers_tells_of_them_first(
     done = toolsight("servers", "--demo")
     assert done.exit_code == 0
     assert "still running from an earlier run: git" in done.stderr
-    assert leftover._LATER in done.stderr
+    assert orphans._LATER in done.stderr

@@ -60,7 +60,7 @@ def test_a_real_server_is_installed_in_a_real_file_and_removed_again(
     assert "would change, with a backup beside it" in done.stderr
     assert Path(told["backup"]).read_text() == before
     assert "// mine" in config.read_text()
-    assert "installed as currency" in process("marketplace", "list", *options).stdout
+    assert "installed as currency" in process("marketplace", "search", *options).stdout
     done = process("marketplace", "remove", "currency", "--yes", *options)
     assert (done.exit_code, config.read_text()) == (0, before)
 
@@ -94,10 +94,10 @@ def test_a_search_finds_what_is_not_installed(toolsight: Toolsight, config: Path
     told = json.loads(toolsight("marketplace", "search", "exchange rate", "--json", *options).stdout)
     assert told["suggestions"][0]["plugin"].startswith("acme/")
     assert told["suggestions"][0]["score"]["parts"]
-    assert "acme/broken" not in toolsight("marketplace", "list", *options).stdout
+    assert "acme/broken" not in toolsight("marketplace", "search", *options).stdout
 
 
-@pytest.mark.parametrize("command", [("list",), ("search", "exchange rate")])
+@pytest.mark.parametrize("command", [("search",), ("search", "exchange rate")])
 def test_prices_and_ratings_are_printed_where_a_catalog_has_some(
     toolsight: Toolsight, config: Path, catalog: Path, command: tuple[str, ...]
 ) -> None:
@@ -158,6 +158,6 @@ def test_the_only_server_of_a_file_is_removed_and_the_file_is_still_of_use(
     options = _options(config, catalog)
     assert toolsight("marketplace", "remove", "other", "--yes", *options).exit_code == 0
     assert "other" not in config.read_text()
-    assert "acme/currency" in toolsight("marketplace", "list", *options).stdout
+    assert "acme/currency" in toolsight("marketplace", "search", *options).stdout
     done = toolsight("marketplace", "install", "acme/missing", "--yes", *options)
     assert "has no servers" not in done.stderr

@@ -7,7 +7,7 @@ import pytest
 
 from inspector.adapters.litellm.model import DEFAULT_WINDOW
 from inspector.cli import composition
-from inspector.cli.chat import models as command
+from inspector.cli.doctor import models as command
 from inspector.cli.models import chosen_model
 from inspector.cli.options import Options
 from tests.cli.conftest import Toolsight
@@ -23,8 +23,8 @@ def test_what_is_found_is_listed_with_the_options_that_use_it(
     with local_stub(OLLAMA_ANSWERS) as ollama, local_stub(LLAMA_ANSWERS) as llama:
         local = looking(at("llama.cpp", llama.port), at("Ollama", ollama.port))
         monkeypatch.setattr(command, "make_local_models", lambda: local)
-        text = toolsight("models").stdout
-        rows = json.loads(toolsight("models", "--json").stdout)
+        text = toolsight("doctor", "models").stdout
+        rows = json.loads(toolsight("doctor", "models", "--json").stdout)
     assert f"--model llamafile/models/gemma.gguf --api-base http://127.0.0.1:{llama.port}/v1" in text
     assert "2.6 GB" in text
     assert "llama.cpp, window 4,096 tokens, 4.9 GB" in text
@@ -42,8 +42,8 @@ def test_where_nothing_answers_the_list_says_where_it_looked(
 ) -> None:
     with local_stub({}) as stub:
         monkeypatch.setattr(command, "make_local_models", lambda: looking(at("Ollama", stub.port)))
-        done = toolsight("models")
-        assert toolsight("models", "--json").stdout.strip() == "[]"
+        done = toolsight("doctor", "models")
+        assert toolsight("doctor", "models", "--json").stdout.strip() == "[]"
     assert done.exit_code == 0
     assert f"Looked for Ollama on {stub.port}" in done.stdout
 

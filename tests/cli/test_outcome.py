@@ -59,7 +59,15 @@ def test_the_help_has_every_exit_code(toolsight: Toolsight) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [("settings",), ("settings", "--json"), ("keys",), ("--help",)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("config", "settings"),
+        ("config", "settings", "--json"),
+        ("config", "keys"),
+        ("--help",),
+    ],
+)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_is_told_and_a_closed_pipe_is_not(words: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "inspector", *words]

@@ -49,7 +49,7 @@ def test_a_listing_with_a_name_that_no_registry_keeps_is_left_out_whole(
     done = toolsight("registry", "import", str(long), str(garden), "--db", db)
     assert done.exit_code == 1
     assert f"{long}: the id long:n" in done.stderr
-    kept = json.loads(toolsight("registry", "list", "--json", "--db", db).stdout)
+    kept = json.loads(toolsight("registry", "show", "--json", "--db", db).stdout)
     assert {one["id"] for one in kept} == {"garden:soil_report", "garden:water_plants"}
 
 
@@ -68,7 +68,7 @@ def test_a_changed_listing_makes_versions_and_what_is_missing_is_gone(
     assert "gone: its origin no longer has it" in (
         toolsight("registry", "show", "garden:soil_report", "--db", db).stdout
     )
-    (row,) = json.loads(toolsight("registry", "list", "--json", "--db", db).stdout)
+    (row,) = json.loads(toolsight("registry", "show", "--json", "--db", db).stdout)
     assert (row["id"], row["version"]) == ("garden:water_plants", 2)
 
 
@@ -100,7 +100,7 @@ def test_one_bad_file_is_told_and_the_others_are_imported(
 
 def test_a_long_list_says_how_to_go_on(toolsight: Toolsight, db: str, garden: Path) -> None:
     toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
-    told = toolsight("registry", "list", "--limit", "1", "--db", db).stdout
+    told = toolsight("registry", "show", "--limit", "1", "--db", db).stdout
     assert "toolsight registry show --after garden:soil_report" in told
     assert "garden:water_plants" not in told
 
@@ -113,17 +113,17 @@ def test_an_unknown_tool_is_told_with_the_closest(toolsight: Toolsight, db: str,
 
 
 def test_the_tools_of_servers_are_kept_by_server(toolsight: Toolsight, db: str, garden: Path) -> None:
-    done = toolsight("registry", "sync", "--no-embed", "--json", "--db", db, "--", str(garden))
+    done = toolsight("registry", "import", "--no-embed", "--json", "--db", db, "--", str(garden))
     (one,) = json.loads(done.stdout)
     assert (one["server"], one["report"]["added"]) == ("garden", 2)
-    assert toolsight("registry", "sync", "nowhere", "--db", db, "--", str(garden)).exit_code == 2
+    assert toolsight("registry", "import", "--server", "x", "--db", db, "--", str(garden)).exit_code == 2
 
 
 def test_every_command_works_on_the_registry_and_calls_nothing(
     toolsight: Toolsight, db: str, garden: Path
 ) -> None:
     nothing = toolsight("tools", "--registry", "--db", db)
-    assert (nothing.exit_code, "registry sync" in nothing.stderr) == (2, True)
+    assert (nothing.exit_code, "registry import" in nothing.stderr) == (2, True)
     toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
     with_words = ("--registry", "--db", db, "--set", "discovery.embedding_model=none")
     found = toolsight("search", "water plants", "--set", "discovery.ranker=bm25", *with_words)
@@ -164,8 +164,8 @@ def as_ada(toolsight: Toolsight, db: str, garden: Path, tmp_path: Path) -> tuple
 
 def test_a_user_reads_of_the_registry_what_may_be_seen(toolsight: Toolsight, as_ada: tuple[str, ...]) -> None:
     told = [
-        toolsight("registry", "status", *as_ada),
-        toolsight("registry", "list", *as_ada),
+        toolsight("registry", *as_ada),
+        toolsight("registry", "show", *as_ada),
         toolsight("registry", "search", "water the plants", *as_ada),
         toolsight("registry", "show", "garden:soil_report", *as_ada),
         toolsight("registry", "show", "garden:water_plants", *as_ada),
@@ -176,7 +176,7 @@ def test_a_user_reads_of_the_registry_what_may_be_seen(toolsight: Toolsight, as_
     for one in (*told[:4], told[5]):
         assert "plants" not in one.stdout + one.stderr
     assert "Closest" not in told[4].stderr
-    nothing = toolsight("registry", "list", "--json", *as_ada, "--expert", "waterer")
+    nothing = toolsight("registry", "show", "--json", *as_ada, "--expert", "waterer")
     assert json.loads(nothing.stdout) == []
 
 
@@ -191,7 +191,7 @@ def test_nobody_is_told_whether_there_is_more_in_the_registry(
         assert (here.stdout, here.stderr) == (there.stdout, there.stderr)
     here, there = (toolsight("tools", "--registry", "--json", *options) for options in (full, empty))
     assert (here.stdout, here.stderr) == (there.stdout, there.stderr)
-    named = toolsight("registry", "status", *as_ada[:2], *policy)
+    named = toolsight("registry", *as_ada[:2], *policy)
     assert "--user" in named.stderr
     assert "no tool that you may see" in named.stdout
 
@@ -204,7 +204,7 @@ def test_a_user_searches_the_registry_as_a_source(toolsight: Toolsight, as_ada: 
 def test_only_the_administrator_fills_the_registry(
     toolsight: Toolsight, as_ada: tuple[str, ...], garden: Path
 ) -> None:
-    commands = (("import", str(garden)), ("embed",), ("sync", "--demo"))
+    commands = (("import", str(garden)), ("--embed",), ("import", "--demo"))
     for command in commands:
         done = toolsight("registry", *command, *as_ada)
         assert done.exit_code == 1

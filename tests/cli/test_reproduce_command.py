@@ -28,7 +28,7 @@ Run = Callable[..., Done]
 def run(toolsight: Toolsight, tmp_path: Path) -> Run:
     """Runs the command with vectors in a separate file."""
     fixed = ("--db", str(tmp_path / "vectors.db"), "--embedding-model", "none")
-    return lambda *arguments: toolsight("reproduce", *fixed, *arguments)
+    return lambda *arguments: toolsight("bench", "papers", *fixed, *arguments)
 
 
 @pytest.fixture

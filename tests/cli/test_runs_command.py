@@ -29,14 +29,14 @@ def told(toolsight: Toolsight, folder: Path, *more: str) -> Any:
     """What the command says as JSON."""
     few = ("--set", "discovery.auto=always")
     done = toolsight(
-        "runs", str(folder), "--tools", str(folder / "tools"), *WORDS_ALONE, *few, *more, "--json"
+        "bench", "runs", str(folder), "--tools", str(folder / "tools"), *WORDS_ALONE, *few, *more, "--json"
     )
     assert done.exit_code == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def test_a_report_names_its_source_and_what_it_left_out(toolsight: Toolsight, folder: Path) -> None:
-    done = toolsight("runs", str(folder), "--tools", str(folder / "tools"), *WORDS_ALONE)
+    done = toolsight("bench", "runs", str(folder), "--tools", str(folder / "tools"), *WORDS_ALONE)
     assert done.exit_code == 0, done.stderr
     assert "3 recorded runs (LiveMCPBench 1, MCPMark 1, Toolathlon 1); not shipped." in done.stdout
     assert "Left out: 1 of 7 calls, of 1 tool without a definition (local-nap)" in done.stdout
@@ -88,7 +88,7 @@ def test_varied_settings_are_played_in_every_combination(toolsight: Toolsight, f
 def test_a_wrong_option_is_refused_before_anything_is_read(
     toolsight: Toolsight, arguments: tuple[str, ...], said: str
 ) -> None:
-    done = toolsight("runs", "nowhere", "--tools", "nothing.json", *arguments)
+    done = toolsight("bench", "runs", "nowhere", "--tools", "nothing.json", *arguments)
     assert done.exit_code != 0
     assert said in done.stderr
 
@@ -97,7 +97,7 @@ def test_runs_without_any_known_tool_are_an_error_that_names_the_tools(
     toolsight: Toolsight, folder: Path, tmp_path: Path
 ) -> None:
     other = write(tmp_path / "other.json", {"tools": [{"name": "unheard_of"}]})
-    done = toolsight("runs", str(folder / "toolathlon"), "--tools", str(other))
+    done = toolsight("bench", "runs", str(folder / "toolathlon"), "--tools", str(other))
     assert done.exit_code == 2
     assert "none of the tools" in done.stderr
     assert "garden-soil_report" in done.stderr

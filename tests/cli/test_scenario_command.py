@@ -13,7 +13,7 @@ from tests.support.memory_labs import FORECAST, MemoryLabs
 
 
 def test_every_shipped_scenario_is_listed_with_what_it_expects(toolsight: Toolsight) -> None:
-    listed = json.loads(toolsight("scenario", "list", "--json").stdout)
+    listed = json.loads(toolsight("scenario", "--json").stdout)
     assert [one["name"] for one in listed] == [path.stem for path in composition.shipped_scenarios()]
     assert all(one["title"] and one["turns"] and one["expect"] for one in listed)
 
@@ -23,7 +23,7 @@ def test_a_folder_is_listed_too_and_a_broken_file_is_named(
 ) -> None:
     file(FORECAST)
     (tmp_path / "broken.yaml").write_text("turns: no", encoding="utf-8")
-    listed = toolsight("scenario", "list", str(tmp_path))
+    listed = toolsight("scenario", "--folder", str(tmp_path))
     assert "A forecast   (1 turn)" in listed.stdout
     assert "One search, one call." in listed.stdout
     assert 'expects result, tool "weather:get_forecast", ok true' in listed.stdout

@@ -38,10 +38,10 @@ def test_no_planted_secret_is_in_any_file_or_output_and_nobody_else_reads_them(
         ("call", TOOL, f"text={ASKED}", *by_file),
         ("chat", ASKED, *by_file),
         ("search", ASKED, "--json", *by_file),
-        ("registry", "sync", "--no-embed", *by_file),
+        ("registry", "import", "--no-embed", *by_file),
         ("registry", "export", str(world.out / "registry.jsonl")),
         ("sessions", "import", str(world.given / "transcript.jsonl")),
-        ("events", "--otel", str(world.out / "spans.jsonl"), "--otel-content"),
+        ("sessions", "show", "--as", "spans", "--output", str(world.out / "spans.jsonl"), "--content"),
     ):
         SECRETS.forget()  # Each is a process of its own.
         environment = {**world.environment, "TOOLSIGHT_DB": None, "XDG_STATE_HOME": None}

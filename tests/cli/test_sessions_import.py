@@ -47,8 +47,8 @@ def json_of(run: Toolsight, *arguments: str) -> Any:
 def test_a_transcript_is_a_session_like_any_other(run: Toolsight, transcript: Path) -> None:
     assert "1 session: 1 new" in run("sessions", "import", str(transcript)).stdout
     assert STORY in run("sessions").stdout
-    assert "claude-code 2.1.0  /home/ada/shop" in run("events", STORY).stdout
-    assert "“late orders” -> 1, best shop:late_orders" in run("timeline", STORY).stdout
+    assert "claude-code 2.1.0  /home/ada/shop" in run("sessions", "show", "--as", "events", STORY).stdout
+    assert "“late orders” -> 1, best shop:late_orders" in run("sessions", "show", STORY).stdout
 
 
 def test_importing_again_stores_nothing_and_says_so(run: Toolsight, transcript: Path) -> None:
@@ -83,7 +83,7 @@ def test_what_is_not_understood_is_counted_and_does_not_stop_the_rest(
     told = json_of(run, "sessions", "import", str(transcript))
     assert told["not_understood"] == {"telepathy": 1}
     assert sum(told["malformed"].values()) == 2
-    assert len(json_of(run, "events", STORY)) == told["events_stored"]
+    assert len(json_of(run, "sessions", "show", "--as", "events", STORY)) == told["events_stored"]
 
 
 def test_a_file_that_is_no_transcript_is_skipped_beside_others_and_refused_alone(
@@ -194,7 +194,7 @@ def test_a_running_agent_is_shown_as_it_writes(
     later = run("sessions", "import", "--follow", str(transcript))
     assert "“late orders”" in later.stdout
     assert "“overdue deliveries” -> 1" not in later.stdout
-    followed = json_of(run, "events", STORY)
+    followed = json_of(run, "sessions", "show", "--as", "events", STORY)
     assert json_of(run, "sessions", "import", str(transcript))["events_stored"] == 0
     assert [one["seq"] for one in followed] == list(range(1, len(followed) + 1))
 
@@ -209,13 +209,13 @@ def test_followed_events_are_json_lines_for_programs(
 
 def test_the_report_shows_servers_misses_money_and_suggestions(run: Toolsight, transcript: Path) -> None:
     run("sessions", "import", str(transcript))
-    report = run("agents").stdout
+    report = run("sessions", "agents").stdout
     assert "1 session (1 of claude-code)" in report
     assert "at list prices" in report
     assert "2 searches, 1 missed" in report
     assert "overdue deliveries" in report
     assert "mail waited for a login in 1 of 1 session" in report
-    told = json_of(run, "agents")
+    told = json_of(run, "sessions", "agents")
     shop = next(one for one in told["servers"] if one["server"] == "shop")
     assert shop["loaded_never_called"] == ["shop:list_orders"]
     assert shop["definition_tokens"] is None
@@ -223,7 +223,7 @@ def test_the_report_shows_servers_misses_money_and_suggestions(run: Toolsight, t
 
 
 def test_without_an_imported_session_the_report_says_how_to_get_one(run: Toolsight) -> None:
-    assert "toolsight sessions import" in run("agents").stdout
+    assert "toolsight sessions import" in run("sessions", "agents").stdout
 
 
 def test_searches_and_the_calls_after_them_are_requests(
@@ -258,7 +258,11 @@ def test_an_odd_time_in_the_store_does_not_end_the_lists(run: Toolsight, databas
     start = SessionStarted("", (), "", "m", "m", 0, origin=Origin("codex"))
     with SqliteStore(database) as store:
         store.append(Record("odd", 1, 9e15, start))
-    for command in (("sessions",), ("events", "odd"), ("timeline", "odd")):
+    for command in (
+        ("sessions",),
+        ("sessions", "show", "--as", "events", "odd"),
+        ("sessions", "show", "odd"),
+    ):
         shown = run(*command)
         assert shown.exit_code == 0, shown.stderr
     assert "?" in run("sessions").stdout

@@ -45,7 +45,7 @@ Listed = Callable[..., dict[str, Any]]
 @pytest.fixture
 def said(toolsight: Toolsight) -> Said:
     def run(*arguments: str) -> str:
-        done = toolsight("settings", *arguments)
+        done = toolsight("config", "settings", *arguments)
         assert done.exit_code == 0, done.stderr
         return done.stdout
 
@@ -169,7 +169,7 @@ def test_an_invalid_setting_is_refused_with_a_suggestion(
 
 
 def test_a_mistyped_setting_is_an_error_with_a_suggestion(toolsight: Toolsight, file: Path) -> None:
-    refused = toolsight("settings", "--config", str(file), "--set", "binding.capacty=3")
+    refused = toolsight("config", "settings", "--config", str(file), "--set", "binding.capacty=3")
     assert refused.exit_code == 2
     assert "Did you mean `binding.capacity`?" in refused.stderr
 
@@ -181,7 +181,7 @@ def test_a_session_has_the_profile_and_the_values_of_the_command_line(
 
     def bound(*arguments: str) -> list[str]:
         common = ("--config", str(path), "--approve", "--json", "--set", "discovery.embedding_model=none")
-        done = toolsight("manifest", *common, *arguments)
+        done = toolsight("tools", "--request", *common, *arguments)
         assert done.exit_code == 0, done.stderr
         return [entry["function"]["name"] for entry in json.loads(done.stdout)["tools"]]
 
@@ -192,7 +192,7 @@ def test_a_session_has_the_profile_and_the_values_of_the_command_line(
 
 def test_every_command_that_opens_a_session_takes_the_options() -> None:
     context = click.Context(cli)
-    for name in ("demo", "tools", "search", "chat", "budget", "manifest", "bench"):
+    for name in ("demo", "tools", "search", "chat", "audit", "bench"):
         command = cli.get_command(context, name)
         assert command is not None
         assert {"--profile", "--set"} <= {option for each in command.params for option in each.opts}
@@ -205,14 +205,15 @@ def test_a_pattern_that_matches_no_tool_fails_the_check_with_the_closest_name(
     toolsight: Toolsight, tmp_path: Path
 ) -> None:
     common = ("--config", str(write_weather_configuration(tmp_path)), "--approve")
-    done = toolsight("settings", "--check", *common, "--set", TYPO, "--set", "guard.exempt=weather:*")
+    check = ("config", "settings", "--check", *common)
+    done = toolsight(*check, "--set", TYPO, "--set", "guard.exempt=weather:*")
     assert done.exit_code == 3
     assert "error: access.preconditions “weather:get_forcast” matches no tool of weather." in done.stdout
     assert "Did you mean `weather:get_forecast`?" in done.stdout
     assert done.stderr == ""
-    (problem,) = json.loads(toolsight("settings", "--check", "--json", *common, "--set", TYPO).stdout)
+    (problem,) = json.loads(toolsight(*check, "--json", "--set", TYPO).stdout)
     assert (problem["severity"], problem["entry"]) == ("error", "weather:get_forcast")
-    fits = toolsight("settings", "--check", *common, "--set", "guard.exempt=weather:*")
+    fits = toolsight(*check, "--set", "guard.exempt=weather:*")
     assert (fits.exit_code, fits.stderr) == (0, "")
     assert fits.stdout.startswith("0 problems of the settings; 1 of 1 server connected")
 

@@ -36,12 +36,12 @@ def json_of(run: Toolsight, *arguments: str) -> Any:
 
 
 def test_statistics_are_of_own_and_imported_sessions(run: Toolsight) -> None:
-    said = run("stats").stdout
+    said = run("sessions", "metrics").stdout
     assert "2 sessions (1 of claude-code, 1 of toolsight)" in said or "2 sessions (1 of toolsight" in said
     assert all(
         title in said for title in ("Discovery", "Tools used", "Latency", "Failures and breakers", "Backlog")
     )
-    told = json_of(run, "stats")
+    told = json_of(run, "sessions", "metrics")
     assert (told["sessions"], told["discovery"]["searches"]) == (2, 3)
     assert told["discovery"]["used"] == {"count": 1, "of": 2, **_interval(told["discovery"]["used"])}
     assert told["calls"]["tools"]["shop:list"]["latency_ms"]["p50"] == 12.0
@@ -67,24 +67,24 @@ def _interval(share: dict[str, Any]) -> dict[str, float]:
 def test_sessions_are_chosen_by_name_agent_profile_and_age(
     run: Toolsight, chosen: tuple[str, ...], sessions: int
 ) -> None:
-    assert json_of(run, "stats", *chosen)["sessions"] == sessions
-    assert json_of(run, "backlog", *chosen)["sessions"] == sessions
+    assert json_of(run, "sessions", "metrics", *chosen)["sessions"] == sessions
+    assert json_of(run, "sessions", "unmet", *chosen)["sessions"] == sessions
 
 
 def test_what_is_no_session_agent_or_time_is_an_error(run: Toolsight) -> None:
-    assert "there is no session 'x'" in run("stats", "x").stderr
-    assert "there is no session of 'claud'" in run("stats", "--agent", "claud").stderr
-    assert "is not a time" in run("stats", "--since", "soon").stderr
+    assert "there is no session 'x'" in run("sessions", "metrics", "x").stderr
+    assert "there is no session of 'claud'" in run("sessions", "metrics", "--agent", "claud").stderr
+    assert "is not a time" in run("sessions", "metrics", "--since", "soon").stderr
 
 
 def test_nothing_to_sum_up_says_what_to_do(run: Toolsight) -> None:
-    assert "toolsight demo --headless" in run("stats", "--since", "1d").stdout
-    assert "toolsight demo --headless" in run("backlog", "--since", "1d").stdout
+    assert "toolsight demo --headless" in run("sessions", "metrics", "--since", "1d").stdout
+    assert "toolsight demo --headless" in run("sessions", "unmet", "--since", "1d").stdout
 
 
 def test_the_backlog_tells_what_was_asked_for_and_found_instead(run: Toolsight) -> None:
-    assert "2 searches without a use in 2 sessions, 2 requests" in run("backlog").stdout
-    found = {one["queries"][0]: one for one in json_of(run, "backlog")["backlog"]}
+    assert "2 searches without a use in 2 sessions, 2 requests" in run("sessions", "unmet").stdout
+    found = {one["queries"][0]: one for one in json_of(run, "sessions", "unmet")["backlog"]}
     missed = found["overdue deliveries"]
     assert (missed["found"], missed["called_instead"]) == ({"shop:list_orders": 1}, {"shop:late_orders": 1})
     assert (missed["causes"], missed["count"]) == ({"searched again": 1}, 1)
@@ -93,13 +93,13 @@ def test_the_backlog_tells_what_was_asked_for_and_found_instead(run: Toolsight) 
 
 def test_every_routing_decision_is_a_line_of_a_file(run: Toolsight, tmp_path: Path) -> None:
     file = tmp_path / "decisions.jsonl"
-    assert run("stats", "--decisions", str(file)).exit_code == 0
+    assert run("sessions", "metrics", "--decisions", str(file)).exit_code == 0
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert [(one["source"], one["active_set"]) for one in lines if one["session"] == OWN] == [
         ("search", ["shop:list"])
     ]
     assert len(lines) == 3
-    assert "exists already" in run("stats", "--decisions", str(file)).stderr
+    assert "exists already" in run("sessions", "metrics", "--decisions", str(file)).stderr
 
 
 def test_a_session_is_exported_as_spans_without_and_with_what_was_said(
@@ -107,8 +107,8 @@ def test_a_session_is_exported_as_spans_without_and_with_what_was_said(
 ) -> None:
     plain, full = tmp_path / "plain.jsonl", tmp_path / "full.jsonl"
     [imported] = [one["id"] for one in json_of(run, "sessions") if one["agent"]]
-    assert "without content" in run("events", imported, "--otel", str(plain)).stdout
-    assert json_of(run, "events", imported, "--otel", str(full), "--otel-content")["spans"] > 3
+    assert "without content" in run("sessions", "show", imported, "--output", str(plain)).stdout
+    assert json_of(run, "sessions", "show", imported, "--output", str(full), "--content")["spans"] > 3
     assert "late?" not in plain.read_text()
     assert "late?" in full.read_text()
     assert SECRET not in full.read_text()
@@ -120,16 +120,16 @@ def test_what_an_older_version_recorded_is_redacted_before_it_leaves(
     with SqliteStore(database) as store:
         store.append_all(records([STARTED, UserSaid(f"my key is {SECRET}")], "20250101-old"))
     file = tmp_path / "old.jsonl"
-    assert run("events", "20250101-old", "--otel", str(file), "--otel-content").exit_code == 0
+    assert run("sessions", "show", "20250101-old", "--output", str(file), "--content").exit_code == 0
     assert "my key is [redacted]" in file.read_text()
     run("sessions", "forget", "20250101-old")
 
 
 def test_an_export_goes_to_one_place(run: Toolsight, tmp_path: Path) -> None:
-    both = run("events", OWN, "--otel", str(tmp_path / "f"), "--otel-endpoint", "http://127.0.0.1:9")
+    both = run("sessions", "show", OWN, "--output", str(tmp_path / "f"), "--endpoint", "http://127.0.0.1:9")
     assert (both.exit_code, "only one of them" in both.stderr) == (2, True)
-    assert run("events", OWN, "--otel-content").exit_code == 2
-    assert run("events", OWN, "--otel", str(tmp_path / "f"), "--limit", "3").exit_code == 2
+    assert run("sessions", "show", OWN, "--content", "--as", "events").exit_code == 2
+    assert run("sessions", "show", OWN, "--output", str(tmp_path / "f"), "--limit", "3").exit_code == 2
     assert list(tmp_path.iterdir()) == []
 
 

@@ -20,7 +20,7 @@ def recorded(database: Path) -> None:
 
 @pytest.mark.usefixtures("recorded")
 def test_lanes_moves_and_turns_are_printed_with_every_reason(toolsight: Toolsight) -> None:
-    printed = toolsight("timeline", "20260101-a")
+    printed = toolsight("sessions", "show", "20260101-a")
     assert printed.exit_code == 0, printed.stderr
     assert any(line.split() == ["shop:list", "○●✕✕"] for line in printed.stdout.splitlines())
     assert "search: orders" in printed.stdout
@@ -32,7 +32,7 @@ def test_lanes_moves_and_turns_are_printed_with_every_reason(toolsight: Toolsigh
 
 @pytest.mark.usefixtures("recorded")
 def test_json_has_the_binding_of_every_turn_and_the_moves(toolsight: Toolsight) -> None:
-    said = json.loads(toolsight("timeline", "20260101-a", "--json").stdout)
+    said = json.loads(toolsight("sessions", "show", "20260101-a", "--json").stdout)
     assert said["lanes"] == [{"tool": "shop:list", "during": ["deferred", "loaded", "evicted", "evicted"]}]
     assert [(move["call"], move["cause"]) for move in said["moves"]] == [(2, "load"), (3, "loop")]
     assert [call["number"] for call in said["calls"]] == [1, 2, 3]
@@ -41,14 +41,14 @@ def test_json_has_the_binding_of_every_turn_and_the_moves(toolsight: Toolsight) 
 
 @pytest.mark.usefixtures("recorded")
 def test_a_session_without_a_turn_says_that_nothing_was_bound(toolsight: Toolsight) -> None:
-    printed = toolsight("timeline", "20250101-b")
+    printed = toolsight("sessions", "show", "20250101-b")
     assert printed.exit_code == 0, printed.stderr
     assert "0 model calls" in printed.stdout
     assert "No tool was bound or unbound." in printed.stdout
 
 
 def test_an_unknown_session_is_an_error_with_a_hint(toolsight: Toolsight) -> None:
-    failed = toolsight("timeline", "nowhere")
+    failed = toolsight("sessions", "show", "nowhere")
     assert failed.exit_code == 1
     assert "there is no session 'nowhere'" in failed.stderr
     assert "toolsight sessions" in failed.stderr

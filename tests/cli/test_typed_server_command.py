@@ -20,13 +20,13 @@ def test_a_typed_server_is_started_without_a_question(toolsight: Toolsight) -> N
     assert "light_server:get_forecast" in listed.stdout
     found = toolsight("search", "forecast for a city", *WORDS_ALONE, *LIGHT)
     assert "light_server:get_forecast" in found.stdout
-    audited = json.loads(toolsight("budget", "--json", *LIGHT).stdout)
+    audited = json.loads(toolsight("audit", "--json", *LIGHT).stdout)
     assert audited["configurations"][0]["servers"][0]["tools"]
 
 
 @pytest.mark.slow
 def test_the_demos_servers_can_be_named(toolsight: Toolsight) -> None:
-    (audited,) = json.loads(toolsight("budget", "--demo", "--json").stdout)["configurations"]
+    (audited,) = json.loads(toolsight("audit", "--demo", "--json").stdout)["configurations"]
     assert {"weather", "shop", "calc"} <= {server["name"] for server in audited["servers"]}
 
 
@@ -62,7 +62,7 @@ def test_options_count_before_and_after_the_name_of_a_command(toolsight: Toolsig
 
 
 def test_an_option_that_a_command_does_not_have_is_refused_before_its_name_too(toolsight: Toolsight) -> None:
-    done = toolsight("--yes", "reproduce", "latency")
+    done = toolsight("--yes", "bench", "papers", "latency")
     assert done.exit_code == 2
     assert "--yes" in done.stderr
 

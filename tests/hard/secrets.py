@@ -161,18 +161,18 @@ def commands(world: World) -> Iterator[Sequence[str]]:
         yield "call", TOOL, said, *form, *by_file
         yield "call", "repeating:refuse", said, *form, *by_file
         yield "chat", asked, *form, *by_file
-        yield "confusable", *form, *by_file
-        yield "whatif", TOOL, asked, *form, *by_file
+        yield "search", "--overlaps", *form, *by_file
+        yield "search", asked, "--why", TOOL, "--try-name", "other", *form, *by_file
         yield "cost", *form, *by_file
-        yield "settings", *form, *by_file
-        yield "budget", "--approve", *form
-        yield "registry", "sync", "--no-embed", *form, *by_file
-        yield "registry", "list", *form
+        yield "config", "settings", *form, *by_file
+        yield "audit", "--approve", *form
+        yield "registry", "import", "--no-embed", *form, *by_file
+        yield "registry", "show", *form
         yield "registry", "show", TOOL, *form
         yield "tools", *form, *typed
         yield "call", "repeating_server:fail", f"text={' '.join(TYPED)}", "--yes", *form, *typed
         yield "tools", *form, "--", ADDRESS
-    yield "manifest", *by_file
+    yield "tools", "--request", *by_file
     yield "registry", "export", str(world.out / "registry.jsonl")
     yield "registry", "export", "-"
     yield (
@@ -184,19 +184,22 @@ def commands(world: World) -> Iterator[Sequence[str]]:
         str(world.out / "race.cast"),
         *by_file,
     )
-    yield "budget", "--approve", "--svg", str(world.out / "budget.svg")
+    yield "audit", "--approve", "--svg", str(world.out / "budget.svg")
     data = ("--data", str(world.given / "cases.jsonl"), "--ranker", "bm25", "--ranker", "hybrid", *by_file)
     for kind in ("json", "csv"):
         yield "bench", "--format", kind, "--output", str(world.out / f"bench.{kind}"), *data
     yield "bench", "--format", "markdown", "--details", "9", "--output", str(world.out / "bench.md"), *data
     yield "sessions", "import", str(world.given / "transcript.jsonl")
     for form in ((), ("--json",)):
-        for reading in ("sessions", "events", "timeline", "agents", "stats", "backlog", "breakers"):
-            yield reading, *form
-    yield "inertia", "export"
-    yield "stats", "--decisions", str(world.out / "decisions.jsonl")
-    yield "events", "--otel", str(world.out / "spans.jsonl"), "--otel-content"
-    yield "events", "--otel", str(world.out / "bare.jsonl")
+        yield "sessions", *form
+        for reading in ("show", "agents", "metrics", "unmet"):
+            yield "sessions", reading, *form
+        yield "sessions", "show", "--as", "events", *form
+        yield "doctor", "breakers", *form
+    yield "sessions", "next", "--export"
+    yield "sessions", "metrics", "--decisions", str(world.out / "decisions.jsonl")
+    yield "sessions", "show", "--as", "spans", "--output", str(world.out / "spans.jsonl"), "--content"
+    yield "sessions", "show", "--as", "spans", "--output", str(world.out / "bare.jsonl")
 
 
 def run(world: World, words: Sequence[str]) -> bytes:

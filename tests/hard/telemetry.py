@@ -1,4 +1,4 @@
-"""How long `toolsight sessions metrics` takes over a large store: `python -m tests.hard.telemetry FOLDER [SESSIONS]`.
+"""How long `sessions metrics` takes over a large store: `python -m tests.hard.telemetry FOLDER [SESSIONS]`.
 
 Half of the sessions are imported from made transcripts of Claude Code and Codex; the other half are copies of
 one session with the firm's servers in memory, 10 turns with scored searches. The command runs in a process of
@@ -80,9 +80,9 @@ def main() -> None:
         stored = store.sessions()
     events = sum(one.events for one in stored)
     say(f"{len(stored):,} sessions, {events:,} events, {database.stat().st_size / 1e6:.0f} MB")
-    say(measured(database, "stats", "--since", "2999-01-01"))
-    say(measured(database, "backlog", "--json"))
-    say(measured(database, "stats", "--json"))
+    say(measured(database, "sessions", "metrics", "--since", "2999-01-01"))
+    say(measured(database, "sessions", "unmet", "--json"))
+    say(measured(database, "sessions", "metrics", "--json"))
 
 
 if __name__ == "__main__":

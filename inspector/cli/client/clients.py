@@ -61,9 +61,7 @@ def _say_list(chosen: tuple[Client, ...]) -> None:
     ]
     headers = ("client", "listed first", "searches by", "results", "how sure that is")
     say_table(headers, rows, right=frozenset({3}), whole=frozenset({0, 2}))
-    say(
-        "`toolsight clients CLIENT` has the facts; `toolsight tools --client CLIENT` shows your servers there."
-    )
+    say("`toolsight clients CLIENT` has the facts, `toolsight tools --client CLIENT` your servers there.")
 
 
 def _say_client(client: Client) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import click
@@ -17,15 +17,12 @@ from inspector.cli.render import say, say_json, say_table
 from inspector.cli.search.draft import Draft, say_draft
 from inspector.cli.search.overlaps import say_overlaps
 from inspector.cli.search.result_list import say_report
-from inspector.domain.answer_text import confidence_beside
+from inspector.cli.search.why import say_why
 from inspector.domain.client import Client
-from inspector.domain.number import ordinal, signed
 from inspector.domain.ranked_text import metadata
 from inspector.domain.ranking import SearchRequest
-from inspector.engine.discovery.explanation.addition import Addition, AdditionTrial
 from inspector.engine.discovery.explanation.ranker_comparison import RankerComparison, compare_rankers
 from inspector.engine.discovery.explanation.steps import by_step
-from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from inspector.engine.workbench import Workbench
 
@@ -42,7 +39,7 @@ class _Search:
     client: Client | None = None
 
     @property
-    def told(self) -> dict[str, Any]:
+    def searched_as(self) -> dict[str, Any]:
         """As which client it is, for programs."""
         return {"as": search_json(self.client)} if self.client is not None else {}
 
@@ -114,7 +111,7 @@ def search(
             draft != Draft(),
             lambda bench: say_draft(bench, tool_id, query, draft, *clients[:1], as_json=as_json),
         ),
-        (bool(tool_id), lambda bench: _why(bench, asked, tool_id)),
+        (bool(tool_id), lambda bench: say_why(bench, request, tool_id, asked.searched_as, as_json=as_json)),
         (side_by_side, lambda bench: _compare(bench, asked)),
         (steps, lambda bench: _steps(bench, asked)),
         (True, lambda bench: _search(bench, asked)),
@@ -151,78 +148,11 @@ def _search(bench: Workbench, asked: _Search) -> None:
     report = bench.search(asked.request)
     beyond = further_json(bench.state.marketplace)
     if asked.as_json:
-        told = {"answer": report.answer, **asdict(report)}
-        say_json(told | {"metadata": metadata(report, bench.catalog.by_id)} | beyond | asked.told)
+        answer = {"answer": report.answer, **asdict(report)}
+        say_json(answer | {"metadata": metadata(report, bench.catalog.by_id)} | beyond | asked.searched_as)
         return
     say_report(report)
     say_further(bench.state.marketplace)
-
-
-def _why(bench: Workbench, asked: _Search, tool_id: str) -> bool:
-    """Print why a tool is found or not, and return whether it is."""
-    retrieval = bench.retrieval
-    rules = replace(retrieval.rules, pinned=frozenset(bench.state.pinned))
-    asks = (asked.request, bench.catalog.require(tool_id).id, rules)
-    found = why_not(retrieval.rankers, retrieval.ranker_name, *asks)
-    trial = AdditionTrial(
-        *(retrieval.rankers, retrieval.ranker_name, *asks, bench.accounting.meter.tool),
-        cases=retrieval.given,
-    )
-    additions = trial.all()
-    if asked.as_json:
-        say_json(asdict(found) | {"additions": [asdict(one) for one in additions]} | asked.told)
-    else:
-        _say_why(found)
-        _say_additions(additions)
-    return not found.cut
-
-
-def _say_why(why: WhyNot) -> None:
-    standing = f"rank {why.standing.rank}   score {why.score.value:.3f}"
-    say(f"{why.tool_id}   {standing}   {why.cut or 'is a result'}   ({why.ranker})")
-    if confidence := confidence_beside(why.probability, why.threshold):
-        say(f"{why.answer}   {confidence}")
-    if why.rival is not None:
-        say(f"against {why.rival.tool_id}   rank {why.rival.standing.rank}")
-        rows = [
-            (
-                str(line.signal),
-                line.term,
-                f"{line.mine:.3f}",
-                f"{line.rival:.3f}",
-                signed(line.difference, 3),
-            )
-            for line in why.ledger
-        ]
-        rows.append(("", "score", "", "", signed(why.difference, 3)))
-        say_table(("", "term", "this", "that", "difference"), rows, right=frozenset({2, 3, 4}))
-    if why.lacking:
-        say(f"lacks: {', '.join(why.lacking)}")
-    for sentence in why.advice:
-        say(f"- {sentence}")
-    if why.note:
-        say(why.note)
-
-
-def _say_additions(additions: Sequence[Addition]) -> None:
-    """What was tried and would bring the tool further, smallest first."""
-    if not additions:
-        return
-    say("added to its description (tried; nothing was sent):")
-    rows = [
-        (
-            ordinal(one.standing.rank),
-            "a result" if one.cut is None else one.cut,
-            f"{one.tokens:+,}",
-            one.place,
-            one.text,
-        )
-        for one in additions
-    ]
-    say_table(("rank", "then", "tokens", "where", "text"), rows, right=frozenset({0, 2}))
-    for one in additions:
-        for beaten in one.overtaken:
-            say(f"! with “{one.text}” it beats {beaten.tool_id} for “{beaten.query}”")
 
 
 def _compare(bench: Workbench, asked: _Search) -> None:
