@@ -1,9 +1,11 @@
 """Prints text that cannot control the terminal, and JSON for programs."""
 
 import json
+import shutil
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
-from typing import Any, Literal
+from typing import Any
 
 import click
 
@@ -47,44 +49,16 @@ def say_table(
     A table that a terminal is too narrow for is printed row by row, a value a line; elsewhere it is as wide
     as it has to be.
     """
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from inspector.cli.table import TableLayout
 
     cells = [[visible(clean(cell)) for cell in row] for row in rows]
-    console = Console(highlight=False, soft_wrap=False)
-    least = _least_width(headers, cells, right | whole)
-    if least > console.width:
-        if console.is_terminal:
-            _say_row_by_row(headers, cells)
-            return
-        console = Console(highlight=False, soft_wrap=False, width=least)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for index, header in enumerate(headers):
-        number = index in right
-        justify: Literal["left", "right"] = "right" if number else "left"
-        table.add_column(header, justify=justify, no_wrap=number or index in whole, overflow="fold")
-    for row in cells:
-        table.add_row(*map(Text, row))
+    layout, width = TableLayout(headers, cells, right=right, whole=whole), shutil.get_terminal_size().columns
+    if layout.least_width > width and sys.stdout.isatty():
+        _say_row_by_row(headers, cells)
+        return
     with written():
-        console.print(table)
-
-
-# Longer words are folded, numbers up to so many columns are not; so much of a long text is looked at.
-_WORD, _NUMBER, _SCANNED, _GAP = 14, 40, 400, 3
-
-
-def _least_width(headers: Sequence[str], rows: Sequence[Sequence[str]], whole: frozenset[int]) -> int:
-    """The columns that a legible table takes: numbers and the like whole, words up to `_WORD` columns."""
-    from rich.cells import cell_len
-
-    widths = []
-    for index, column in enumerate(zip(headers, *rows, strict=True)):
-        parts = column if index in whole else [word for text in column for word in text[:_SCANNED].split()]
-        longest = max((cell_len(part[:_SCANNED]) for part in parts), default=0)
-        widths.append(min(longest, _NUMBER if index in whole else _WORD))
-    return sum(widths) + _GAP * (len(widths) - 1)
+        for line in layout.lines(width):
+            click.echo(line)
 
 
 def _say_row_by_row(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

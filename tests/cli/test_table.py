@@ -1,8 +1,12 @@
 """Tables that a terminal has room for, and those that it has not."""
 
+import sys
+
 import pytest
+from hypothesis import given, strategies as st
 
 from inspector.cli.render import say_table
+from inspector.cli.table import TableLayout, cells
 
 WIDE = tuple(f"measure_number_{number}" for number in range(8))
 VALUES = tuple(f"{number},000" for number in range(8))
@@ -29,6 +33,29 @@ def test_what_is_too_wide_keeps_its_lines_where_no_terminal_cuts_them(
 def test_what_is_too_wide_for_a_terminal_is_printed_a_value_a_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     lines = [line.split() for line in shown(capsys) if line.strip()]
     assert lines == [list(pair) for pair in zip(WIDE, VALUES, strict=True)]
+
+
+_cell = st.text(alphabet="ab1 語é\n", max_size=60)
+_rows = st.lists(st.tuples(_cell, _cell, _cell), max_size=5)
+
+
+@given(_rows, st.integers(1, 120), st.frozensets(st.integers(0, 2)))
+def test_a_table_keeps_to_its_width_and_loses_nothing(
+    rows: list[tuple[str, str, str]], width: int, whole: frozenset[int]
+) -> None:
+    layout = TableLayout(("a first", "b", "c"), rows, whole=whole)
+    lines = list(layout.lines(width))
+    assert all(cells(line) <= max(width, layout.least_width) for line in lines)
+    del lines[: next(number for number, line in enumerate(lines, 1) if set(line) == {"─"})]
+    assert sorted("".join("".join(lines).split())) == sorted("".join("".join(map("".join, rows)).split()))
+
+
+@given(_rows)
+def test_a_table_with_room_has_a_line_a_row_and_its_columns_in_line(rows: list[tuple[str, str, str]]) -> None:
+    rows = [(first.replace("\n", ""), second.replace("\n", ""), "end") for first, second, _ in rows]
+    _, _, *lines = TableLayout(("a first", "b", "c"), rows).lines(500)
+    assert len(lines) == len(rows)
+    assert len({cells(line) for line in lines}) <= 1

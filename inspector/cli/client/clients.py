@@ -14,9 +14,9 @@ from inspector.engine.agents.client.library import all_clients, find_client
 _INTRO = """\
 # Real clients
 
-What Toolsight knows of the clients that `--client` names, and how sure it is. Every fact has its public source
-and a date: of its publication or of its commit where that is known, else of the day on which it was looked
-up. Clients change fast: look at the date first. A rule that Toolsight follows is as sure as the weakest fact
+What Toolsight knows of the clients that `--client` names, and how sure it is. Every fact has its public
+source and a date: of its publication or its commit where that is known, else of the day it was looked up.
+Clients change fast: look at the date first. A rule that Toolsight follows is as sure as the weakest fact
 behind it; a remark is behind none. `toolsight clients --markdown` prints this page from the files in
 `inspector/engine/agents/client/known/`, one a client.
 """

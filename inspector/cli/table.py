@@ -1,0 +1,108 @@
+"""Lays out a table as lines: columns as wide as their text, the widest ones wrapped if need be."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import zip_longest
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+GAP = 3
+_RULE = "─"
+# Longer words may be folded, numbers of up to so many cells are not; so much of a long text is looked at.
+_WORD, _NUMBER, _SCANNED = 14, 40, 400
+
+
+class TableLayout:
+    """A table of texts. Columns in `right` align right; these and those in `whole` wrap from 40 cells on."""
+
+    def __init__(
+        self,
+        headers: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        right: frozenset[int] = frozenset(),
+        whole: frozenset[int] = frozenset(),
+    ) -> None:
+        self._headers, self._rows, self._right = headers, rows, right
+        columns = [{*column} for column in zip(headers, *rows, strict=True)]
+        self._natural = [
+            max(cells(line) for text in column for line in text.split("\n")) for column in columns
+        ]
+        self._least = [
+            _least(column, natural, is_whole=index in right | whole)
+            for index, (column, natural) in enumerate(zip(columns, self._natural, strict=True))
+        ]
+
+    @property
+    def least_width(self) -> int:
+        """The cells that a legible table takes: numbers whole, and words up to a limit."""
+        return _sum(self._least)
+
+    def lines(self, width: int) -> Iterator[str]:
+        """The header, a rule and the rows, in lines of at most `width` cells, or of `least_width`."""
+        widths = self._widths(width)
+        yield from self._row_lines(self._headers, widths)
+        yield _RULE * _sum(widths)
+        for row in self._rows:
+            yield from self._row_lines(row, widths)
+
+    def _widths(self, width: int) -> list[int]:
+        """The width of each column: the widest ones are capped so that the sum fits."""
+
+        def capped(cap: int) -> list[int]:
+            pairs = zip(self._natural, self._least, strict=True)
+            return [max(least, min(natural, cap)) for natural, least in pairs]
+
+        caps = range(max(self._natural) + 1)
+        fitting = bisect_right(caps, width, key=lambda cap: _sum(capped(cap)))
+        return capped(max(fitting - 1, 0))
+
+    def _row_lines(self, row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
+        if all(_fits(text, width) for text, width in zip(row, widths, strict=True)):
+            yield self._line(row, widths)
+            return
+        for parts in zip_longest(*map(_wrapped, row, widths), fillvalue=""):
+            yield self._line(parts, widths)
+
+    def _line(self, parts: Sequence[str], widths: Sequence[int]) -> str:
+        padded = []
+        for index, (text, width) in enumerate(zip(parts, widths, strict=True)):
+            space = " " * (width - cells(text))
+            padded.append(space + text if index in self._right else text + space)
+        return (" " * GAP).join(padded).rstrip()
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal a text without line breaks takes."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def _sum(widths: Sequence[int]) -> int:
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def _least(column: set[str], natural: int, *, is_whole: bool) -> int:
+    """The fewest cells of a column: its longest word, or all of it, up to a limit."""
+    if is_whole:
+        return min(natural, _NUMBER)
+    return min(max((cells(word) for text in column for word in text[:_SCANNED].split()), default=0), _WORD)
+
+
+def _fits(text: str, width: int) -> bool:
+    return cells(text) <= width and "\n" not in text
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """The text in lines of at most so many cells, broken between words, and within those that are longer."""
+    if _fits(text, width):
+        return [text]
+    return [line.plain.rstrip() for line in Text(text).wrap(_console(), max(width, 1), overflow="fold")]
+
+
+@cache
+def _console() -> Console:
+    """Wrapping asks a console for nothing but its options."""
+    return Console()
