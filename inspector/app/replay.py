@@ -1,28 +1,26 @@
 """Replays any moment of the running session or of a recorded one."""
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 from typing import Any
 
 from textual.actions import SkipAction
 
-from inspector.app.bridge import KEPT_IN_FEED, ReplayedState, View
+from inspector.app.bridge import ReplayedState, View
+from inspector.app.stream import Stream
 from inspector.domain.access import AccessPolicy, Sight
 from inspector.domain.budget import ToolCost
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
-from inspector.domain.events import AnswerStreamed, ModelRequested, Record
-from inspector.domain.fold import fold
+from inspector.domain.events import ModelRequested, Record
 from inspector.domain.message import ModelRequest
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.session import SessionState
 from inspector.domain.settings import Settings
-from inspector.domain.timeline import Timeline
 from inspector.domain.tool import Tool
 from inspector.engine.commands import Commands
 from inspector.engine.loop.binding.delivery import APPEND, system_text, tools_array
@@ -35,9 +33,8 @@ from inspector.engine.view import DiscoveryView, MarketplaceView, SessionView, T
 from inspector.engine.wire_log import WireLog
 from inspector.engine.workbench import Workbench
 
-# Long because a stream, the moment that is shown and its view belong together.
+# Long because the moment that is shown and its view belong together.
 
-CHECKPOINT = 200
 _REFUSAL = "a replay is read-only"
 _HINT = "“back to now” in the second line goes back to the running session; so does n in the timeline."
 _NOT_RECORDED = "(definition not recorded, and the tool's server is not connected now)"
@@ -45,65 +42,6 @@ _NOT_RECORDED = "(definition not recorded, and the tool's server is not connecte
 
 class ReplayRefusal(ConfigError, SkipAction):
     """A replay cannot be changed; an action that does not catch this is skipped."""
-
-
-class Stream:
-    """A session's records, their timeline, and the state at any record.
-
-    A state is folded from the last checkpoint before it. There is one checkpoint every 200 records, created
-    when first needed, so the first look far into a long session takes longest.
-    """
-
-    def __init__(self, session_id: str, records: Iterable[Record] = ()) -> None:
-        self.session_id = session_id
-        self.records: list[Record] = []
-        self.timeline = Timeline()
-        self._seqs: list[int] = []
-        self._checkpoints = [SessionState()]
-        self._lock = Lock()
-        self.extend(records)
-
-    def extend(self, records: Iterable[Record]) -> None:
-        """Append new records."""
-        for record in records:
-            self.records.append(record)
-            self._seqs.append(record.seq)
-            self.timeline.after(record)
-
-    @property
-    def last(self) -> int:
-        """The number of the newest record, 0 if there is none."""
-        return self._seqs[-1] if self._seqs else 0
-
-    def until(self, seq: int) -> list[Record]:
-        """Return the records up to and including that number."""
-        return self.records[: bisect_right(self._seqs, seq)]
-
-    def state(self, seq: int) -> SessionState:
-        """Return the state after the record of that number; callable from any thread."""
-        count = bisect_right(self._seqs, seq)
-        wanted = count // CHECKPOINT
-        with self._lock:
-            while len(self._checkpoints) <= wanted:
-                start = (len(self._checkpoints) - 1) * CHECKPOINT
-                part = self.records[start : start + CHECKPOINT]
-                self._checkpoints.append(fold(part, self._checkpoints[-1]))
-        return fold(self.records[wanted * CHECKPOINT : count], self._checkpoints[wanted])
-
-    def feed(self, seq: int) -> tuple[Record, ...]:
-        """Return the newest events at that moment, as the bridge gathers them."""
-        end = bisect_right(self._seqs, seq)
-        newest: list[Record] = []
-        while end and len(newest) < KEPT_IN_FEED:
-            end -= 1
-            if not isinstance(self.records[end].event, AnswerStreamed):
-                newest.append(self.records[end])
-        return tuple(reversed(newest))
-
-    def seq_of(self, column: int) -> int:
-        """Return the record number of a timeline column: its model call, or the end."""
-        calls = self.timeline.calls
-        return calls[column - 1].seq if 0 < column <= len(calls) else self.last
 
 
 class Replay:
@@ -117,13 +55,14 @@ class Replay:
         self._bench = bench
         self._show = show
         self._newest = View()
-        self._records: list[Record] = []
-        self._live = Stream(bench.session_id)
+        # New records of the running session that its stream does not have yet.
+        self._new: list[Record] = []
+        self._live = self._stream(bench.session_id)
         self._replayed: ReplayedSession | None = None
         self.stream = self._live
         self.column = 0
         self._lock = Lock()
-        self._stop = bench.subscribe(self._records.append)
+        self._stop = bench.subscribe(self._new.append)
 
     def close(self) -> None:
         """Stop following."""
@@ -133,8 +72,8 @@ class Replay:
         """Forget every session that was shown: another one runs, of which this is the record."""
         running = self._bench.session_id
         with self._lock:
-            self._records[:] = [record for record in self._records if record.session == running]
-            self._live = Stream(running)
+            self._new[:] = [record for record in self._new if record.session == running]
+            self._live = self._stream(running)
         self.stream, self.column, self._replayed = self._live, 0, None
         self._newest = View()
 
@@ -167,12 +106,14 @@ class Replay:
     @property
     def backlog(self) -> int:
         """The number of records that the running session's timeline does not have yet."""
-        return len(self._records) - len(self._live.records)
+        return len(self._new)
 
     def catch_up(self) -> Stream:
         """Return the running session's stream with every record so far; callable from any thread."""
         with self._lock:
-            self._live.extend(self._records[len(self._live.records) :])
+            fresh = self._new[:]
+            self._live.extend(fresh)
+            del self._new[: len(fresh)]
         return self._live
 
     def sessions(self) -> list[SessionSummary]:
@@ -184,10 +125,13 @@ class Replay:
         return self._bench.recorded(session_id, kinds)
 
     def read(self, session_id: str) -> Stream:
-        """Read and fold a recorded session. Raises StoreError."""
+        """Read a recorded session. Raises StoreError."""
         if session_id == self._bench.session_id:
             return self.catch_up()
-        return Stream(session_id, self._bench.recorded(session_id))
+        return self._stream(session_id, self._bench.recorded_stream(session_id))
+
+    def _stream(self, session_id: str, records: Iterable[Record] = ()) -> Stream:
+        return Stream(session_id, partial(self._bench.recorded_between, session_id), records)
 
     def moment(self, stream: Stream, column: int) -> View:
         """Return the view at a timeline column, marked as a replay."""
@@ -274,8 +218,12 @@ class ReplayedSession:
         return self._running.marketplace
 
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:
-        """Return the stream up to the moment."""
+        """The records up to the moment, or those of the given kinds."""
         return [record for record in self._stream.until(self._seq) if not kinds or record.kind in kinds]
+
+    def between(self, after: int, until: int) -> Sequence[Record]:
+        """The records with a number above the first and up to the second one."""
+        return self._stream.between(after, until)
 
     def stderr(self, server: str) -> str:
         """Return what the server had written to stderr as it failed; no more of it is in a record."""

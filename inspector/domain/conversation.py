@@ -67,9 +67,10 @@ class ItemStatus(StrEnum):
 class Item:
     """One block of the conversation. `seq` is the event that opened it; `text` is the raw body.
 
-    Of an error, `raw` is what a model's provider said, as it came. Of a search, `loaded` holds the tokens of
-    each tool that it bound, `called` its results that the model called later in the turn, and `suggested`
-    the plugins that it found in the marketplace. Of a call that failed, `outcome` says how, in words.
+    Of an error, `raw` is what a model's provider said, as it came. Of a search, `report` is an outline,
+    `loaded` holds the tokens of each tool that it bound, `called` its results that the model called later in
+    the turn, and `suggested` the plugins that it found in the marketplace. Of a call that failed, `outcome`
+    says how, in words.
     """
 
     seq: int
@@ -189,7 +190,7 @@ def _search_performed(event: SearchPerformed, seq: int, items: _Items) -> _Items
             event.text,
             title=event.report.request.label(),
             status=ItemStatus.FAILED if event.report.error else ItemStatus.OK,
-            report=event.report,
+            report=event.report.outline(),
             milliseconds=event.report.latency_ms,
         ),
     )

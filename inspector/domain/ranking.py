@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from inspector.domain.number import percent
@@ -173,6 +173,11 @@ class SearchReport:
     note: str = ""
     unscored: bool = False
     unconnected: tuple[Unconnected, ...] = ()
+
+    def outline(self) -> "SearchReport":
+        """The report without the parts of its scores, which take most of its memory."""
+        hits = (Hit(hit.rank, replace(hit.score, parts=()), hit.outcome) for hit in self.hits)
+        return replace(self, hits=tuple(hits))
 
     @property
     def results(self) -> tuple[Hit, ...]:

@@ -1,6 +1,6 @@
 """A session as it runs: its connections, its stream, and everything that can be read of it."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from types import TracebackType
@@ -239,6 +239,10 @@ class RunningSession:
         """This session's stream so far, from the store."""
         return self.ports.store.read(self.session_id, kinds=kinds)
 
+    def between(self, after: int, until: int) -> Sequence[Record]:
+        """Those of them with a number above the first and up to the second one."""
+        return self.ports.store.between(self.session_id, after, until)
+
     def recorded_sessions(self) -> list[SessionSummary]:
         """The sessions in the store, newest first. Raises StoreError.
 
@@ -249,11 +253,21 @@ class RunningSession:
 
     def recorded(self, session_id: str, kinds: Sequence[str] = ()) -> list[Record]:
         """The stream of a session in the store, or what there is of these kinds. Raises StoreError."""
+        return self.ports.store.read(session_id, kinds=kinds) if self._is_seen(session_id) else []
+
+    def recorded_stream(self, session_id: str) -> Iterable[Record]:
+        """The same, read in parts: a long session need not fit into memory. Raises StoreError."""
+        return self.ports.store.stream(session_id) if self._is_seen(session_id) else ()
+
+    def recorded_between(self, session_id: str, after: int, until: int) -> list[Record]:
+        """Those with a number above the first and up to the second one. Raises StoreError."""
+        return self.ports.store.between(session_id, after, until) if self._is_seen(session_id) else []
+
+    def _is_seen(self, session_id: str) -> bool:
         sight, store = self._live.sight, self.ports.store
-        is_own = session_id == self.session_id or sight.is_whole
-        if not (is_own or is_of(store.read(session_id, kinds=(SessionStarted.kind,)), sight)):
-            return []
-        return store.read(session_id, kinds=kinds)
+        if session_id == self.session_id or sight.is_whole:
+            return True
+        return is_of(store.read(session_id, kinds=(SessionStarted.kind,)), sight)
 
     def stderr(self, server: str) -> str:
         """The last lines that a server wrote to stderr: up to now, or as it failed."""

@@ -64,6 +64,9 @@ class EventStore(Protocol):
     def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
         """A session's records in order; `limit` returns only the newest."""
 
+    def between(self, session: str, after: int, until: int) -> list[Record]:
+        """The session's records in order with a number above `after` and up to `until`."""
+
     def stream(self, session: str) -> Iterator[Record]:
         """All records that `read` returns, read in parts: a long session need not fit into memory."""
 

@@ -190,6 +190,10 @@ class SessionView(Protocol):
         """The records so far, or those of the given kinds."""
         ...
 
+    def between(self, after: int, until: int) -> Sequence[Record]:
+        """The records with a number above the first and up to the second one."""
+        ...
+
     def stderr(self, server: str) -> str:
         """The last lines that a server wrote to stderr: up to now, or as it failed."""
         ...

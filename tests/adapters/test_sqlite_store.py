@@ -84,6 +84,13 @@ def test_only_the_kinds_asked_for_are_read(store: EventStore) -> None:
     assert store.read("s", kinds=["nonsense"]) == []
 
 
+def test_a_range_is_read_from_above_one_number_up_to_another(store: EventStore) -> None:
+    stream = fill(store, STARTED, SEARCH, CALL, RESULT)
+    assert store.between("s", 1, 3) == stream[1:3]
+    assert store.between("s", -1, 10**9) == stream
+    assert store.between("elsewhere", 0, 9) == []
+
+
 def test_a_limit_keeps_the_newest_records(store: EventStore) -> None:
     stream = fill(store, STARTED, CALL, RESULT, SEARCH, CALL)
     assert store.read("s", limit=2) == stream[-2:]

@@ -14,7 +14,8 @@ from inspector.app.pages.tools.manifest.screen import ManifestScreen
 from inspector.app.pages.trace.events.screen import EventsScreen
 from inspector.app.pages.trace.timeline import content
 from inspector.app.pages.trace.timeline.screen import SessionDialog, TimelineScreen
-from inspector.app.replay import CHECKPOINT, Replay, ReplayRefusal, Stream
+from inspector.app.replay import Replay, ReplayRefusal
+from inspector.app.stream import CHECKPOINT, Stream
 from inspector.domain.events.base import Record
 from inspector.domain.events.call import CallRejected
 from inspector.domain.events.catalog import CatalogBuilt, CatalogEntry
@@ -306,17 +307,21 @@ async def test_a_long_session_is_read_in_a_thread_and_every_moment_is_the_fold()
         )
 
 
+def stream_of(kept: list[Record]) -> Stream:
+    return Stream("s", lambda after, until: [one for one in kept if after < one.seq <= until], kept)
+
+
 @pytest.mark.parametrize("seq", [0, 1, CHECKPOINT - 1, CHECKPOINT, CHECKPOINT + 1, 601, 9999])
 def test_a_state_from_a_checkpoint_is_the_state_from_the_start(seq: int) -> None:
-    everything = records([CATALOG, *STORY * 46])
-    stream = Stream("s", everything)
+    everything = records([CATALOG, *STORY * 60])
+    stream = stream_of(everything)
     assert stream.state(601) == fold(everything[:601])
     assert stream.state(seq) == fold([record for record in everything if record.seq <= seq])
 
 
 def test_a_stream_with_gaps_is_found_by_number() -> None:
     kept = [record for record in records(STORY) if record.seq % 3]
-    stream = Stream("s", kept)
+    stream = stream_of(kept)
     assert [record.seq for record in stream.until(6)] == [1, 2, 4, 5]
     assert stream.state(6) == fold(kept[:4])
 

@@ -71,6 +71,7 @@ def main() -> int:
             opened.seconds_until(b"o", b"Replay a session")
             opened.press(DOWN + DOWN)
             opened.settle()
+            say(f"before it is opened: {memory_of(opened.pid)}")
             began = time.perf_counter()
             opened.press(ENTER)
             opened.read_until(b"REPLAY")

@@ -129,6 +129,9 @@ class MemoryStore:
         records = [stream[seq] for seq in sorted(stream) if not kinds or stream[seq].kind in kinds]
         return records if limit is None else records[max(len(records) - max(limit, 0), 0) :]
 
+    def between(self, session: str, after: int, until: int) -> list[Record]:
+        return [record for record in self.read(session) if after < record.seq <= until]
+
     def stream(self, session: str) -> Iterator[Record]:
         yield from self.read(session)
 

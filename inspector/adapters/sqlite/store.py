@@ -1,9 +1,9 @@
 """Event streams in SQLite, one row per event."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from inspector.adapters.sqlite.codec import UnreadableEvent, as_column, decode, encode
 from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
@@ -25,6 +25,7 @@ _INSERT_EVENT = (
     "INSERT INTO event (session, seq, at, kind, server, tool, payload) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _PART = 250
+_BETWEEN = "SELECT seq, at, kind, payload FROM event WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq"
 _NEXT_PART = "SELECT seq, at, kind, payload FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
 _SUMMARIES = """
 SELECT id, started_at, ended_at, config, model, count(event.kind),
@@ -87,13 +88,15 @@ class SqliteStore:
         self.skipped = len(rows) - len(records)
         return records
 
+    def between(self, session: str, after: int, until: int) -> list[Record]:
+        """Those with a number above `after` and up to `until`. Raises StoreError."""
+        return list(_readable(session, self._database.rows(_BETWEEN, (as_column(session), after, until))))
+
     def stream(self, session: str) -> Iterator[Record]:
         """The records that `read` returns, _PART of them in memory at a time. Raises StoreError."""
         after = -1
         while rows := self._database.rows(_NEXT_PART, (as_column(session), after, _PART)):
-            for seq, at, kind, payload in rows:
-                with suppress(UnreadableEvent):
-                    yield Record(session, seq, at, decode(kind, payload))
+            yield from _readable(session, rows)
             after = rows[-1][0]
 
     def sessions(self) -> list[SessionSummary]:
@@ -145,6 +148,13 @@ class SqliteStore:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
+
+
+def _readable(session: str, rows: Iterable[Any]) -> Iterator[Record]:
+    """The records of these rows, except those that this version cannot read."""
+    for seq, at, kind, payload in rows:
+        with suppress(UnreadableEvent):
+            yield Record(session, seq, at, decode(kind, payload))
 
 
 def _row(record: Record) -> tuple[object, ...]:

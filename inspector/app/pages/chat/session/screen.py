@@ -23,9 +23,10 @@ from inspector.app.pages.chat.session.tools_panel import ToolsPanel
 from inspector.app.pages.chat.session.welcome import welcome
 from inspector.app.tool_keys import ToolKeys
 from inspector.domain.conversation import Item, ItemKind
-from inspector.domain.events import TurnEnded
+from inspector.domain.events import SearchPerformed, TurnEnded
 from inspector.domain.example_request import example_requests
 from inspector.domain.number import count, plural
+from inspector.domain.ranking import SearchReport
 from widgets import KeyBar, Prompt, RecordList
 
 
@@ -209,9 +210,14 @@ class SessionScreen(ToolKeys):
     def _open_item(self, event: ItemBlock.Opened) -> None:
         item = event.item
         if item.kind is ItemKind.SEARCH and item.report is not None:
-            self.open(SearchPage(item.report.request, item.report))
+            self.open(SearchPage(item.report.request, self._whole(item)))
         else:
             self.app.push_screen(DetailScreen(detail_title(item), _full_text(item), item.arguments))
+
+    def _whole(self, item: Item) -> SearchReport | None:
+        """The report of a search with the parts of its scores, as it was recorded."""
+        found = (record.event for record in self.session.between(item.seq - 1, item.seq))
+        return next((event.report for event in found if isinstance(event, SearchPerformed)), item.report)
 
     @on(RecordList.Selected, "ToolsPanel RecordList")
     def _open_tool(self, event: RecordList.Selected) -> None:

@@ -18,7 +18,8 @@ from inspector.app.draw.failure import failure_text
 from inspector.app.navigation import Destination, TracePage
 from inspector.app.pages.trace.timeline import content
 from inspector.app.pages.trace.timeline.lanes import Lanes
-from inspector.app.replay import Replay, Stream
+from inspector.app.replay import Replay
+from inspector.app.stream import Stream
 from inspector.app.tool_keys import ToolKeys
 from inspector.domain.error import ToolsightError
 from inspector.engine.store_ports import SessionSummary
@@ -66,7 +67,7 @@ class TimelineScreen(ToolKeys):
 
     def __init__(self) -> None:
         super().__init__()
-        self._stream = Stream("")
+        self._stream = Stream("", lambda _after, _until: ())
         self._column = 1
         self._is_newest = True
         self._only_moved = False

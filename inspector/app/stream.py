@@ -1,0 +1,106 @@
+"""A session's records as a replay needs them: any range, the state at any record, and the timeline."""
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from threading import RLock
+
+from inspector.app.bridge import KEPT_IN_FEED
+from inspector.domain.events import AnswerStreamed, Record
+from inspector.domain.fold import fold
+from inspector.domain.session import SessionState
+from inspector.domain.timeline import Timeline
+
+CHECKPOINT = 500
+# Records are read again in blocks of so many, of which so many stay in memory.
+_BLOCK, _BLOCKS = 250, 12
+
+Reader = Callable[[int, int], Sequence[Record]]
+"""Reads the records with a number above the first and up to the second one."""
+
+
+class Stream:
+    """A session's numbers and timeline in memory, and its records as they are asked for.
+
+    A state is folded from the last checkpoint before it, or from the last state that was asked for. There is
+    a checkpoint every 500 records, made when first needed, so the first look far into a long session takes
+    longest. Everything may be called from any thread.
+    """
+
+    def __init__(self, session_id: str, read: Reader, records: Iterable[Record] = ()) -> None:
+        """`read` is asked again for records that were given to `extend`, so it has to have them by then."""
+        self.session_id = session_id
+        self.timeline = Timeline()
+        self._seqs = array("q")
+        self.between = read
+        self._cached = lru_cache(_BLOCKS)(self._read_block)
+        self._checkpoints = [SessionState()]
+        self._last = (0, SessionState())
+        self._lock = RLock()
+        self.extend(records)
+
+    def extend(self, records: Iterable[Record]) -> None:
+        """Append new records."""
+        for record in records:
+            self._seqs.append(record.seq)
+            self.timeline.after(record)
+
+    def __len__(self) -> int:
+        return len(self._seqs)
+
+    @property
+    def last(self) -> int:
+        """The number of the newest record, 0 if there is none."""
+        return self._seqs[-1] if self._seqs else 0
+
+    def until(self, seq: int) -> Iterator[Record]:
+        """The records up to and including that number, a block of them in memory at a time."""
+        return self._between(0, bisect_right(self._seqs, seq))
+
+    def state(self, seq: int) -> SessionState:
+        """The state after the record of that number."""
+        end = bisect_right(self._seqs, seq)
+        wanted = end // CHECKPOINT
+        with self._lock:
+            while len(self._checkpoints) <= wanted:
+                start = (len(self._checkpoints) - 1) * CHECKPOINT
+                part = self._between(start, start + CHECKPOINT)
+                self._checkpoints.append(fold(part, self._checkpoints[-1]))
+            start, state = wanted * CHECKPOINT, self._checkpoints[wanted]
+            if start < self._last[0] <= end:
+                start, state = self._last
+            self._last = (end, fold(self._between(start, end), state))
+            return self._last[1]
+
+    def feed(self, seq: int) -> tuple[Record, ...]:
+        """The newest events at that moment, as the bridge gathers them."""
+        end = bisect_right(self._seqs, seq)
+        newest: list[Record] = []
+        while end and len(newest) < KEPT_IN_FEED:
+            start = max((end - 1) // _BLOCK * _BLOCK, 0)
+            part = [one for one in self._between(start, end) if not isinstance(one.event, AnswerStreamed)]
+            newest, end = [*part, *newest], start
+        return tuple(newest[-KEPT_IN_FEED:])
+
+    def seq_of(self, column: int) -> int:
+        """The record number of a timeline column: its model call, or the end."""
+        calls = self.timeline.calls
+        return calls[column - 1].seq if 0 < column <= len(calls) else self.last
+
+    def _between(self, start: int, end: int) -> Iterator[Record]:
+        end = min(end, len(self._seqs))
+        while start < end:
+            number, within = divmod(start, _BLOCK)
+            part = self._block(number)[within : within + end - start]
+            start += len(part)
+            yield from part
+
+    def _block(self, number: int) -> Sequence[Record]:
+        # A block that still grows is read anew once it has grown.
+        return self._cached(number, min(len(self._seqs) - number * _BLOCK, _BLOCK))
+
+    def _read_block(self, number: int, size: int) -> Sequence[Record]:
+        first = number * _BLOCK
+        before = self._seqs[first - 1] if first else self._seqs[0] - 1
+        return self.between(before, self._seqs[first + size - 1])
