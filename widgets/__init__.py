@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from widgets.schema_form import SchemaForm
     from widgets.schema_tree import SchemaTree
     from widgets.still_text import StillText
-    from widgets.terminal_text import visible
+    from widgets.terminal_text import cover_with, visible
     from widgets.text import highlight, link, middle, plain, safe, shorten
     from widgets.text_view import TextView
     from widgets.view_strip import ViewStrip
@@ -52,7 +52,7 @@ _MODULES = {
     "schema_form": ("SchemaForm",),
     "schema_tree": ("SchemaTree",),
     "still_text": ("StillText",),
-    "terminal_text": ("visible",),
+    "terminal_text": ("cover_with", "visible"),
     "names": ("shortened",),
     "text": ("highlight", "link", "middle", "plain", "safe", "shorten"),
     "text_view": ("TextView",),
@@ -87,6 +87,7 @@ __all__ = [
     "TextView",
     "Tone",
     "ViewStrip",
+    "cover_with",
     "highlight",
     "legend",
     "link",

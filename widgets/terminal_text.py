@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 ELLIPSIS = "…"
 """The one sign for "there is more"."""
@@ -43,17 +44,38 @@ _TEXT = _Visible({"\n": "\n", "\t": "\t"})
 _LINE = _Visible({"\n": "↵", "\t": "    "})
 
 
-def visible(text: str, *, limit: int = 20_000, newlines: bool = True) -> str:
+class _Cover:
+    """What takes secrets out of texts before they are shown; nothing until `cover_with`."""
+
+    def __init__(self) -> None:
+        self.covered: Callable[[str], str] = str
+
+
+_COVER = _Cover()
+
+
+def cover_with(covered: Callable[[str], str]) -> None:
+    """Show every text from now on as this function returns it: without what nobody should see.
+
+    It is called for each text that is drawn, so it has to be quick, and to return covered text as it is.
+    """
+    _COVER.covered = covered
+
+
+def visible(text: str, *, limit: int = 20_000, newlines: bool = True, exact: bool = False) -> str:
     """Make every hidden character of `text` visible, as `\\x1b`, `\\u202e` or `\\U000e0041`.
 
     Args:
         text: Text from anywhere.
         limit: How many characters are looked at; what is cut off is counted at the end.
         newlines: Keep line breaks and tabs; otherwise (in a table cell) they become ↵ and spaces.
+        exact: Cover nothing (see `cover_with`): for a question that has to be read as it is.
 
     Returns:
         Text that is safe to print; making it visible again changes nothing.
     """
+    if not exact:
+        text = _COVER.covered(text)
     cut = text if len(text) <= limit else text[:limit]
     if not cut.isprintable() or _BLANKS.search(cut):
         cut = cut.translate(_TEXT if newlines else _LINE)

@@ -12,9 +12,9 @@ from textual.style import Style
 from widgets.terminal_text import ELLIPSIS, PILE, escape, visible
 
 
-def plain(text: str, *, limit: int = 20_000, newlines: bool = True) -> Content:
+def plain(text: str, *, limit: int = 20_000, newlines: bool = True, exact: bool = False) -> Content:
     """Return `text` as safe content: hidden characters visible, never read as markup."""
-    return Content(visible(text, limit=limit, newlines=newlines))
+    return Content(visible(text, limit=limit, newlines=newlines, exact=exact))
 
 
 def link(text: str, action: str, style: str = "") -> Content:

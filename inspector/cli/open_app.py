@@ -19,6 +19,8 @@ from inspector.cli.folder import found_in
 from inspector.cli.options import Options
 from inspector.cli.run import run
 from inspector.domain.error import ConfigError, ToolsightError
+from inspector.engine.sink import clean
+from widgets import cover_with
 
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
@@ -42,6 +44,7 @@ def open_app(options: Options, *, watch: bool = False, scenario: str = "") -> No
     _require_terminal()
     # Threads read servers and embed while keys are pressed: they give way to the screen after a millisecond.
     sys.setswitchinterval(_GIVE_WAY_SECONDS)
+    cover_with(clean)
     shown = _Shown()
 
     async def opened() -> None:

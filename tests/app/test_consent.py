@@ -13,6 +13,7 @@ from tests.support.app import app_rig, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
+from widgets import cover_with, plain, visible
 
 LOCAL = ServerConsent("notes", ("npx", "-y", "notes server", "--root", "/srv"), "/srv", ("TOKEN", "URL"))
 REMOTE = ServerConsent("shop", url="https://shop.example/mcp", header_names=("Authorization",))
@@ -45,6 +46,15 @@ def test_a_file_of_predicates_is_announced_and_shown_with_its_digest() -> None:
     assert "1 server and execute a Python file with" in text
     assert "/srv/predicates.py" in text
     assert "0123456789ab" in text
+
+
+def test_what_is_covered_on_every_page_is_read_as_it_is_in_the_question() -> None:
+    cover_with(lambda text: text.replace("notes", "[redacted]"))
+    try:
+        assert plain("notes server").plain == visible("notes server") == "[redacted] server"
+        assert "npx -y 'notes server'" in consent_body("mcp.json", (LOCAL,)).plain
+    finally:
+        cover_with(str)
 
 
 @with_hostile_text

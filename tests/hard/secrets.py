@@ -2,8 +2,8 @@
 
 Each stands where a person can put one: in the environment, a header, an input, an argument, an address, a
 question, a transcript. A server repeats all of them in its definitions, results, errors and stderr. Every
-command that writes is run; then everything that was written or printed is searched. The exit code is 1 if a
-secret is in it, or if others than its owner may read any of it.
+command that writes is run, and every page of the app is drawn; then everything that was written, printed or
+drawn is searched. The exit code is 1 if a secret is in it, or if others than its owner may read any of it.
 """
 
 import json
@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tests.benchmark.output import say
+from tests.benchmark.terminal import terminal
 
 REPEATING = Path(__file__).with_name("repeating_server.py")
 PLANTED = {
@@ -50,6 +51,9 @@ WORDS = [
     *("--header", f"X-Api-Key: {_DASH_HEADER}"),
 ]
 _SECONDS, _MISUSED = 120, 2
+# F1 to F6; so many pages a place at most; down and enter open what is listed, esc closes it.
+_PLACES = (b"\x1bOP", b"\x1bOQ", b"\x1bOR", b"\x1bOS", b"\x1b[15~", b"\x1b[17~")
+_PAGES, _OPENING, _DRAWING = 7, (b"j", b"\r", b"\x1b"), 0.4
 TOOL = "repeating:repeat"
 
 
@@ -218,6 +222,22 @@ def run(world: World, words: Sequence[str]) -> bytes:
     return done.stdout + done.stderr
 
 
+def screens(world: World) -> dict[str, bytes]:
+    """What the app draws on each page of each place, with a call's form and the tool's whole text open."""
+    shown: dict[str, bytes] = {}
+    program = [sys.executable, "-m", "inspector", *on_file(world)]
+    with terminal(program, {**world.environment, "TERM": "xterm-256color"}, rows=50) as opened:
+        shown["app, start"] = opened.read_until(b"1/2 up")
+        for number, place in enumerate(_PLACES):
+            for page in range(_PAGES):
+                opened.press(place if page == 0 else str(number + 1).encode())
+                shown[f"app, place {number + 1}, page {page + 1}"] = opened.read_for(_DRAWING)
+                for key in _OPENING:
+                    opened.press(key)
+                    shown[f"app, place {number + 1}, page {page + 1}, {key!r}"] = opened.read_for(_DRAWING)
+    return shown
+
+
 def found(texts: dict[str, bytes]) -> dict[str, list[str]]:
     """Where each planted secret is, also as JSON or an address would have it."""
     places: dict[str, list[str]] = {}
@@ -251,7 +271,7 @@ def main() -> int:
             f"$ {' '.join(words[:2])} #{number}": run(world, words)
             for number, words in enumerate(commands(world))
         }
-        places = found({**printed, **written(world)})
+        places = found({**printed, **screens(world), **written(world)})
         for what, where in places.items():
             say(f"{'in clear' if where else 'kept':<9} {what}: {', '.join(where) or 'nowhere'}")
         readable = open_to_others(world)

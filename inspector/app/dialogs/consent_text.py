@@ -20,20 +20,22 @@ def consent_body(source: str, servers: tuple[ServerConsent, ...]) -> Content:
     does += ["execute a Python file"] if any(server.executes for server in servers) else []
     does += ["use what its settings name"] if not does else []
     what = f"would {' and '.join(does)}"
-    head = Content.assemble(plain(source, newlines=False).stylize("bold"), f"\n{what} with your permissions:")
+    head = Content.assemble(
+        plain(source, newlines=False, exact=True).stylize("bold"), f"\n{what} with your permissions:"
+    )
     if warnings := warnings_text(servers):
         head = Content.assemble(head, "\n", (warnings, _WARNING))
     return Content("\n\n").join([head, *map(_server, servers)])
 
 
 def _server(server: ServerConsent) -> Content:
-    name = plain(server.name, newlines=False).stylize("bold $accent")
+    name = plain(server.name, newlines=False, exact=True).stylize("bold $accent")
     return Content("\n").join([name, *map(fact_line, server.facts())])
 
 
 def fact_line(fact: Fact) -> Content:
     """A line of a question; what to look at before a yes is marked with `!`."""
-    text = plain(fact.text, newlines=False)
+    text = plain(fact.text, newlines=False, exact=True)
     if fact.warns:
         return Content.assemble((f"! {fact.label:<{_LABEL_WIDTH}}", _WARNING), text.stylize("bold"))
     return Content.assemble((f"  {fact.label:<{_LABEL_WIDTH}}", MUTED), text)
