@@ -19,8 +19,6 @@ from inspector.cli.folder import found_in
 from inspector.cli.options import Options
 from inspector.cli.run import run
 from inspector.domain.error import ConfigError, ToolsightError
-from inspector.engine.sink import clean
-from widgets import cover_with
 
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
@@ -44,7 +42,6 @@ def open_app(options: Options, *, watch: bool = False, scenario: str = "") -> No
     _require_terminal()
     # Threads read servers and embed while keys are pressed: they give way to the screen after a millisecond.
     sys.setswitchinterval(_GIVE_WAY_SECONDS)
-    cover_with(clean)
     shown = _Shown()
 
     async def opened() -> None:
@@ -137,7 +134,10 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from inspector.cli.agents.library import MachineLibrary
     from inspector.cli.inertia.library import RecordedFlows
     from inspector.cli.scenario.lab import ShippedLab
+    from inspector.engine.sink import clean
+    from widgets import cover_with
 
+    cover_with(clean)
     configuration = composition.read_configuration(options).unrestricted
     if watch:
         configuration = replace(configuration, servers=tuple(map(under_work, configuration.servers)))
