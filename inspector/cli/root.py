@@ -63,6 +63,18 @@ def _split(args: Sequence[str]) -> tuple[list[str], bool, list[str]]:
     return list(args[:at]), True, list(args[at + 1 :])
 
 
+def _names_a_server(words: Sequence[str]) -> bool:
+    from inspector.adapters.files.typed_server import names_a_server
+
+    return names_a_server(words)
+
+
+def _is_server(word: str) -> bool:
+    from inspector.adapters.files.typed_server import is_server
+
+    return is_server(word)
+
+
 class Program(CommandGroup):
     """The program: takes out the server that a person typed, and lists the commands in sections."""
 
@@ -79,8 +91,6 @@ class Program(CommandGroup):
 
     def _bare_server(self, ctx: click.Context, args: list[str]) -> tuple[list[str], list[str]]:
         """The other words, and the server among them: all words without a command, else the last one."""
-        from inspector.adapters.files.typed_server import is_server, names_a_server
-
         try:
             words = self.make_parser(ctx).parse_args(list(args))[1]
         except click.UsageError:
@@ -88,9 +98,9 @@ class Program(CommandGroup):
         if not words:
             return args, []
         if words[0] not in _MODULES:
-            return (args[: len(args) - len(words)], words) if names_a_server(words) else (args, [])
+            return (args[: len(args) - len(words)], words) if _names_a_server(words) else (args, [])
         last = self._last_word(ctx, words)
-        if not last or not is_server(last):
+        if not last or not _is_server(last):
             return args, []
         at = len(args) - 1 - args[::-1].index(last)
         return [*args[:at], *args[at + 1 :]], [last]

@@ -4,10 +4,10 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
 
 GAP = 3
 _RULE = "─"
@@ -77,7 +77,11 @@ class TableLayout:
 
 def cells(text: str) -> int:
     """How many cells of a terminal a text without line breaks takes."""
-    return len(text) if text.isascii() else cell_len(text)
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def _sum(widths: Sequence[int]) -> int:
@@ -99,10 +103,14 @@ def _wrapped(text: str, width: int) -> list[str]:
     """The text in lines of at most so many cells, broken between words, and within those that are longer."""
     if _fits(text, width):
         return [text]
+    from rich.text import Text
+
     return [line.plain.rstrip() for line in Text(text).wrap(_console(), max(width, 1), overflow="fold")]
 
 
 @cache
-def _console() -> Console:
+def _console() -> "Console":
     """Wrapping asks a console for nothing but its options."""
+    from rich.console import Console
+
     return Console()
