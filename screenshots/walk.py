@@ -71,7 +71,7 @@ TASKS = (
         "find",
         (
             Step("search", ("F3",), "as ours", QUERY, ("Enter",)),
-            Step("why-not", ("G", "w"), "words it lacks"),
+            Step("why-not", ("G", "w"), "missing words"),
             Step("additions", (), "in the first sentence"),
             Step("draft", ("Down", "Enter"), "up to date"),
         ),

@@ -74,6 +74,7 @@ class ToolsightApp(PlaceApp):
         self._opened: Opened | None = None
         self._bridge: Bridge | None = None
         self._replay: Replay | None = None
+        self._has_registry = False
 
     @property
     def replay(self) -> "Replay":
@@ -127,6 +128,20 @@ class ToolsightApp(PlaceApp):
         return self._opened.registry if self._opened is not None else None
 
     @property
+    def filled(self) -> frozenset[str]:
+        """The optional pages that have something to show."""
+        if self._replay is None or self._opened is None:
+            return frozenset()
+        session = self._opened.bench
+        has = {
+            "access": session.access_policy is not None,
+            "marketplace": bool(session.marketplace.plugins),
+            "registry": self._has_registry,
+            "flow": session.settings.inertia.enabled,
+        }
+        return frozenset(page for page, is_filled in has.items() if is_filled)
+
+    @property
     def flows(self) -> "FlowLibrary | None":
         return self._opened.flows if self._opened and self._sees_others else None
 
@@ -164,7 +179,7 @@ class ToolsightApp(PlaceApp):
             self._opened = await self._start()
             self._replay = Replay(self._opened.bench, self._show)
             self._bridge = Bridge(self._opened.bench, self.soon, self._replay.follow)
-            home, drawn = self.go(HOME), asyncio.Event()
+            home, drawn = self.go(self._opened.home), asyncio.Event()
             # Servers take both processors for a while: the page is drawn before they start.
             home.call_after_refresh(drawn.set)
             await drawn.wait()
@@ -174,9 +189,18 @@ class ToolsightApp(PlaceApp):
                 self.exit(message="No server was started.")
             elif self._opened.first is not None:
                 self.open(self._opened.first)
+            await self._look_into_registry()
         except ToolsightError as error:
             self.failure = error
             self.exit()
+
+    async def _look_into_registry(self) -> None:
+        """List the registry's page if a tool is in it, or if it cannot be read, which the page says."""
+        if self.registry is not None:
+            try:
+                self._has_registry = await asyncio.to_thread(self.registry.has_tools)
+            except ToolsightError:
+                self._has_registry = True
 
     async def _use_own_keys(self) -> None:
         """Change the keys that a person has changed, and say what cannot be used of them."""

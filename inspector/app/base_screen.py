@@ -14,7 +14,8 @@ from inspector.app.activity import Activity
 from inspector.app.bridge import View
 from inspector.app.context import InContext
 from inspector.app.draw.header import header
-from inspector.app.navigation import Destination
+from inspector.app.navigation import Destination, Page
+from inspector.app.place import other_view
 from inspector.domain.error import ToolsightError
 from widgets import FilterBar, RecordRows, StillText
 
@@ -124,6 +125,10 @@ class BaseScreen(InContext, Screen[None]):
     async def action_leave(self) -> None:
         """Go back to where one came from."""
         await self.app.run_action("app.back")
+
+    def action_other_view(self) -> None:
+        """Show the other view of this page; pages with one bind the key v to this."""
+        self.open(Page(other_view(self.page)))
 
     def may(self, what: str) -> bool:
         """Whether the session does what only the administrator does; an error says why not."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from textual.binding import Binding
 
-from inspector.app.place import PLACES, digit
+from inspector.app.place import PLACES, digit, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def _place_commands() -> tuple[Command, ...]:
             f"{digit(place)},f{digit(place)}",
             place.title,
             f"place('{place.name}')",
-            " · ".join(page.title for page in place.pages),
+            " · ".join(page.title for page in listed(place, frozenset())),
             in_footer=digit(place) == 1,
             shown=f"1-{last}" if digit(place) == 1 else "",
         )
@@ -66,7 +66,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("theme", "ctrl+l", "light/dark", "toggle_theme", "Switch between dark and light theme."),
     Command("model", "", "model", "ask('model')", "Switch to another model."),
     Command("toolset", "", "toolset", "ask('toolset')", "Restrict the catalog to a toolset."),
-    Command("see_as", "", "see as", "ask('see_as')", "Begin a session as a user of the policy sees it."),
+    Command("see_as", "", "view as", "ask('see_as')", "Begin a session as a user of the policy sees it."),
     Command("milestone", "", "milestone", "ask('milestone')", "Mark a milestone as reached."),
     Command("index.stop", "", "stop embedding", "stop_embedding", "Search with what is ready by now."),
     Command("stop", "", "stop measuring", "stop_measuring", "Stop what is measured in the background."),

@@ -43,7 +43,7 @@ class Opened:
     the person has given consent already. Without an `elicitor` servers' questions are not shown here;
     without `agents` no transcripts can be imported; without `flows` nobody knows what other sessions called;
     without a `registry` there are no tools but those of the servers.
-    With a `first` destination, the app goes there once it is open.
+    The app opens on the page `home`, and goes to a `first` destination, if there is one, once it is open.
     """
 
     bench: Workbench
@@ -58,6 +58,7 @@ class Opened:
     agents: "AgentLibrary | None" = None
     flows: "FlowLibrary | None" = None
     elicitor: ModalElicitor | None = None
+    home: str = "session"
     registry: "RegistryLibrary | None" = None
     first: "Destination | None" = None
 

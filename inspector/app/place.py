@@ -6,12 +6,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PageInfo:
-    """A page of a place. `part_of` names the page whose screen also shows this one."""
+    """A page of a place. `part_of` names the page whose screen also shows this one.
+
+    A page that is a `view_of` another one is not listed: a key on that page opens it. One with
+    `is_optional` is listed once it has something to show. The palette has all of them.
+    """
 
     name: str
     title: str
     help: str
     part_of: str = ""
+    view_of: str = ""
+    is_optional: bool = False
 
     @property
     def screen(self) -> str:
@@ -33,7 +39,7 @@ PLACES: tuple[Place, ...] = (
         "chat",
         "Chat",
         (
-            PageInfo("session", "conversation", "Talk to a model; see what each call is sent."),
+            PageInfo("session", "conversation", "Talk to a model, and see what each call sends."),
             PageInfo("race", "race", "The last question with every tool bound, and with discovery."),
         ),
     ),
@@ -42,53 +48,51 @@ PLACES: tuple[Place, ...] = (
         "Tools",
         (
             PageInfo("servers", "servers", "Every server and tool; stderr; call a tool."),
-            PageInfo(
-                "clients", "in clients", "What Claude Code, Codex, VS Code and others make of the tools."
-            ),
-            PageInfo("manifest", "as sent", "What the model is sent, exactly."),
-            PageInfo("confusable", "alike", "Tools that a search may confuse."),
-            PageInfo("registry", "registry", "Tools kept with their versions, connected or not."),
-            PageInfo("marketplace", "marketplace", "Servers that could be installed, and what they start."),
-            PageInfo("access", "access", "Who may see which tools, and which grant decides."),
+            PageInfo("clients", "clients", "What Claude Code, Codex, VS Code and others make of the tools."),
+            PageInfo("manifest", "request", "The next request, as the model gets it.", view_of="clients"),
+            PageInfo("registry", "registry", "Tools kept with their versions.", is_optional=True),
+            PageInfo("marketplace", "marketplace", "Servers that you could install.", is_optional=True),
+            PageInfo("access", "access", "Who may see which tools, and why.", is_optional=True),
         ),
     ),
-    Place("find", "Find", (PageInfo("search", "search", "Search, and see why a tool is found or not."),)),
+    Place(
+        "find",
+        "Search",
+        (
+            PageInfo("search", "search", "Search, and see why a tool is found or not."),
+            PageInfo("confusable", "overlaps", "Tools that compete for the same requests.", view_of="search"),
+        ),
+    ),
     Place(
         "cost",
         "Cost",
         (
-            PageInfo("budget", "next request", "What the next request costs, and what-if."),
-            PageInfo("calls", "call by call", "What every model call cost, with its prompt cache.", "budget"),
-            PageInfo("ways", "ways to deliver", "The same calls under five deliveries.", "budget"),
-            PageInfo("machine", "this machine", "What the configurations of every MCP client cost."),
+            PageInfo("budget", "budget", "What the next request costs, and what-if."),
+            PageInfo("calls", "usage", "What every model call cost.", "budget", view_of="budget"),
+            PageInfo("ways", "strategies", "The same calls under five loading strategies.", "budget"),
+            PageInfo("machine", "this machine", "What the servers of every MCP client cost."),
         ),
     ),
     Place(
         "trace",
         "Trace",
         (
+            PageInfo("timeline", "timeline", "Every model call; replay any moment."),
             PageInfo("events", "events", "Every event of the session."),
-            PageInfo("timeline", "timeline", "Every model call; recorded sessions; replay any moment."),
-            PageInfo("flow", "flow", "What is called after what, by whom, and how sure that is."),
-            PageInfo(
-                "sessions", "sessions", "Every session; import those of real agents, and what they missed."
-            ),
-            PageInfo(
-                "telemetry",
-                "telemetry",
-                "Searches, uses, latencies, failures, breakers; what was not served.",
-            ),
+            PageInfo("sessions", "sessions", "Every session; import those of real agents."),
+            PageInfo("telemetry", "metrics", "Searches, calls, latency, failures; unmet requests."),
+            PageInfo("flow", "next tools", "Which tool is called after which.", is_optional=True),
         ),
     ),
     Place(
         "lab",
         "Lab",
         (
-            PageInfo("bench", "rankers", "Measure how well every ranker finds the right tools."),
-            PageInfo("threshold", "threshold", "Find the thresholds from which on a search answers."),
+            PageInfo("bench", "benchmark", "Measure how well every ranker finds the right tools."),
+            PageInfo("threshold", "threshold", "The confidence that an answer needs.", view_of="bench"),
             PageInfo("scenarios", "scenarios", "Run scenarios; see what the guards count."),
-            PageInfo("profiles", "profiles", "One scenario under several profiles, side by side."),
-            PageInfo("published", "published results", "Measure published results again."),
+            PageInfo("profiles", "profiles", "One scenario under several profiles.", view_of="scenarios"),
+            PageInfo("published", "papers", "Measure published results again."),
         ),
     ),
 )
@@ -108,10 +112,29 @@ def page_info(name: str) -> PageInfo:
     return next(info for info in place_of(name).pages if info.name == name)
 
 
-def page_after(page: str) -> str:
-    """Return the next page of the same place; after its last page comes its first."""
-    names = [info.name for info in place_of(page).pages]
-    return names[(names.index(page) + 1) % len(names)]
+def listed(place: Place, filled: frozenset[str], here: str = "") -> tuple[PageInfo, ...]:
+    """Return the pages of a place that its line lists; `filled` names those that have something to show.
+
+    The page `here` is listed wherever it is, so that nobody is on a page without a name.
+    """
+    return tuple(
+        info
+        for info in place.pages
+        if info.name == here or (not info.view_of and (not info.is_optional or info.name in filled))
+    )
+
+
+def page_after(page: str, filled: frozenset[str] = frozenset()) -> str:
+    """Return the next listed page of the same place; after its last page comes its first."""
+    here = page_info(page).view_of or page
+    names = [info.name for info in listed(place_of(page), filled, here)]
+    return names[(names.index(here) + 1) % len(names)]
+
+
+def other_view(page: str) -> str:
+    """Return the page that shows another view of this one, "" if there is none."""
+    own = page_info(page).view_of
+    return own or next((info.name for info in place_of(page).pages if info.view_of == page), "")
 
 
 def digit(place: Place, places: Sequence[Place] = PLACES) -> int:

@@ -104,11 +104,16 @@ class PlaceApp(TerminalApp[None]):
         return next(filter(None, pages), "")
 
     @property
+    def filled(self) -> frozenset[str]:
+        """The optional pages that have something to show."""
+        return frozenset()
+
+    @property
     def where(self) -> "Where":
-        """The page that is shown, and what is measured in the background."""
+        """The page that is shown, what is measured in the background, and which pages are listed."""
         from inspector.app.draw.header import Where
 
-        return Where(self.page, self.activities)
+        return Where(self.page, self.activities, self.filled)
 
     @property
     def can_go(self) -> bool:
@@ -174,7 +179,7 @@ class PlaceApp(TerminalApp[None]):
         elif len(self.screen_stack) > 1:
             self._only_pages()
         else:
-            self.go(page_after(here))
+            self.go(page_after(here, self.filled))
 
     def action_page(self, name: str) -> None:
         """Go to a page."""

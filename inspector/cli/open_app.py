@@ -161,6 +161,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
         flows=RecordedFlows(options),
         elicitor=elicitor,
         registry=registry_library(bench),
+        home="session" if scenario or composition.is_the_demo(configuration) else "servers",
         first=ScenarioPage(scenario) if scenario else None,
     )
 

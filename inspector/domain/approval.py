@@ -8,8 +8,8 @@ from inspector.domain.tool import Tool
 
 CHANGED: Final = "its definition changed since you were asked"
 ASKED_BEFORE: Final = "you were asked about it before"
-CLAIMED: Final = "its server claims that it only reads"
-CLAIMED_SINCE: Final = "its server claims that it only reads, and did not claim it before"
+CLAIMED: Final = "its server says it is read-only"
+CLAIMED_SINCE: Final = "its server says only since today that it is read-only"
 
 
 def why_ask(tool: Tool, state: SessionState) -> str:

@@ -39,9 +39,9 @@ def contradiction(tool: Tool) -> str:
     claims = tool.annotations
     if claims.read_only:
         against = _against_reading(tool)
-        return f"its server claims that it only reads, but {against}" if against else ""
+        return f"its server says it is read-only, but {against}" if against else ""
     word = _said(tool.name, _DESTROYS) if claims.destructive is False else ""
-    return f"its server claims that it destroys nothing, but its name says “{word}”" if word else ""
+    return f"its server says it is not destructive, but its name says “{word}”" if word else ""
 
 
 def destroys(tool: Tool) -> bool:

@@ -175,7 +175,7 @@ async def test_hostile_tools_and_requests_do_no_harm() -> None:
                 await pilot.press("down")
             await pilot.press("escape")
             assert not dangerous("".join(lines(pilot.app)))
-        await pilot.press("t")
+        await pilot.press("v")
         await until(pilot, lambda: isinstance(pilot.app.screen, CalibrationScreen))
         await until(pilot, lambda: bool(_list(pilot).records))
         assert not dangerous("".join(lines(pilot.app)))
@@ -206,7 +206,7 @@ async def test_without_tools_it_says_what_to_do_first() -> None:
     async with app_rig(servers={"calc": MemoryServer([])}) as (pilot, _):
         await goes(pilot, "bench")
         await until(pilot, lambda: "connect a server" in seen(pilot))
-        await pilot.press("r", "t")
+        await pilot.press("r", "v")
         await until(pilot, lambda: "no request that a tool fits" in seen(pilot))
 
 
@@ -276,12 +276,12 @@ async def test_o_before_a_run_writes_nothing() -> None:
 
 async def calibrated(pilot: Pilot[None], *keys: str) -> None:
     await opened(pilot)
-    await pilot.press(*keys, "t")
+    await pilot.press(*keys, "v")
     await until(pilot, lambda: isinstance(pilot.app.screen, CalibrationScreen))
     await until(pilot, lambda: bool(_list(pilot).records))
 
 
-async def test_t_draws_the_curve_with_the_cursor_on_the_best_threshold() -> None:
+async def test_v_draws_the_curve_with_the_cursor_on_the_best_threshold() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await calibrated(pilot)
         assert _list(pilot).records[0].key == "0.01"
@@ -317,7 +317,7 @@ async def test_a_uses_the_threshold_for_this_session_and_y_copies_its_line(ranke
 async def test_a_ranking_with_another_threshold_marks_what_was_measured_before() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await ran(pilot)
-        await pilot.press("t")
+        await pilot.press("v")
         await until(pilot, lambda: isinstance(pilot.app.screen, CalibrationScreen))
         await until(pilot, lambda: bool(_list(pilot).records))
         _list(pilot).move_to("0.9")
@@ -328,7 +328,7 @@ async def test_a_ranking_with_another_threshold_marks_what_was_measured_before()
 async def test_without_vectors_the_calibration_says_what_to_do() -> None:
     async with app_rig(servers=office()) as (pilot, _):
         await opened(pilot)
-        await pilot.press("t")
+        await pilot.press("v")
         await until(pilot, lambda: "no vectors" in said(pilot, "#calibration-facts"))
         assert "embedding_model" in said(pilot, "#calibration-facts")
         await pilot.press("a", "y", "escape")
@@ -340,7 +340,7 @@ async def test_a_stopped_calibration_can_be_started_again() -> None:
     async with app_rig(servers=office(), embedder=embedder) as (pilot, _):
         await opened(pilot)
         embedder.hold()
-        await pilot.press("t")
+        await pilot.press("v")
         await until(pilot, embedder.asked.is_set)
         await until(pilot, lambda: "Calibrating hybrid" in said(pilot, "#calibration-facts"))
         await pilot.press("escape")

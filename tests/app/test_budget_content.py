@@ -122,7 +122,7 @@ def test_facts_hold_each_number_against_static_binding() -> None:
     state = session(DEAR, budget=Budget(10_000, PARTS, 5000), costs=(CALL,), decision="on: always")
     told = text(budget.facts(state))
     assert "ρ 0.27 (0.038 static)" in told
-    assert "tools tax so far 450 (5k static)" in told
+    assert "tool tokens so far 450 (5k static)" in told
     assert "window not filling" in told
     assert "discovery on: always" in told
 

@@ -225,13 +225,13 @@ async def test_the_plot_and_the_tax_stand_beside_the_window() -> None:
     async with app_rig(*FORECAST, says("Rain."), prices=PRICES) as (pilot, rig):
         await with_a_call(pilot, rig)
         await budget_page(pilot)
-        await sees(pilot, "D with discovery", "S static", "tools tax so far", "ρ", "window full in")
+        await sees(pilot, "D with discovery", "S static", "tool tokens so far", "ρ", "window full in")
 
 
 async def test_the_digit_of_the_place_goes_through_its_pages_and_keys_of_one_do_nothing_in_another() -> None:
     async with app_rig() as (pilot, _):
         await budget_page(pilot)
-        for name in ("calls", "ways", "budget"):
+        for name in ("ways", "budget"):
             await pilot.press("4")
             assert pilot.app.screen.query_one(ContentSwitcher).current == f"view-{name}"
             assert isinstance(pilot.app.focused, RecordRows)

@@ -145,7 +145,7 @@ async def test_typing_a_missing_word_brings_the_tool_to_the_first_place() -> Non
         assert around.shown[0].key == PAY.id
         assert len(around.shown) == 11
         assert rig.bench.catalog.require(PAY.id) == PAY
-        assert "nothing is sent" in seen(pilot)
+        assert "draft only" in seen(pilot)
 
 
 async def test_the_requests_say_which_got_better_and_worse() -> None:

@@ -418,7 +418,7 @@ def test_the_line_of_the_own_tool_has_its_place_and_fits(width: int, name: str, 
 
 
 def test_without_an_own_tool_its_line_says_how_to_name_one() -> None:
-    assert own_line(NO_TOOL, (), 60).plain.startswith("p names your tool")
+    assert own_line(NO_TOOL, (), 60).plain.startswith("p: pick your tool")
     assert "not in any search" in own_line(Own("s:x", problem="not in any search"), (), 60).plain
 
 

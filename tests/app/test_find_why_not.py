@@ -138,8 +138,8 @@ def test_an_addition_that_beats_a_right_tool_says_so() -> None:
 def test_the_words_are_told_as_they_were_typed() -> None:
     found = replace(_found([], []), request=SearchRequest("Messages about late orders"))
     text = content.reasons(replace(found, having=("order",), lacking=("messag", "late"))).plain
-    assert "words it has    orders" in text
-    assert "words it lacks  messages  late" in text
+    assert "matching words  orders" in text
+    assert "missing words   messages  late" in text
 
 
 CALC = Tool("calc", "evaluate", "Evaluate.")
@@ -219,7 +219,7 @@ async def test_a_tool_is_set_against_the_last_result_with_what_would_bring_it_fu
         text = seen(pilot)
         assert "✕ unlikely to fit" in text
         assert "✓ adds up" in text
-        assert "words it lacks" in text
+        assert "missing words" in text
         assert "To beat:" in text
         assert _proposals(pilot).records
         await until(pilot, lambda: _proposals(pilot).has_focus_within)

@@ -48,7 +48,7 @@ def current(pilot: Pilot[None], selector: str) -> str:
 async def test_the_tool_under_the_cursor_shows_what_follows_it_and_enter_goes_on() -> None:
     async with page(CannedFlows()) as (pilot, _):
         await until(pilot, lambda: "Then, after shop:list_orders" in seen(pilot))
-        assert "81 of 100 tasks seen: it does not act yet" in seen(pilot)
+        assert "81 of 100 tasks: still learning" in seen(pilot)
         await pilot.press("tab", "down", "down", "enter")
         await until(pilot, lambda: current(pilot, "#flow-tools") == "office:send_message")
         assert "Nothing was called after it" in seen(pilot)

@@ -66,4 +66,4 @@ async def test_an_own_key_goes_to_its_place_and_a_mistake_is_told() -> None:
             await pilot.press("5")
             assert app.page == "session"
             await pilot.press("t")
-            await until(pilot, lambda: app.page == "events")
+            await until(pilot, lambda: app.page == "timeline")

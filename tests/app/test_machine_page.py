@@ -30,7 +30,7 @@ async def page(audit: Callable[[], Audit] | None) -> AsyncGenerator[Pilot[None],
 
 async def test_every_configuration_is_listed_and_the_one_under_the_cursor_shown_in_full() -> None:
     async with page(machine) as pilot:
-        await until(pilot, lambda: "iscovery pays for" in seen(pilot))
+        await until(pilot, lambda: "discovery is cheaper for" in seen(pilot))
         shown = seen(pilot)
         big, small, unknown = machine().configurations
         assert f"{big.tokens:,}" in shown

@@ -48,7 +48,7 @@ async def test_a_threshold_chosen_on_the_curve_is_an_event_and_outlives_another_
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
         await goes(pilot, "bench")
         await until(pilot, lambda: "bench" in type(pilot.app.screen).__name__.lower())
-        await pilot.press("t")
+        await pilot.press("v")
         await until(pilot, lambda: isinstance(pilot.app.screen, CalibrationScreen))
         await until(pilot, lambda: bool(pilot.app.screen.query("#points")))
         await until(pilot, lambda: pilot.app.screen.query_one("#points").current is not None)  # type: ignore[attr-defined]

@@ -333,7 +333,7 @@ PAGES: Mapping[str, Picture] = {
         _acts(
             Asked("late"),
             Goes("budget"),
-            Shows("tools tax so far"),
+            Shows("tool tokens so far"),
             Shows("iscovery", within="#budget-verdict"),
             Lacks("  …"),
         ),

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 from hypothesis import given, strategies as st
@@ -20,7 +21,7 @@ from inspector.app.draw.header import Where, header
 from inspector.app.navigation import ToolPage
 from inspector.app.opening import Opened
 from inspector.app.pages import registry
-from inspector.app.place import PLACES, page_after, page_info, place_of
+from inspector.app.place import PLACES, listed, other_view, page_after, page_info, place_of
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState
 from tests.app.test_bench_page import HeldEmbedder
@@ -29,6 +30,7 @@ from tests.support.office import office
 from tests.support.workbench import Rig, opened
 from widgets import Prompt, RecordList
 
+OPTIONAL = frozenset(page.name for place in PLACES for page in place.pages if page.is_optional)
 NAMES = [page.name for place in PLACES for page in place.pages]
 
 
@@ -38,19 +40,47 @@ def page_of(pilot: Pilot[None]) -> str:
     return app.page
 
 
+def is_at(pilot: Pilot[None], page: str) -> bool:
+    return page_of(pilot) == page
+
+
 def test_every_page_has_a_screen_and_every_screen_a_page() -> None:
     assert {page_info(name).screen for name in NAMES} == set(registry.SCREENS)
 
 
 @given(st.sampled_from(NAMES))
 def test_the_pages_of_a_place_form_a_ring(name: str) -> None:
-    pages = [page.name for page in place_of(name).pages]
-    seen_pages, page = [], name
+    pages = [page.name for page in listed(place_of(name), OPTIONAL)]
+    seen_pages, page = [], page_after(name, OPTIONAL)
     for _ in pages:
-        page = page_after(page)
+        page = page_after(page, OPTIONAL)
         seen_pages.append(page)
-    assert page == name
     assert sorted(seen_pages) == sorted(pages)
+
+
+def test_fifteen_pages_are_listed_for_one_server_without_policy_registry_or_catalogs() -> None:
+    assert sum(len(listed(place, frozenset())) for place in PLACES) <= 15
+    assert {page.name for place in PLACES for page in listed(place, OPTIONAL)} == {
+        page.name for place in PLACES for page in place.pages if not page.view_of
+    }
+
+
+def test_a_view_of_a_page_leads_back_to_it() -> None:
+    views = [page for place in PLACES for page in place.pages if page.view_of]
+    assert views
+    assert all(
+        other_view(page.name) == page.view_of and other_view(page.view_of) == page.name for page in views
+    )
+
+
+async def test_v_shows_the_other_view_of_a_page_and_again_the_first() -> None:
+    async with app_rig() as (pilot, _):
+        for page, view in (("clients", "manifest"), ("search", "confusable"), ("budget", "calls")):
+            await goes(pilot, page)
+            await pilot.press(*(["escape"] if page == "search" else []), "v")
+            await until(pilot, partial(is_at, pilot, view))
+            await pilot.press("v")
+            await until(pilot, partial(is_at, pilot, page))
 
 
 @pytest.mark.parametrize("number", range(1, len(PLACES) + 1))
@@ -67,7 +97,8 @@ async def test_a_digit_and_an_f_key_go_to_a_place_and_the_first_line_says_so(num
 
 async def test_the_digit_of_the_place_where_one_is_goes_to_its_next_page() -> None:
     async with app_rig() as (pilot, _):
-        for page in [*PLACES[5].pages, PLACES[5].pages[0]]:
+        pages = listed(PLACES[5], frozenset())
+        for page in [*pages, pages[0]]:
             await pilot.press("6")
             assert page_of(pilot) == page.name
             assert f"[{page.title}]" in seen(pilot).splitlines()[1]
@@ -86,7 +117,7 @@ async def test_esc_leaves_the_prompt_and_then_a_digit_is_a_place() -> None:
         prompt = pilot.app.screen.query_one(Prompt)
         assert prompt.value == "6"
         await pilot.press("escape", "5")
-        await until(pilot, lambda: page_of(pilot) == "events")
+        await until(pilot, lambda: page_of(pilot) == "timeline")
         await pilot.press("1")
         await until(pilot, lambda: page_of(pilot) == "session")
         assert prompt.value == "6"
@@ -129,10 +160,10 @@ async def test_a_click_on_the_first_two_lines_goes_there() -> None:
     async with app_rig() as (pilot, _):
         column = seen(pilot).splitlines()[0].index("5 Trace")
         await pilot.click(offset=(column + 1, 0))
-        await until(pilot, lambda: page_of(pilot) == "events")
-        column = seen(pilot).splitlines()[1].index("timeline")
-        await pilot.click(offset=(column + 1, 1))
         await until(pilot, lambda: page_of(pilot) == "timeline")
+        column = seen(pilot).splitlines()[1].index("events")
+        await pilot.click(offset=(column + 1, 1))
+        await until(pilot, lambda: page_of(pilot) == "events")
 
 
 async def test_a_measurement_goes_on_while_another_place_is_shown_and_can_be_stopped_there() -> None:
@@ -232,7 +263,7 @@ async def test_what_is_typed_before_the_first_page_is_there_reaches_its_prompt()
         await pilot.press(*"late", "escape", "5")
         assert app.page == ""
         go_on()
-        await until(pilot, lambda: app.page == "events")
+        await until(pilot, lambda: app.page == "timeline")
         await pilot.press("1")
         assert app.screen.query_one(Prompt).value == "late"
 

@@ -166,7 +166,7 @@ async def test_a_session_without_peers_says_how_to_name_them() -> None:
 async def test_the_connected_servers_are_kept_with_a_key() -> None:
     library = library_of()
     async with page(library) as (pilot, rig):
-        await until(pilot, lambda: "The registry is empty. s keeps" in seen(pilot))
+        await until(pilot, lambda: "The registry is empty. Press s" in seen(pilot))
         await pilot.press("s")
         await until(pilot, lambda: len(listed(pilot)) == len(rig.bench.catalog.tools))
         assert set(library.overview().origins) == set(office())

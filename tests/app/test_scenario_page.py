@@ -212,9 +212,9 @@ async def test_p_chooses_the_profile_and_what_was_set_goes_with_the_sessions_own
         assert "Guard: off" in str(pilot.app.screen.query_one("#guard").border_title)
 
 
-async def test_c_opens_the_comparison_of_the_scenario(tmp_path: Path) -> None:
+async def test_v_opens_the_comparison_of_the_scenario(tmp_path: Path) -> None:
     async with opened(MemoryLab(written(tmp_path))) as (pilot, _):
-        await pilot.press("c")
+        await pilot.press("v")
         await until(pilot, lambda: isinstance(pilot.app.screen, ProfileCompareScreen))
         assert "Two tools in turn, slowly" in seen(pilot)
 
@@ -239,7 +239,7 @@ async def test_where_there_is_nothing_to_run_the_page_says_so(
     async with app_rig() as (pilot, _):
         await pilot.app.push_screen(GuardLabScreen(None if text is None else MemoryLab(tmp_path)))
         await until(pilot, lambda: says in seen(pilot).replace("\n", " "))
-        await pilot.press("enter", "r", "p", "escape", "c", "left", "end")
+        await pilot.press("enter", "r", "p", "escape", "v", "left", "end")
         assert isinstance(pilot.app.screen, GuardLabScreen)
 
 

@@ -126,7 +126,7 @@ def test_an_open_breaker_stands_first_with_its_rate_its_time_and_its_next_try() 
 
 
 def test_without_a_breaker_it_is_said_which_profile_has_them() -> None:
-    assert "The profile stack guards" in " ".join(drawn(shown_with(), "failures").split())
+    assert "The profile stack turns them on" in " ".join(drawn(shown_with(), "failures").split())
 
 
 def test_the_backlog_tells_each_request_with_what_was_found_and_called_instead() -> None:

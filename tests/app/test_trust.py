@@ -47,7 +47,7 @@ async def test_what_only_a_claim_says_reads_waits_for_a_deliberate_yes(
             turn = pilot.app.run_worker(rig.bench.chat(asked))
             await until(pilot, lambda: isinstance(pilot.app.screen, Confirm) or turn.is_finished)  # noqa: B023
             if isinstance(pilot.app.screen, Confirm):
-                assert "its server claims that it only reads" in seen(pilot)
+                assert "its server says it is read-only" in seen(pilot)
                 await pilot.press(*keys)
             await turn.wait()
         assert decided(rig) == answers
@@ -111,7 +111,10 @@ async def test_a_contradiction_is_told_on_the_page_of_a_tool_of_a_trusted_server
 
 def test_a_page_tells_why_the_user_is_asked_and_why_not() -> None:
     tame = replace(DELETE, name="get_forecast")
-    assert "you are asked: its server claims that it only reads" in facts(tame, None, CLAIMED).plain
+    assert (
+        "you are asked: its server says it is read-only"
+        in facts(tame, None, CLAIMED).plain
+    )
     assert "contradicted" not in facts(tame, None, CLAIMED).plain
     assert "not asked: its trusted server says that it only reads" in facts(tame, None, "").plain
 

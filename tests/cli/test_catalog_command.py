@@ -193,11 +193,11 @@ def test_a_claim_that_its_tool_contradicts_is_told(toolsight: Toolsight, tmp_pat
     names = ("delete_contact", "get_contact")
     tools = [{"name": name, "annotations": {"readOnlyHint": True}} for name in names]
     file.write_text(json.dumps({"tools": tools}))
-    said = "its server claims that it only reads, but its name says “delete”"
+    said = "its server says it is read-only, but its name says “delete”"
     text = toolsight("tools", "--trust", "crm", "--", str(file)).stdout
     assert [line for line in text.splitlines() if "⚠" in line] == [f"⚠ crm:delete_contact: {said}"]
     told = json.loads(toolsight("tools", "--json", "--trust", "crm", "--", str(file)).stdout)
     assert [(tool["contradiction"], tool["asked"]) for tool in told] == [(said, said), ("", "")]
     assert told[0]["annotations"]["read_only"] is True
     told = json.loads(toolsight("tools", "--json", "--", str(file)).stdout)
-    assert told[1]["asked"] == "its server claims that it only reads"
+    assert told[1]["asked"] == "its server says it is read-only"

@@ -27,7 +27,7 @@ def test_what_follows_what_is_told_with_its_share_and_how_sure_it_is(
 ) -> None:
     done = toolsight("sessions", "next", "--half-life", "0", "--db", str(recorded))
     assert done.exit_code == 0, done.stderr
-    assert "1 of 100 tasks seen: it does not act yet" in done.stdout
+    assert "1 of 100 tasks: still learning" in done.stdout
     (row,) = [line for line in done.stdout.splitlines() if line.startswith("shop:list")]
     assert row.split()[1:6] == ["2", "mail:send", "50", "%", "9"]
 

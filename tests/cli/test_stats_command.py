@@ -83,7 +83,7 @@ def test_nothing_to_sum_up_says_what_to_do(run: Toolsight) -> None:
 
 
 def test_the_backlog_tells_what_was_asked_for_and_found_instead(run: Toolsight) -> None:
-    assert "2 searches without a use in 2 sessions, 2 requests" in run("sessions", "unmet").stdout
+    assert "2 searches that led to no call in 2 sessions, 2 requests" in run("sessions", "unmet").stdout
     found = {one["queries"][0]: one for one in json_of(run, "sessions", "unmet")["backlog"]}
     missed = found["overdue deliveries"]
     assert (missed["found"], missed["called_instead"]) == ({"shop:list_orders": 1}, {"shop:late_orders": 1})

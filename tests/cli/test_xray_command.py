@@ -55,7 +55,7 @@ def test_why_says_what_beats_a_tool_and_what_it_lacks(
     assert "forecast" in found["lacking"]
     assert found["rival"]["tool_id"] != "weather:get_alerts"
     text = toolsight("search", QUERY, "--why", "get_alerts", *configured).stdout
-    assert "lacks: forecast" in text
+    assert "missing words: forecast" in text
 
 
 def test_why_proposes_additions_that_a_draft_confirms(

@@ -32,7 +32,7 @@ def about(name: str, schema: JsonObject | None = None, claims: Annotations = REA
     ],
 )
 def test_a_tool_named_for_a_change_contradicts_that_it_only_reads(name: str, word: str) -> None:
-    assert about(name) == f"its server claims that it only reads, but its name says “{word}”"
+    assert about(name) == f"its server says it is read-only, but its name says “{word}”"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_server_that_claims_both_contradicts_itself() -> None:
 def test_a_tool_named_for_destroying_contradicts_that_it_destroys_nothing() -> None:
     harmless = Annotations(read_only=False, destructive=False)
     assert about("remove_page", claims=harmless) == (
-        "its server claims that it destroys nothing, but its name says “remove”"
+        "its server says it is not destructive, but its name says “remove”"
     )
     assert about("create_page", claims=harmless) == ""
 

@@ -99,7 +99,10 @@ async def test_a_claim_to_only_read_is_told_and_asked_about_unless_its_server_is
     asked = Asked(Decision.ONCE, "bank")
     assert await asked.allows(ORDERS) == [True]
     [request] = asked.approver.asked
-    assert (request.why, request.offers_trust) == ("its server claims that it only reads", True)
+    assert (request.why, request.offers_trust) == (
+        "its server says it is read-only",
+        True,
+    )
 
 
 async def test_trusting_a_server_covers_what_it_says_only_reads_and_nothing_else() -> None:
@@ -149,7 +152,7 @@ async def test_a_trusted_server_is_asked_about_where_the_tool_contradicts_it() -
     asked = Asked(Decision.NO, "shop")
     assert await asked.allows(replace(REFUND, annotations=READS)) == [False]
     [request] = asked.approver.asked
-    assert request.why == "its server claims that it only reads, but its name says “refund”"
+    assert request.why == "its server says it is read-only, but its name says “refund”"
     assert not request.offers_trust
 
 

@@ -45,15 +45,15 @@ def test_more_tools_never_turn_a_yes_into_a_no(tools: int, even: BreakEven) -> N
 @pytest.mark.parametrize(
     ("tools", "even", "words"),
     [
-        (84, BreakEven(213, 26, 1593), ("depends on the session", "from 213 tools", "26 to 1,593")),
-        (4, BreakEven(78, 20, 303), ("does not pay for these 4 tools: bind them all", "from 78 tools")),
-        (900, BreakEven(78, 20, 303), ("Discovery pays for these 900 tools", "$0.19 with discovery")),
+        (84, BreakEven(213, 26, 1593), ("in some sessions, not in all", "from 213 tools", "26 to 1,593")),
+        (4, BreakEven(78, 20, 303), ("4 tools are too few for discovery to save", "from 78 tools")),
+        (900, BreakEven(78, 20, 303), ("discovery is cheaper for these 900 tools", "$0.19 with discovery")),
         (
             1,
             BreakEven(None, None, None),
-            ("does not pay for this tool: bind it", "would not with 5,000 tools"),
+            ("1 tool is too few for discovery", "would not be cheaper with 5,000 tools"),
         ),
-        (50, BreakEven(None, 40, None), ("depends", "As assumed it never does", "40 to never")),
+        (50, BreakEven(None, 40, None), ("in some sessions", "Never cheaper as assumed", "40 to never")),
     ],
 )
 def test_the_sentence_says_what_holds_and_from_how_many_tools_on(

@@ -185,7 +185,7 @@ class SeeAsDialog(ChoiceDialog):
 
         current = (session.sight.user, session.sight.expert)
         at = str(viewers.index(current)) if current in viewers else ""
-        super().__init__("See as", viewer_rows(viewers, current), choose, at)
+        super().__init__("View as", viewer_rows(viewers, current), choose, at)
 
 
 def _unused(name: str, taken: Container[str]) -> str:

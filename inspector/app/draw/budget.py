@@ -159,7 +159,7 @@ def _tax(session: SessionState) -> list[Content]:
         return []
     paid = sum(cost.parts.discovery_tokens for cost in session.costs)
     static = tools_tax(sum(cost.static_tools for cost in session.costs) / calls, calls)
-    return [fact("tools tax so far", tokens(paid), f"{tokens(round(static))} static")]
+    return [fact("tool tokens so far", tokens(paid), f"{tokens(round(static))} static")]
 
 
 def _lasting(session: SessionState, budget: Budget) -> Content:

@@ -10,7 +10,7 @@ from inspector.app.activity import Activity
 from inspector.app.bridge import ReplayedState
 from inspector.app.draw.problem import problem_count
 from inspector.app.draw.style import MUTED
-from inspector.app.place import PLACES, Place, digit, place_of
+from inspector.app.place import PLACES, Place, digit, listed, place_of
 from inspector.domain.access import viewer
 from inspector.domain.session import SessionState
 from widgets import link, middle, plain, visible
@@ -24,10 +24,11 @@ _LONGEST = 24
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The page that is shown, and what is measured in the background."""
+    """The page that is shown, what is measured in the background, and the optional pages that are listed."""
 
     page: str = ""
     activities: tuple[Activity, ...] = ()
+    filled: frozenset[str] = frozenset()
 
 
 def header(session: SessionState, where: Where, width: int) -> Content:
@@ -96,7 +97,7 @@ def _help() -> Content:
 
 def _second_line(session: SessionState, where: Where, room: int) -> Content:
     """A replay's mark, the pages of the place, and the settings, which a click opens."""
-    parts = [*_replay(session, room), *_viewer(session), *_pages(where.page)]
+    parts = [*_replay(session, room), *_viewer(session), *_pages(where)]
     lines = (Content(" " * gap).join(parts) for gap in range(len(_GAP), -1, -1))
     left = next((line for line in lines if line.cell_length <= room), Content().join(parts))
     facts = _facts(session, room - left.cell_length - len(_GAP))
@@ -109,14 +110,14 @@ def _viewer(session: SessionState) -> Iterator[Content]:
         shown = visible(viewer(session.user, session.expert), limit=_LONGEST, newlines=False)
         yield link(f"as {shown}", "app.ask('see_as')", "bold $text-warning")
     elif session.settings.get("access", {}).get("policy"):
-        yield link("see as …", "app.ask('see_as')", MUTED)
+        yield link("view as …", "app.ask('see_as')", MUTED)
 
 
-def _pages(page: str) -> Iterator[Content]:
+def _pages(where: Where) -> Iterator[Content]:
     """The pages of the place; a place with one page has nothing to choose."""
-    pages = place_of(page).pages if page else ()
+    pages = listed(place_of(where.page), where.filled, where.page) if where.page else ()
     for info in pages if len(pages) > 1 else ():
-        if info.name == page:
+        if info.name == where.page:
             yield Content.styled(f"[{info.title}]", "bold")
         else:
             yield link(f" {info.title} ", f"app.page('{info.name}')", MUTED)

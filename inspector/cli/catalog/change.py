@@ -22,7 +22,7 @@ def say_changes(bench: Workbench, *, as_json: bool) -> None:
         return
     news = [server for server in ready if server.added or server.removed or _of(server, changes)]
     if not news:
-        say(f"Nothing changed since last time, or there was none: {count(len(ready), 'server')}.")
+        say(f"No changes in {count(len(ready), 'server')}.")
     for server in news:
         since = f" since {shown_moment(server.since)} UTC" if server.since else ""
         say(f"{server.server}{since}")

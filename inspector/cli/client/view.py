@@ -48,9 +48,7 @@ def _say_view(view: ClientView, tokenizer: str) -> None:
         )
         for seen in view.tools
     ]
-    say_table(
-        ("tool", f"as {client.title} names it", "tokens", "what becomes of it"), rows, right=frozenset({2})
-    )
+    say_table(("tool", f"as {client.title} names it", "tokens", "changes"), rows, right=frozenset({2}))
     say()
     listed = how_sure(client, Topic.LISTING)
     first = count(view.before_search, "token")

@@ -123,9 +123,9 @@ def _say_break_evens(session: PricedSession) -> None:
         return
     rows = [(delivery, *break_even_cells(found)) for delivery, found in session.break_evens.items()]
     say()
-    say_table(("pays from", "as assumed", "at the least", "at the most"), rows, right=frozenset({1, 2, 3}))
+    say_table(("cheaper from", "as assumed", "at the least", "at the most"), rows, right=frozenset({1, 2, 3}))
     say(
-        f"pays from: how many tools of this size make it cheaper than cached static, up to {MOST:,}; the "
+        f"cheaper from: how many tools of this size make it cheaper than cached static, up to {MOST:,}; the "
         "range is over the assumptions below, all at once"
     )
 

@@ -66,7 +66,7 @@ def orphans(end: bool, keep: bool, as_json: bool, **values: Any) -> None:
         say(ended_text(left, found))
     else:
         _say_leftovers(found)
-        say(f"{count(len(found), 'server')} left something running" + (", kept" if keep and found else ""))
+        say(f"{count(len(found), 'server')} left processes running" + (", kept" if keep and found else ""))
     if end and left:
         sys.exit(Exit.FAILED)
 

@@ -49,7 +49,9 @@ class _Search:
 @click.option("--server", "server_name", default="", help="Search only this server.")
 @click.option("--name", "tool_names", multiple=True, help="Look up a tool by name. May be repeated.")
 @click.option("--tag", "tags", multiple=True, help="Search only tools with this tag. May be repeated.")
-@click.option("--limit", type=click.IntRange(min=0), default=0, help="At most so many results; 0: as usual.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=0, help="Maximum number of results (0: the default)."
+)
 @click.option(
     "--min-similarity", type=click.FloatRange(0, 1), default=0.0, help="The least probability, or cosine."
 )

@@ -62,7 +62,7 @@ def _say_why(why: WhyNot) -> None:
         rows.append(("", "score", "", "", signed(why.difference, 3)))
         say_table(("", "term", "this", "that", "difference"), rows, right=frozenset({2, 3, 4}))
     if why.lacking:
-        say(f"lacks: {', '.join(why.lacking)}")
+        say(f"missing words: {', '.join(why.lacking)}")
     for sentence in why.advice:
         say(f"- {sentence}")
     if why.note:

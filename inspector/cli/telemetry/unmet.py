@@ -42,6 +42,6 @@ def unmet(chosen: Chosen, most: int, as_json: bool) -> None:
         say(f"Every search of {count(len(chosen.sessions), 'session')} was of use, or nothing was searched.")
     else:
         times = sum(one.count for one in found)
-        told = f"{count(times, 'search', 'searches')} without a use"
+        told = f"{count(times, 'search', 'searches')} that led to no call"
         say(f"{told} in {count(len(chosen.sessions), 'session')}, {count(len(found), 'request')}")
         say_report_table(backlog_table(found, most))

@@ -65,7 +65,7 @@ def is_likely(successor: Successor, settings: InertiaSettings) -> bool:
 def warmth(tasks: int, warm_up: int) -> str:
     """How much was seen of what is needed before anything is predicted."""
     if tasks < warm_up:
-        return f"{tasks:,} of {warm_up:,} tasks seen: it does not act yet"
+        return f"{tasks:,} of {warm_up:,} tasks: still learning"
     return f"{tasks:,} {'task' if tasks == 1 else 'tasks'} seen, {warm_up:,} needed"
 
 

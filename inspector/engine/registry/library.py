@@ -62,6 +62,10 @@ class RegistryLibrary:
         self._sight = sight
         self._federation = federation
 
+    def has_tools(self) -> bool:
+        """Whether there is any tool to see."""
+        return self.opened().count(self._sight()) > 0
+
     def overview(self) -> Overview:
         """What there is."""
         registry, sight, embedder = self.opened(), self._sight(), self._embedder()

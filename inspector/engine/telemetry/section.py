@@ -68,7 +68,7 @@ def _discovery(gathered: Telemetry) -> Iterator[Table]:
         share_row("returned tools that were called later", found.used, "tool"),
         share_row("… which were ranked first", found.first, "call"),
         share_row("… or among the first three", found.third, "call"),
-        number_row("searches without a use", unused),
+        number_row("searches that led to no call", unused),
         *(number_row(f"… {cause}", found.causes[cause]) for cause in MissCause if found.causes[cause]),
         share_row("redundant searches", found.redundant, "search", "searches"),
     ]
@@ -89,7 +89,7 @@ def _columns(first: int, end: int) -> frozenset[int]:
 
 
 def _frequency(found: DiscoveryCount) -> Table:
-    headers = ("agent", "toolset", "sessions", "turns", "searches", "a turn", "without a use")
+    headers = ("agent", "toolset", "sessions", "turns", "searches", "a turn", "no call")
     rows = tuple(
         (
             *(agent, toolset or "all tools", f"{one.sessions:,}", f"{one.turns:,}", f"{one.searches:,}"),

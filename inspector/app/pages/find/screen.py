@@ -72,6 +72,7 @@ class FindScreen(ToolKeys):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#query"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "other_view", "overlaps", id="page.view"),
         Binding("s", f"pane('{SCORE}')", "score", show=False, id="find.score"),
         Binding("c", f"pane('{RANKERS}')", "rankers", show=False, id="find.rankers"),
         Binding("t", f"pane('{STEPS}')", "steps", show=False, id="find.steps"),
@@ -86,7 +87,7 @@ class FindScreen(ToolKeys):
         "`server` searches one server, or tools with a tag: #TAG. `names` looks up tools by name.",
         "Tools are listed by rank with their state; grey ones are no results. w or p makes a tool yours.",
         "s score: every part; it subtracts the score of an average tool (A), ✓ means that the parts add up.",
-        "w why not: the words it lacks, additions that were tried, and what the tool to beat has more of.",
+        "w why not: the missing words, additions that were tried, and what the tool to beat has more of.",
         "e edit: nothing is sent. enter on an addition drafts it, x saves the draft, ctrl+y copies its text.",
         "Of labelled requests: top ten is nDCG@10, 1st right is hit@1. too alike: a cosine of 0.8 or more.",
         "ctrl+r: the server's text or your draft; ctrl+z undoes. Generated requests are easy.",

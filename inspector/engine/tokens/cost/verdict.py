@@ -42,14 +42,14 @@ class Verdict:
     @property
     def short(self) -> str:
         """The verdict as one sentence."""
-        is_one = self.tools == 1
-        tools = "this tool" if is_one else f"these {count(self.tools, 'tool')}"
-        said = {
-            Answer.PAYS: f"Discovery pays for {tools}",
-            Answer.COSTS: f"Discovery does not pay for {tools}: bind {'it' if is_one else 'them all'}",
-            Answer.DEPENDS: f"Whether discovery pays for {tools} depends on the session",
-        }
-        return f"{said[self.answer]}."
+        tools = count(self.tools, "tool")
+        these = "this tool" if self.tools == 1 else f"these {tools}"
+        few = "is too few" if self.tools == 1 else "are too few"
+        return {
+            Answer.PAYS: f"Assumed: discovery is cheaper for {these}.",
+            Answer.COSTS: f"Assumed: {tools} {few} for discovery to save anything.",
+            Answer.DEPENDS: f"Assumed: discovery is cheaper for {these} in some sessions, not in all.",
+        }[self.answer]
 
     @property
     def text(self) -> str:
@@ -60,8 +60,10 @@ class Verdict:
     def _since(self) -> str:
         usual, low, high = (_tools(tools) for tools in (self.even.usual, self.even.low, self.even.high))
         if self.even.low is None:
-            return f"It would not with {MOST:,} tools of this size either."
-        since = f"It pays from {usual} tools of this size" if self.even.usual else "As assumed it never does"
+            return f"It would not be cheaper with {MOST:,} tools of this size either."
+        since = (
+            f"Cheaper from {usual} tools of this size on" if self.even.usual else "Never cheaper as assumed"
+        )
         return f"{since}." if low == high else f"{since} ({low} to {high}, by session)."
 
     @property

@@ -15,7 +15,7 @@ from widgets import plain
 
 _PROBLEMS = 4
 _SEARCHES = "The model starts with search_tools and finds the other tools by searching."
-_BOUND = "Every tool is bound: the model has nothing to search for."
+_BOUND = "All tools go with every request, so there is nothing to search."
 
 
 def welcome(session: SessionState, examples: Sequence[str]) -> Content:

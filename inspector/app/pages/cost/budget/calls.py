@@ -23,7 +23,7 @@ COLUMNS = (
     Column("cache", "cached", align="right", weight=6),
     Column("dollars", "cost", align="right", weight=8),
     Column("reported", "reported", align="right", weight=5),
-    Column("broke", "broken by", weight=1, min_width=9),
+    Column("broke", "cache lost", weight=1, min_width=9),
 )
 COMPUTED = "computed"
 EMPTY = "No model call yet. Send a message in Chat: every call gets a row here."

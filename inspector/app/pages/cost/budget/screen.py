@@ -17,6 +17,7 @@ from inspector.app.pages.cost.budget.delivery_comparison import CACHES, Question
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.trial_screen import TrialScreen
 from inspector.app.pages.cost.budget.ways_view import WaysView
+from inspector.app.place import other_view
 from inspector.domain.budget import ToolCost
 from inspector.domain.price import Prices
 from widgets import KeyBar, RecordList
@@ -36,6 +37,7 @@ class BudgetScreen(TrialScreen):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#budget-table RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "other_view", "usage/budget", id="page.view"),
         Binding("o", "open_all", "open all", id="budget.open"),
         Binding("c", "other_cache", "other cache", id="budget.cache"),
         Binding("s", "other_plan", "session/assumed", id="budget.plan"),
@@ -148,6 +150,8 @@ class BudgetScreen(TrialScreen):
                 return False
             if action in ("apply", "reset"):
                 return self.is_trying
+        if action == "other_view":
+            return bool(other_view(self.page))
         return super().check_action(action, parameters)
 
     @on(RecordList.Selected, "#budget-table")

@@ -31,7 +31,7 @@ COLUMNS = (
     Column("hit", "cached", align="right", weight=7),
     Column("money", "with cache", align="right", weight=9),
     Column("step", "a step", align="right", weight=6, hide_below=112),
-    Column("even", "pays from", align="right", weight=8),
+    Column("even", "cheaper from", align="right", weight=8),
     Column("bar", "cost with cache", width=_BAR, hide_below=150),
     Column("breaks", "breaks", align="right", weight=5, hide_below=96),
 )
@@ -124,7 +124,7 @@ def way_facts(comparison: DeliveryComparison) -> list[Content]:
         *([] if comparison.is_recorded else [fact("with", comparison.priced.assumed.text)]),
         fact("prompt cache", comparison.cache),
         Content.styled(
-            "pays from: cheaper than static from so many tools on, both cached (the range)", MUTED
+            "cheaper from: with so many tools it costs less than static, both cached (range)", MUTED
         ),
         Content.styled("c other cache   s session/assumed", MUTED),
     ]

@@ -22,7 +22,7 @@ COLUMNS = (
     Column("tools", "tools", align="right", weight=7),
     Column("tokens", "all bound", align="right", weight=8),
     Column("first", "first call", align="right", weight=7, hide_below=70),
-    Column("verdict", "discovery pays", weight=9),
+    Column("verdict", "discovery saves", weight=9),
 )
 READING = "Reading the configurations of this machine …"
 NOTHING_FOUND = "No MCP client on this machine has a server. `toolsight audit` lists where it looked."

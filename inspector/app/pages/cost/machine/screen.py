@@ -32,7 +32,7 @@ class MachineScreen(BaseScreen):
         "The servers that Claude Desktop, Claude Code, Cursor, VS Code and other clients have.",
         "Nothing is started: a server counts with the tools it listed when it was last connected.",
         "all bound: tokens of all definitions, in every model call. first call: with every tool deferred.",
-        "discovery pays: a session costs less with it than with every tool bound, both with a prompt cache.",
+        "discovery saves: a session costs less with it than with every tool bound, both with a prompt cache.",
         "enter goes to the configuration in full, y copies its path, r reads the files again.",
     )
 

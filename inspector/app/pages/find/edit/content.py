@@ -29,7 +29,7 @@ NO_RANK = "–"
 # What nDCG@10 and hit@1 say of the labelled requests; the help has both terms.
 TOP_TEN, FIRST_RIGHT = "top ten", "1st right"
 COMPUTING = "computing …"
-_CLAIM, _SHORT_CLAIM = "only here: nothing is sent to its server", "nothing is sent"
+_CLAIM, _SHORT_CLAIM = "draft only: its server does not change", "draft only"
 _WIDE = 90
 _CELL = 37
 _Both = tuple[float | None, float | None]

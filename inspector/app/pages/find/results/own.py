@@ -12,7 +12,7 @@ from widgets import middle, plain, visible
 
 OWN = "▸"
 _OWN = "your tool"
-_NONE_OWN = "p names your tool: its rank is then always told here"
+_NONE_OWN = "p: pick your tool; its rank stays on this line"
 _GAP = "   "
 # From here on there is room for the score too; the list has it in any case.
 _WIDE = 76

@@ -26,7 +26,7 @@ PROPOSALS = (
 )
 TRYING = "trying additions to its description …"
 _TITLE = "Tried additions, smallest first; enter drafts one"
-_NO_TEXT = "No addition to its description brings it further."
+_NO_TEXT = "No wording we tried ranks it higher."
 
 
 LEDGER = (
@@ -181,8 +181,8 @@ def ledger_title(found: WhyNot | None) -> str:
 def reasons(found: WhyNot) -> Content:
     """Return the query's words that the tool has and lacks, and what else holds it back."""
     lines = [
-        _words("words it has    ", found.having, found.request.query, MUTED),
-        _words("words it lacks  ", found.lacking, found.request.query, "$text-warning"),
+        _words("matching words  ", found.having, found.request.query, MUTED),
+        _words("missing words   ", found.lacking, found.request.query, "$text-warning"),
         *_bullets(found.advice),
     ]
     if found.rival is None and found.cut is None and not found.lacking:

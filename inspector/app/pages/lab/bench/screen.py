@@ -38,9 +38,9 @@ class BenchScreen(BaseScreen):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#rankers RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "other_view", "threshold", id="page.view"),
         Binding("space", "choose", "choose", id="bench.choose"),
         Binding("r", "run", "run", id="bench.run"),
-        Binding("t", "calibrate", "threshold", id="bench.calibrate"),
         Binding("x", "export", "export", id="bench.export"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
@@ -187,7 +187,7 @@ class BenchScreen(BaseScreen):
             return
         self.app.push_screen(BenchRequestScreen(measured, self._run.compared_with(event.key)))
 
-    def action_calibrate(self) -> None:
+    def action_other_view(self) -> None:
         """Calibrate the threshold of the ranker under the cursor, or of the default one."""
         current = self._list.current
         name = current.key if current is not None and current.key in SETTINGS else next(iter(SETTINGS))

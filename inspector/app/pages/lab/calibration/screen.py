@@ -31,6 +31,7 @@ class CalibrationScreen(BaseScreen):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#points RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "other_view", "benchmark", id="page.view"),
         Binding("a", "apply", "apply", id="calibration.apply"),
         Binding("n", "next_ranker", "next ranker", id="calibration.ranker"),
         Binding("r", "again", "measure", id="calibration.again"),

@@ -38,6 +38,7 @@ class ProfileCompareScreen(LabScreen):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#compared RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "other_view", "scenarios", id="page.view"),
         Binding("space", "choose", "choose", id="profiles.choose"),
         Binding("r", "run", "run", id="profiles.run"),
         Binding("s", "scenario", "scenario", id="profiles.scenario"),

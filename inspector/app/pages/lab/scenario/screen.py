@@ -66,13 +66,13 @@ class GuardLabScreen(LabScreen):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#scenarios RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "other_view", "profiles", id="page.view"),
         Binding("left", "step(-1)", "step", key_display="← →", priority=True, id="lab.previous"),
         Binding("right", "step(1)", "step", show=False, priority=True, id="lab.next"),
         Binding("home", f"step(-{_ALL})", "first step", show=False, priority=True, id="lab.first"),
         Binding("end", f"step({_ALL})", "last step", show=False, priority=True, id="lab.last"),
         Binding("r", "run", "run", id="lab.run"),
         Binding("p", "profile", "profile", id="lab.profile"),
-        Binding("c", "compare", "compare profiles", id="lab.compare"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "enter runs a scenario: fresh servers, the real loop, a scripted model, a clock that skips waiting.",
@@ -257,7 +257,7 @@ class GuardLabScreen(LabScreen):
     def _choose(self, name: str) -> None:
         self._chosen = "" if name == content.OWN else name
 
-    def action_compare(self) -> None:
+    def action_other_view(self) -> None:
         """Compare the scenario under several profiles."""
         file, run = self._scenarios.file, self._choice
         if file is not None and run is not None:

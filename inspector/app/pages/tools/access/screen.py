@@ -23,7 +23,7 @@ class AccessScreen(ToolKeys):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#access-users RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "see_as", "see as", id="access.see_as"),
+        Binding("s", "see_as", "view as", id="access.see_as"),
         Binding("d", "compare", "compare with", id="access.compare"),
         Binding("x", "expert", "expert", id="access.expert"),
     ]

@@ -26,7 +26,7 @@ TOOLS = (
     Column("tool", "tool", weight=4, min_width=16, shorten="name"),
     Column("name", "as it is named there", weight=4, min_width=16, shorten="name", hide_below=60),
     Column("tokens", "tokens", align="right", weight=9),
-    Column("change", "what becomes of it", weight=3, min_width=12),
+    Column("change", "changes", weight=3, min_width=12),
 )
 WORKING = "Looking at the tools as each client does …"
 NO_TOOLS = "No server is ready yet, so there are no tools."

@@ -32,6 +32,7 @@ class ClientsScreen(ToolKeys):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#clients RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "other_view", "request", id="page.view"),
         Binding("d", "declare", "declare as it", id="clients.declare"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (

@@ -31,6 +31,7 @@ class ConfusableScreen(ToolKeys):
     page = "confusable"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#pairs RecordRows"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("v", "other_view", "search", id="page.view")]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Pairs of tools that compete: a query for one of them may find the other.",
         "same name: two servers have a tool of this name. Only the server tells them apart.",

@@ -34,6 +34,7 @@ class ManifestScreen(ToolKeys):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#manifest-text TextLines"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("v", "other_view", "clients", id="page.view"),
         Binding("left", "view(-1)", "view", key_display="←→", id="manifest.view"),
         Binding("right", "view(1)", "next view", show=False, id="manifest.next_view"),
     ]

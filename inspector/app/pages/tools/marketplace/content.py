@@ -28,7 +28,7 @@ NO_CATALOG = (
     "toolsight marketplace import FILE"
 )
 NOTHING_FITS = "No plugin fits. esc shows all of them again."
-YOURS = "nothing is installed without your yes, and never by a model"
+YOURS = "only you can install, never a model"
 NOT_YOURS = "only the administrator installs and removes"
 INSTALLED, BLOCKED = "✓", "✕"
 _UNKNOWN = "?"

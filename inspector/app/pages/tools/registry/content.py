@@ -37,8 +37,8 @@ LOCATED = (
 READING = "Reading the registry …"
 SEARCHING = "Searching by meaning …"
 EMPTY = (
-    "The registry is empty. s keeps the tools of the servers that are connected now;\n"
-    "`toolsight registry import FILE` those of a stored answer to tools/list, or of an export."
+    "The registry is empty. Press s to save the connected servers' tools.\n"
+    "`toolsight registry import FILE` reads a stored answer to tools/list, or an export."
 )
 NOTHING_SEEN = "The registry has no tool that you may see."
 NO_MATCH = "No id contains that. Empty the filter to see every tool."

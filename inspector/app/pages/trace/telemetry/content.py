@@ -26,9 +26,9 @@ NOTHING = (
 NO_SESSIONS = "No session has been recorded yet. 1 goes to Chat; i on Trace's page of sessions imports some."
 EMPTY = {
     "inertia": "No prediction is in the record: only the profile stack predicts which tool comes next.",
-    "backlog": "Nothing is left to do: of each search a tool was called, or nothing was searched.",
+    "backlog": "Every search led to a call, or nothing was searched.",
 }
-NO_BREAKER = "No breaker has changed its state. The profile stack guards tools and servers with breakers."
+NO_BREAKER = "No circuit breaker has changed its state. The profile stack turns them on."
 _LONGEST, _BAR, _LABELS, _TOOLS = 200, 10, 16, 4
 _TIME, _DAY_AND_TIME = "%H:%M:%S", "%Y-%m-%d %H:%M:%S"
 _SIGNS = {

@@ -40,7 +40,7 @@ class TelemetryScreen(BaseScreen):
         "t shows the next group. a changes between this session and all recorded ones, imported ones too.",
         "This session is counted as it goes on; in a replay, up to the moment that is shown.",
         "95 %: Wilson's interval of a share. Where there are several sessions, each is one cluster.",
-        "A search is without a use if nothing that it found is called before its turn ends.",
+        "A search led to no call if none of its results was called before the turn ended.",
         "r reads all sessions again, esc stops reading. `toolsight sessions metrics` prints the same.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
