@@ -82,8 +82,8 @@ bench-registry: $(STAMP) ## 100,000 tools in SQLite and in PostgreSQL: search, r
 	$(BIN)/python -m tests.benchmark.registry --backend sqlite --tools 100000 $(if $(KEEP),--keep $(KEEP)/sqlite)
 	$(BIN)/python -m tests.benchmark.registry --backend postgres --tools 100000 $(if $(KEEP),--keep $(KEEP)/postgres)
 
-reproduce: $(STAMP) ## docs/reproduction.md anew; DATA names a folder of further catalogs
-	$(BIN)/toolsight bench papers --all --output docs/reproduction.md $(if $(DATA),--data $(DATA))
+reproduce: $(STAMP) ## docs/papers/reproduction.md anew; DATA names a folder of further catalogs
+	$(BIN)/toolsight bench papers --all --output docs/papers/reproduction.md $(if $(DATA),--data $(DATA))
 
 screenshots: $(STAMP) ## take the pictures again from the running app
 	$(BIN)/python -m screenshots

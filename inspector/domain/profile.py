@@ -97,7 +97,7 @@ PROFILES: Mapping[str, Profile] = {
                 "discovery.defer_all": True,
                 "binding.policy": "gate",
                 "binding.delivery": "rewrite",
-                # The message alone forgets a conversation's tool at "And Rome?"; see docs/profiles.md.
+                # The message alone forgets a conversation's tool at "And Rome?"; see docs/papers/profiles.md.
                 "gate.query": "either",
                 **_ALWAYS_ANSWERS,
                 **_QUIET,

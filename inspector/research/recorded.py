@@ -1,7 +1,7 @@
 """Where a report points for what recorded runs of real agents show: another command measures them."""
 
 COMMAND = "toolsight bench runs FOLDER --tools FILE"
-RESULTS = "docs/recorded-runs.md"
+RESULTS = "docs/papers/recorded-runs.md"
 
 
 def recorded(what: str) -> str:

@@ -1,4 +1,4 @@
-"""What servers may do wrong, and what Toolsight promises all the same: see docs/composition.md.
+"""What servers may do wrong, and what Toolsight promises all the same: see docs/papers/composition.md.
 
 Every case is a session with the faulty server and a healthy one, over real processes and SQLite: the healthy
 one answers meanwhile, an event says what happened, nothing is lost, and no process is left.

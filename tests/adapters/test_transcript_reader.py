@@ -132,7 +132,7 @@ def test_a_file_that_is_no_transcript_is_refused_with_a_hint(content: bytes, tmp
     assert recognize(tmp_path / "a.jsonl") is None
     with pytest.raises(ConfigError, match="not a transcript") as caught:
         open_transcript(tmp_path / "a.jsonl")
-    assert "docs/transcripts.md" in caught.value.hint
+    assert "docs/papers/transcripts.md" in caught.value.hint
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:

@@ -151,9 +151,7 @@ async def test_a_no_leaves_without_starting_anything(key: str) -> None:
 async def test_the_palette_runs_a_command_by_name() -> None:
     async with app_rig() as (pilot, _):
         await pilot.press("ctrl+p", *"tools: req")
-        await until(
-            pilot, lambda: "as the model gets it" in seen(pilot) and "Every event" not in seen(pilot)
-        )
+        await until(pilot, lambda: "as the model gets it" in seen(pilot) and "Every event" not in seen(pilot))
         await pilot.press("enter")
         await until(pilot, lambda: bool(pilot.app.screen.query("#manifest-text")))
         assert not isinstance(pilot.app.screen, SessionScreen)

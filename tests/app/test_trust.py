@@ -111,10 +111,7 @@ async def test_a_contradiction_is_told_on_the_page_of_a_tool_of_a_trusted_server
 
 def test_a_page_tells_why_the_user_is_asked_and_why_not() -> None:
     tame = replace(DELETE, name="get_forecast")
-    assert (
-        "you are asked: its server says it is read-only"
-        in facts(tame, None, CLAIMED).plain
-    )
+    assert "you are asked: its server says it is read-only" in facts(tame, None, CLAIMED).plain
     assert "contradicted" not in facts(tame, None, CLAIMED).plain
     assert "not asked: its trusted server says that it only reads" in facts(tame, None, "").plain
 

@@ -1,4 +1,4 @@
-"""Which requests are found, wording by wording, and what a user gets: sections of docs/retrieval.md.
+"""Which requests are found, wording by wording, and what a user gets: sections of docs/papers/retrieval.md.
 
 `python -m tests.benchmark.abstention` prints them. The requests are the project's own, at least 200 of each
 impossible kind over four catalogs. The coefficients of the probability were fitted on every second request of

@@ -1,4 +1,4 @@
-"""What people get who ask in everyday words: a section of docs/retrieval.md.
+"""What people get who ask in everyday words: a section of docs/papers/retrieval.md.
 
 `python -m tests.benchmark.everyday` prints it. Nothing was fitted on the servers of the reported half: the
 demo's and every third vendor of the pool. Who wrote a request saw the names of tools, no description; who

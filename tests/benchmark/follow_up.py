@@ -1,4 +1,4 @@
-"""What a gate makes of a second message: "The gate" of docs/profiles.md.
+"""What a gate makes of a second message: "The gate" of docs/papers/profiles.md.
 
 `python -m tests.benchmark.follow_up` prints it. The first message is a request of fixtures/evalsets, the
 second a follow-up that only makes sense after it, or a request for a tool of another server. Nothing is

@@ -1,4 +1,4 @@
-"""What each part of the default ranker's fusion adds: the section "Levers" of docs/retrieval.md.
+"""What each part of the default ranker's fusion adds: the section "Levers" of docs/papers/retrieval.md.
 
 `python -m tests.benchmark.levers` prints it. Each lever is turned off while the others stay on. Queries are
 embedded once for all variants and runs, so nothing here says how fast anything is.

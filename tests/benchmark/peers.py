@@ -1,6 +1,6 @@
 """Other projects' search over the published sets, beside hybrid: `python -m tests.benchmark.peers`.
 
-Writes the section "Peers" of docs/retrieval.md anew and leaves the rest as it is; `make bench-retrieval`
+Writes the section "Peers" of docs/papers/retrieval.md anew and leaves the rest as it is; `make bench-retrieval`
 writes it with all others. FastMCP and casual-mcp have dependencies of their own, so they run in a process of
 the Python that TOOLSIGHT_PEERS names; without it their rows are left out.
 """
@@ -366,7 +366,7 @@ def main() -> None:
         if done == total:
             say(what)
 
-    path = ROOT / "docs" / "retrieval.md"
+    path = ROOT / "docs" / "papers" / "retrieval.md"
     sets = [published(name) for name in PUBLISHED]
     sets += [among_others(evalset) for evalset in sets]
     bench = RankerBench([HYBRID], semantics, SystemClock(), report, lambda: False)

@@ -1,6 +1,6 @@
 """Every ranker over every data set, and the bars the default has to reach: `make bench-retrieval`.
 
-Writes the report to the file that is named, by default `docs/retrieval.md`; progress goes to stdout. The
+Writes the report to the file that is named, by default `docs/papers/retrieval.md`; progress goes to stdout. The
 published data sets are read from the folder beside the checkout; without it only the project's own are
 measured. The first run embeds every tool, which takes minutes; vectors are kept in `.benchmark`.
 """
@@ -69,7 +69,7 @@ _OF_WHAT = (
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "retrieval.md")
+    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "papers" / "retrieval.md")
     parser.add_argument(
         "--speed", action="store_true", help="measure speed again, keep the rest of the report"
     )

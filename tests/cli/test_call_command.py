@@ -56,9 +56,7 @@ def test_what_a_server_only_claims_to_read_is_not_called_without_a_yes_or_trust(
     get = ("call", "shop:get_order", "order_id=1042")
     refused = toolsight(*get, *SHOP[2:])
     assert refused.exit_code == 1
-    assert (
-        "its server says it is read-only; --trust shop believes it" in refused.stderr
-    )
+    assert "its server says it is read-only; --trust shop believes it" in refused.stderr
     assert toolsight(*get, "--yes", *SHOP[2:]).exit_code == toolsight(*get, *SHOP).exit_code == 0
 
 

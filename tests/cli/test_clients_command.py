@@ -23,7 +23,9 @@ def run(toolsight: Toolsight) -> Toolsight:
 
 
 def test_the_page_about_clients_is_what_the_command_prints(toolsight: Toolsight) -> None:
-    assert toolsight("clients", "--markdown").stdout == (ROOT / "docs/clients.md").read_text(encoding="utf-8")
+    assert toolsight("clients", "--markdown").stdout == (ROOT / "docs/papers/clients.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_every_client_is_listed_with_how_sure_its_search_is(toolsight: Toolsight) -> None:

@@ -96,7 +96,7 @@ def test_a_file_that_is_no_transcript_is_skipped_beside_others_and_refused_alone
     assert "skipped" in both.stderr
     alone = run("sessions", "import", str(other))
     assert alone.exit_code == 2
-    assert "docs/transcripts.md" in alone.stderr
+    assert "docs/papers/transcripts.md" in alone.stderr
 
 
 def test_a_file_that_vanishes_during_an_import_is_skipped(

@@ -110,7 +110,7 @@ class MachineLibrary:
         return len(cases)
 
 
-_HINT = "docs/transcripts.md says which files of which agents Toolsight reads."
+_HINT = "docs/papers/transcripts.md says which files of which agents Toolsight reads."
 
 
 def looked_at(agent: str) -> Found:

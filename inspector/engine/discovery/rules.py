@@ -21,7 +21,7 @@ MISSES_KEPT = 15
 # How many tools come closest where none clearly fits.
 CLOSEST_AT_MOST = 3
 # A search that is sure returns so many, and of the others those with this share of the best score: few where
-# one stands out, more where many are alike. Chosen on recorded runs of agents (docs/recorded-runs.md).
+# one stands out, more where many are alike. Chosen on recorded runs of agents (docs/papers/recorded-runs.md).
 SURELY, NEAR = 3, 0.5
 # After the usual results only tools come with a definition of at most so many characters, some 150 tokens: a
 # late place is seldom of use, and costs as much as an early one. Who wants fewer than USUAL gets no more.

@@ -14,7 +14,7 @@ from inspector.domain.recorded_run import RecordedRun
 MAX_BYTES = 256 * content.MEGABYTE
 _FORMATS = (mcpmark, livemcpbench, toolathlon, bfcl)
 _NAMES = ", ".join(one.NAME for one in _FORMATS)
-_HINT = f"Formats: {_NAMES}. docs/recorded-runs.md says what their files look like."
+_HINT = f"Formats: {_NAMES}. docs/papers/recorded-runs.md says what their files look like."
 
 
 @dataclass(frozen=True, slots=True)

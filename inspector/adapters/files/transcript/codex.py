@@ -1,4 +1,4 @@
-"""Rollouts of Codex: JSON Lines, `{timestamp, type, payload}`; see docs/transcripts.md.
+"""Rollouts of Codex: JSON Lines, `{timestamp, type, payload}`; see docs/papers/transcripts.md.
 
 A model call has no record of its own: it begins with the first item of its answer, and ends with its usage.
 """

@@ -1,4 +1,4 @@
-"""OpenTelemetry's spans of generative AI and of MCP, as OTLP's JSON; see docs/transcripts.md.
+"""OpenTelemetry's spans of generative AI and of MCP, as OTLP's JSON; see docs/papers/transcripts.md.
 
 Spans are exported when they end, in no order: they are put in order when the file has ended.
 """

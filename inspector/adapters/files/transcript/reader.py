@@ -34,7 +34,7 @@ _READERS: Mapping[Format, ReaderFactory] = {
 }
 _SUFFIXES = (".jsonl", ".json")
 _NOT_CONVERSATIONS = frozenset({"tool-results", "workflows"})
-_HINT = "docs/transcripts.md says which files of which agents Toolsight reads."
+_HINT = "docs/papers/transcripts.md says which files of which agents Toolsight reads."
 
 
 @dataclass(slots=True)

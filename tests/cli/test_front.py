@@ -1,0 +1,54 @@
+"""What a newcomer reads first: the README and the docs, as short as promised, and true."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Toolsight
+
+ROOT = Path(__file__).resolve().parents[2]
+README, DOCS = ROOT / "README.md", ROOT / "docs"
+PAGES = [README, *sorted(DOCS.glob("*.md")), *sorted((DOCS / "papers").glob("*.md"))]
+# Pages whose blocks run from top to bottom; those of the others have placeholders.
+RUN = [README, *(DOCS / f"{name}.md" for name in ("search", "cost", "clients", "sessions"))]
+# What needs a terminal, or a file of the reader's own.
+_ASKS = {"toolsight server.py": 2, "toolsight sessions import": 2}
+
+
+def blocks(page: Path) -> Iterator[str]:
+    """The lines of a page that are commands of Toolsight, without comments."""
+    for block in re.findall(r"^```\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for line in block.splitlines():
+            command = line.partition("   #")[0].strip()
+            if command.startswith("toolsight "):
+                yield command
+
+
+def test_the_readme_and_the_docs_are_as_short_as_promised() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 120
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in DOCS.glob("*.md")) <= 12_000
+    assert len((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()) <= 80
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
+def test_every_command_of_a_page_runs_as_printed(
+    toolsight: Toolsight, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in blocks(page):
+        expected = next((code for start, code in _ASKS.items() if command.startswith(start)), 0)
+        words, _, target = command.partition(" > ")
+        done = toolsight(*shlex.split(words)[1:], HOME=str(tmp_path), TOOLSIGHT_DB=str(tmp_path / "x.db"))
+        assert done.exit_code == expected, f"{command}: {done.stderr}"
+        if target:
+            (tmp_path / target).write_text(done.stdout, encoding="utf-8")
