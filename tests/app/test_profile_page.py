@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from inspector.app.dialogs.settings import content
 from inspector.app.dialogs.settings.knob_dialog import KnobDialog
 from inspector.app.dialogs.settings.screen import SettingsDialog
+from inspector.app.dialogs.settings.section import FRONT, Listed
 from inspector.app.dialogs.settings.session_row import MODEL, PROFILE, TOOLSET
 from inspector.domain.configuration import Configuration
 from inspector.domain.knob import differences, find_knob, knobs, with_values
@@ -42,7 +43,9 @@ async def _to(pilot: Pilot[None], path: str) -> None:
     """Move the cursor to a knob."""
     knob_list = pilot.app.screen.query_one("#knobs", RecordList)
     knob_list.focus()
-    assert knob_list.move_to(path)
+    if not knob_list.move_to(path):
+        await pilot.press("a")
+        assert knob_list.move_to(path)
     await until(pilot, lambda: path in said(pilot, "#profile-detail"))
 
 
@@ -56,10 +59,12 @@ def _paths(pilot: Pilot[None]) -> list[str]:
     ]
 
 
-async def test_the_profile_in_use_is_marked_and_every_knob_is_there() -> None:
+async def test_the_profile_in_use_is_marked_and_every_setting_is_behind_twelve() -> None:
     async with opened() as (pilot, _):
         profiles = pilot.app.screen.query_one("#profiles", RecordList)
         assert [record.key for record in profiles.records if record.cells[0] == "✓"] == ["toolsight"]
+        assert 3 + len(_paths(pilot)) == 12
+        await pilot.press("a")
         assert _paths(pilot) == [one.path for one in knobs()]
         assert "Every setting is at its default." in said(pilot, "#profile-detail")
         assert "Changes take effect with the next model call" in seen(pilot)
@@ -171,7 +176,7 @@ async def test_with_nothing_changed_the_differences_say_what_to_do() -> None:
         assert _paths(pilot) == []
         assert "Every setting is at its default." in seen(pilot)
         await pilot.press("d")
-        assert len(_paths(pilot)) == len(knobs())
+        assert _paths(pilot) == [one.path for one in knobs() if one.path in FRONT]
 
 
 async def test_enter_on_a_heading_does_nothing() -> None:
@@ -212,7 +217,7 @@ def test_any_text_makes_harmless_rows(text: str) -> None:
     }
     settings = with_values(Settings(), values)
     setup = content.Setup(Configuration("c", ()), "toolsight", settings, values)
-    for record in content.knob_rows(setup, only_different=True):
+    for record in content.knob_rows(setup, Listed.DIFFERENT):
         assert not any(dangerous(str(cell)) for cell in record.cells)
     for path in values:
         assert not dangerous(str(content.knob_detail(setup, find_knob(path))).replace("\n", ""))

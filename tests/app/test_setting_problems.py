@@ -4,6 +4,7 @@ import pytest
 from textual.widgets import Static
 
 from inspector.app.dialogs.settings.content import Setup, knob_detail, knob_rows
+from inspector.app.dialogs.settings.section import Listed
 from inspector.app.draw.header import Where, header
 from inspector.app.draw.problem import problem_line, problem_lines
 from inspector.app.pages.chat.session.conversation_panel import ItemBlock
@@ -80,7 +81,7 @@ def test_a_server_shows_the_problems_that_are_about_it() -> None:
 def test_a_setting_with_a_problem_is_marked_and_says_what_is_wrong() -> None:
     settings = with_values(Settings(), {"access.preconditions": {"shop:refnd": ("x()",)}})
     setup = Setup(Configuration("", ()), "toolsight", settings, {}, (TYPO,))
-    marks = {row.key: str(row.cells[1]) for row in knob_rows(setup)}
+    marks = {row.key: str(row.cells[1]) for row in knob_rows(setup, Listed.ALL)}
     assert marks["access.preconditions"] == "✕"
     assert marks["access.scopes"] == " "
     assert TYPO.sentence in knob_detail(setup, find_knob("access.preconditions")).plain

@@ -2,8 +2,9 @@
 
     python -m tests.benchmark.failed_calls FOLDER... [--tools FILE] [--sample 100]
 
-A folder has recordings in one of the formats of docs/papers/recorded-runs.md. With `--tools`, substitutes are looked
-for among those tools. `--sample` prints results with what they were taken for, to be checked by hand.
+A folder has recordings in one of the formats of docs/papers/recorded-runs.md. With `--tools`, substitutes
+are looked for among those tools. `--sample` prints results with what they were taken for, to check by
+hand.
 
 Nothing is played again: a call that a breaker would have refused, or that a retry would have answered, might
 have changed all that follows. So what is printed is what could have been saved at most.

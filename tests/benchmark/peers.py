@@ -1,6 +1,6 @@
 """Other projects' search over the published sets, beside hybrid: `python -m tests.benchmark.peers`.
 
-Writes the section "Peers" of docs/papers/retrieval.md anew and leaves the rest as it is; `make bench-retrieval`
+Writes the section "Peers" of docs/papers/retrieval.md anew and leaves the rest; `make bench-retrieval`
 writes it with all others. FastMCP and casual-mcp have dependencies of their own, so they run in a process of
 the Python that TOOLSIGHT_PEERS names; without it their rows are left out.
 """

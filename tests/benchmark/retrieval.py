@@ -1,6 +1,6 @@
 """Every ranker over every data set, and the bars the default has to reach: `make bench-retrieval`.
 
-Writes the report to the file that is named, by default `docs/papers/retrieval.md`; progress goes to stdout. The
+Writes the report to a file, by default `docs/papers/retrieval.md`; progress goes to stdout. The
 published data sets are read from the folder beside the checkout; without it only the project's own are
 measured. The first run embeds every tool, which takes minutes; vectors are kept in `.benchmark`.
 """

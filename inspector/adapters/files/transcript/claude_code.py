@@ -1,4 +1,4 @@
-"""Transcripts of Claude Code: JSON Lines, a record a line; docs/papers/transcripts.md says where each fact is from.
+"""Transcripts of Claude Code: JSON Lines, a record a line; docs/papers/transcripts.md has the sources.
 
 A reply is written in several records, one for each of its blocks, with the same message id and the usage on
 each of them. What was resumed or forked begins with a copy of what went before.

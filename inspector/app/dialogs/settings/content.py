@@ -6,7 +6,7 @@ from typing import Any
 
 from textual.content import Content
 
-from inspector.app.dialogs.settings.section import SECTIONS
+from inspector.app.dialogs.settings.section import FRONT, SECTIONS, Listed
 from inspector.app.draw.failure import failure_text
 from inspector.app.draw.problem import problem_count, problem_lines, sign
 from inspector.app.draw.style import MUTED
@@ -96,13 +96,15 @@ def profile_rows(current: str) -> tuple[Record, ...]:
     )
 
 
-def knob_rows(setup: Setup, *, only_different: bool = False) -> tuple[Record, ...]:
-    """Return every setting under its section's heading, or only those that differ from the default."""
+def knob_rows(setup: Setup, listed: Listed) -> tuple[Record, ...]:
+    """Return the settings that are listed, each under its section's heading."""
     origins_by_path = setup.origins()
     rows: list[Record] = []
     section = ""
     for knob in knobs():
-        if only_different and not setup.differs(knob):
+        if listed is Listed.DIFFERENT and not setup.differs(knob):
+            continue
+        if listed is Listed.FRONT and knob.path not in FRONT:
             continue
         if knob.path.partition(".")[0] != section:
             section = knob.path.partition(".")[0]
@@ -133,12 +135,16 @@ def _row(setup: Setup, knob: Knob, origin: Origin) -> Record:
     return Record(knob.path, cells, search=search, copy=copy)
 
 
-def facts(setup: Setup, *, only_different: bool) -> Content:
-    """Return the profile, and how many settings differ from the default."""
+def facts(setup: Setup, listed: Listed) -> Content:
+    """Return the profile, and what is listed."""
     different = sum(map(setup.differs, knobs()))
-    counts = f"{different} of {len(knobs())} differ from the default"
+    said = {
+        Listed.FRONT: f"a shows all {len(knobs())} settings, / searches them",
+        Listed.ALL: f"{different} of {len(knobs())} differ from the default",
+        Listed.DIFFERENT: f"only the {different} that differ from the default",
+    }
     here = f"{len(setup.session)} set here" if setup.session else ""
-    parts = [counts, here, "only these are shown" if only_different else ""]
+    parts = [said[listed], here]
     line = _SEPARATOR.join(filter(None, parts))
     wrong = problem_count(setup.problems)
     gap = "   " if wrong else ""

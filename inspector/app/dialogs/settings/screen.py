@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from textual import on
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from inspector.app.base_screen import BaseScreen
 from inspector.app.bridge import View
@@ -18,13 +19,14 @@ from inspector.app.dialogs import choice_row
 from inspector.app.dialogs.choice import DIALOGS, ChoiceDialog
 from inspector.app.dialogs.settings import content
 from inspector.app.dialogs.settings.knob_dialog import KnobDialog
+from inspector.app.dialogs.settings.section import FRONT, Listed
 from inspector.app.dialogs.settings.session_row import MODEL, PROFILE, session_detail, session_rows
 from inspector.domain.error import ToolsightError
 from inspector.domain.knob import Knob, KnobKind, find_knob
 from widgets import RecordList
 
-_KEYS = "enter changes   d differences   backspace resets   / filter"
-_NONE_DIFFERS = "Every setting is at its default. d shows all of them, enter on a profile uses it."
+_KEYS = "enter changes   a all   d differences   backspace resets   / search"
+_NONE_DIFFERS = "Every setting is at its default. a shows all of them, enter on a profile uses it."
 
 
 class ProfileDialog(ChoiceDialog):
@@ -46,7 +48,9 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#knobs RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "all", "all settings", id="profile.all"),
         Binding("d", "only_different", "differences", id="profile.different"),
+        Binding("slash", "search", "search", id="profile.search", priority=True),
         Binding("backspace", "reset", "reset", id="profile.reset"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
@@ -54,7 +58,8 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
         "A profile is a design as a set of settings: tab goes to the profiles, enter on one uses it.",
         "A setting's value comes from the last of these that sets it: the default, the file's",
         "tool_discovery, the profile, the file's settings, this session. The last column says which.",
-        "● marks what differs from the default; d shows only that. / filters by name, value and meaning.",
+        "Twelve settings are in front; a shows all of them, / searches all by name, value and meaning.",
+        "● marks what differs from the default; d shows only that.",
         "✕ marks a setting because of which no message is answered, ⚠ one that has no effect.",
         "enter changes a setting: a switch flips at once, any other setting opens a dialog.",
         "backspace resets a setting that was changed in this session.",
@@ -66,7 +71,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
         """`path` is the setting to begin with, "" for the model."""
         super().__init__()
         self._path = path or MODEL
-        self._only_different = False
+        self._listed = Listed.FRONT if path in ("", *FRONT) else Listed.ALL
 
     def compose(self) -> ComposeResult:
         with Vertical(id="settings") as box:
@@ -106,12 +111,12 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
 
     def _show_knobs(self) -> None:
         state = self.view.state
-        rows = content.knob_rows(self._setup, only_different=self._only_different)
+        rows = content.knob_rows(self._setup, self._listed)
         session = session_rows(state.model_label, state.toolset, self.session.profile)
         self.query_one("#knobs", RecordList).records = (*session, *rows)
 
     def _show_facts(self) -> None:
-        text = content.facts(self._setup, only_different=self._only_different)
+        text = content.facts(self._setup, self._listed)
         self.query_one("#profile-facts", Static).update(text)
 
     @on(RecordList.Highlighted)
@@ -193,6 +198,21 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
         self.dismiss()
 
     def action_only_different(self) -> None:
-        """Show only the settings that differ from the default, or all of them."""
-        self._only_different = not self._only_different
+        """Show only the settings that differ from the default, or those in front again."""
+        self._list(Listed.DIFFERENT)
+
+    def action_all(self) -> None:
+        """Show all settings, or those in front again."""
+        self._list(Listed.ALL)
+
+    async def action_search(self) -> None:
+        """Search all settings."""
+        if isinstance(self.focused, Input):
+            raise SkipAction
+        self._listed = Listed.ALL
+        self.show_view(self.view)
+        await self.query_one("#knobs", RecordList).action_filter()
+
+    def _list(self, listed: Listed) -> None:
+        self._listed = Listed.FRONT if self._listed is listed else listed
         self.show_view(self.view)

@@ -1,6 +1,7 @@
 """The headings of the sections of settings."""
 
 from collections.abc import Mapping
+from enum import StrEnum
 
 SECTIONS: Mapping[str, str] = {
     "session": "This session",
@@ -18,3 +19,24 @@ SECTIONS: Mapping[str, str] = {
     "chat": "Conversation",
     "client": "What servers are told that their client can do",
 }
+
+
+class Listed(StrEnum):
+    """Which settings the dialog lists."""
+
+    FRONT = "front"
+    ALL = "all"
+    DIFFERENT = "different"
+
+
+FRONT = (
+    *("discovery.enabled", "discovery.ranker", "discovery.max_search_results", "discovery.min_probability"),
+    *(
+        "binding.delivery",
+        "binding.capacity",
+        "guard.enabled",
+        "budget.prompt_cache",
+        "consent.changed_files",
+    ),
+)
+"""What people change; with model, toolset and profile these are twelve."""
