@@ -30,7 +30,8 @@ class SessionSummary:
     """An overview of a stored session. Times are in seconds since 1970, UTC.
 
     `agent` is the one whose transcript it was imported from, "" for a session of Toolsight's own. `user` and
-    `expert` say whose sight it was restricted to, "" if to nobody's.
+    `expert` say whose sight it was restricted to, "" if to nobody's. `question` is how the person's first
+    message begins, "" before there is one.
     """
 
     id: str
@@ -44,6 +45,7 @@ class SessionSummary:
     agent: str = ""
     user: str = ""
     expert: str = ""
+    question: str = ""
 
 
 class EventStore(Protocol):

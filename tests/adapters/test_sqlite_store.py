@@ -117,6 +117,13 @@ def test_a_session_is_summed_up_in_one_line(store: EventStore) -> None:
     ]
 
 
+def test_a_summary_has_the_first_question_shortened(store: EventStore) -> None:
+    fill(store, STARTED, UserSaid("Which orders are late? " + "x" * 500), UserSaid("And now?"))
+    (summary,) = store.sessions()
+    assert summary.question.startswith("Which orders are late?")
+    assert len(summary.question) == 200
+
+
 def test_a_summary_names_the_model_switched_to_last(store: EventStore) -> None:
     fill(store, STARTED, ModelSwitched("openai/y", "y", 1000))
     assert store.sessions()[0].model == "openai/y"

@@ -85,7 +85,14 @@ async def entered(pilot: Pilot[None], key: str, path: str) -> None:
 
 async def imported(pilot: Pilot[None], tmp_path: Path) -> None:
     await entered(pilot, "i", str(written(tmp_path / "a.jsonl", story())))
-    await until(pilot, lambda: "1 transcript: 1 new" in seen(pilot) and "claude-code-6d1f" in seen(pilot))
+    await until(
+        pilot,
+        lambda: (
+            "1 transcript: 1 new" in seen(pilot)
+            and "first question" in seen(pilot)
+            and "claude-code" in seen(pilot)
+        ),
+    )
 
 
 async def test_a_transcript_is_imported_and_listed_with_its_agent(tmp_path: Path) -> None:

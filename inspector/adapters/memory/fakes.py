@@ -8,7 +8,14 @@ from inspector.domain.elicitation import DECLINED, ElicitationAnswer, Elicitatio
 from inspector.domain.error import (
     StoreError,
 )
-from inspector.domain.events import CallFinished, ModelSwitched, Record, SearchPerformed, SessionStarted
+from inspector.domain.events import (
+    CallFinished,
+    ModelSwitched,
+    Record,
+    SearchPerformed,
+    SessionStarted,
+    UserSaid,
+)
 from inspector.domain.leftover import Leftover
 from inspector.domain.local_model import LocalModel
 from inspector.domain.price import Prices
@@ -170,6 +177,9 @@ def _summary(session: str, records: Sequence[Record]) -> SessionSummary:
         agent=starts[-1].origin.agent if starts and starts[-1].origin else "",
         user=starts[-1].user if starts else "",
         expert=starts[-1].expert if starts else "",
+        question=next(
+            (record.event.text[:200] for record in records if isinstance(record.event, UserSaid)), ""
+        ),
     )
 
 

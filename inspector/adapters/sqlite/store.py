@@ -29,7 +29,11 @@ _BETWEEN = "SELECT seq, at, kind, payload FROM event WHERE session = ? AND seq >
 _NEXT_PART = "SELECT seq, at, kind, payload FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
 _SUMMARIES = """
 SELECT id, started_at, ended_at, config, model, count(event.kind),
-    count(*) FILTER (WHERE kind = 'search'), count(*) FILTER (WHERE kind = 'result'), agent, user, expert
+    count(*) FILTER (WHERE kind = 'search'), count(*) FILTER (WHERE kind = 'result'), agent, user, expert,
+    coalesce((
+        SELECT substr(json_extract(payload, '$.text'), 1, 200) FROM event AS said
+        WHERE said.session = session.id AND said.kind = 'user' ORDER BY said.seq LIMIT 1
+    ), '')
 FROM session LEFT JOIN event ON event.session = session.id
 GROUP BY id ORDER BY started_at DESC, id DESC
 """

@@ -54,9 +54,10 @@ def _list(chosen: Options, *, as_json: bool) -> None:
             str(s.searches),
             str(s.calls),
             s.agent or "toolsight",
-            f"{Path(s.config).name} with {s.model}",
+            Path(s.config).name,
+            s.question,
         )
         for s in stored
     ]
-    headers = ("session", "started (UTC)", "searches", "calls", "agent", "servers and model")
+    headers = ("session", "started (UTC)", "searches", "calls", "agent", "servers", "first question")
     say_table(headers, rows, right=frozenset({2, 3}), whole=frozenset({0, 1}))

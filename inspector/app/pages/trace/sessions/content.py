@@ -1,6 +1,7 @@
 """The texts of the sessions page: sessions as rows, what one of them shows, and what an import did."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 from textual.content import Content
 
@@ -17,12 +18,13 @@ from widgets import Column, Record, plain, visible
 
 COLUMNS = (
     Column("mark", "", width=1),
-    Column("session", "session", weight=8, min_width=16, shorten="middle"),
-    Column("started", "started (UTC)", width=16, hide_below=66),
+    Column("started", "started (UTC)", width=16),
+    Column("question", "first question", weight=8, min_width=16),
+    Column("servers", "servers", weight=3, shorten="middle", hide_below=100),
     Column("agent", "agent", weight=3, min_width=9),
-    Column("model", "model", weight=4, shorten="middle", hide_below=100),
+    Column("session", "session", weight=4, min_width=10, shorten="middle", hide_below=100),
     Column("searches", "searches", align="right", width=8),
-    Column("calls", "calls", align="right", width=7),
+    Column("calls", "calls", align="right", width=5),
 )
 READING = "Reading the recorded sessions …"
 EMPTY = "No session has been recorded yet."
@@ -73,14 +75,15 @@ def rows(found: Sequence[SessionSummary], current: str) -> tuple[Record, ...]:
             session.id,
             (
                 "✓" if session.id == current else " ",
-                visible(session.id, limit=_LONGEST, newlines=False),
                 shown_moment(session.started_at),
+                visible(session.question or "–", limit=_LONGEST, newlines=False),
+                visible(PurePath(session.config).name, limit=_LONGEST, newlines=False),
                 visible(session.agent or OWN, limit=_LONGEST, newlines=False),
-                visible(session.model, limit=_LONGEST, newlines=False),
+                visible(session.id, limit=_LONGEST, newlines=False),
                 f"{session.searches:,}",
                 f"{session.calls:,}",
             ),
-            search=f"{session.id} {session.agent} {session.config} {session.model}",
+            search=f"{session.id} {session.agent} {session.config} {session.model} {session.question}",
             copy=session.id,
         )
         for session in found
