@@ -22,6 +22,7 @@ from inspector.app.place_app import PlaceApp
 from inspector.domain.error import ToolsightError
 
 if TYPE_CHECKING:
+    from inspector.app.base_screen import BaseScreen
     from inspector.app.bridge import Bridge, View
     from inspector.app.opening import Opened
     from inspector.app.replay import Replay
@@ -137,7 +138,7 @@ class ToolsightApp(PlaceApp):
             "access": session.access_policy is not None,
             "marketplace": bool(session.marketplace.plugins),
             "registry": self._has_registry,
-            "flow": session.settings.inertia.enabled,
+            "flow": session.state.inertia.predicted is not None,
         }
         return frozenset(page for page, is_filled in has.items() if is_filled)
 
@@ -193,6 +194,12 @@ class ToolsightApp(PlaceApp):
         except ToolsightError as error:
             self.failure = error
             self.exit()
+
+    def go(self, page: str) -> "BaseScreen":
+        """Show a page as it was left; whoever leaves the registry may have filled it."""
+        if self.page == "registry":
+            self.run_worker(self._look_into_registry(), exit_on_error=False)
+        return super().go(page)
 
     async def _look_into_registry(self) -> None:
         """List the registry's page if a tool is in it, or if it cannot be read, which the page says."""

@@ -24,8 +24,10 @@ from inspector.app.pages import registry
 from inspector.app.place import PLACES, listed, other_view, page_after, page_info, place_of
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState
+from inspector.domain.tool import Tool
 from tests.app.test_bench_page import HeldEmbedder
-from tests.support.app import RigApp, app_rig, goes, seen, until
+from tests.support.app import RigApp, app_rig, goes, ready, seen, until
+from tests.support.canned_registry import library_of
 from tests.support.office import office
 from tests.support.workbench import Rig, opened
 from widgets import Prompt, RecordList
@@ -71,6 +73,26 @@ def test_a_view_of_a_page_leads_back_to_it() -> None:
     assert all(
         other_view(page.name) == page.view_of and other_view(page.view_of) == page.name for page in views
     )
+
+
+async def test_the_registry_is_listed_once_something_is_in_it() -> None:
+    approver = ModalApprover()
+    async with opened(approver=approver) as rig:
+        library = library_of()
+
+        async def start() -> Opened:
+            return Opened(rig.bench, rig.memory, approver, registry=library, home="servers")
+
+        app: ToolsightApp = RigApp(start)
+        async with app.run_test() as pilot:
+            await ready(pilot, rig)
+            assert app.page == "servers"
+            assert "registry" not in app.filled
+            await goes(pilot, "registry")
+            assert "[registry]" in seen(pilot).splitlines()[1]
+            library.opened().sync("shop", (Tool("shop", "list", "Lists."),), at=1.0)
+            await goes(pilot, "servers")
+            await until(pilot, lambda: "registry" in app.filled)
 
 
 async def test_v_shows_the_other_view_of_a_page_and_again_the_first() -> None:

@@ -98,9 +98,9 @@ async def imported(pilot: Pilot[None], tmp_path: Path) -> None:
 async def test_a_transcript_is_imported_and_listed_with_its_agent(tmp_path: Path) -> None:
     async with page() as pilot:
         await imported(pilot, tmp_path)
-        row = next(line for line in seen(pilot).splitlines() if "claude-code-6d1f" in line)
+        row = next(line for line in seen(pilot).splitlines() if "claude-code" in line and "2026" in line)
         assert row.split()[-2:] == ["2", "1"]
-        assert "claude-sonnet-4-5" in row
+        assert "Which orders are late?" in row
 
 
 async def test_the_session_under_the_cursor_shows_servers_misses_and_money(tmp_path: Path) -> None:
