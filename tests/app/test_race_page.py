@@ -399,7 +399,7 @@ async def test_x_writes_a_slide_and_a_recording(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
         pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "race.png")
         await pilot.press("enter")
-        assert "has to end in .svg or .cast" in said(pilot, "#export-problem")
+        assert "has to end in .svg, .md, .html, .cast" in said(pilot, "#export-problem")
 
 
 async def test_a_race_needs_a_server_that_is_ready(tmp_path: Path) -> None:

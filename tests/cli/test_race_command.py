@@ -110,7 +110,7 @@ def test_a_player_can_read_the_recording(
 ) -> None:
     path = tmp_path / "race.cast"
     told = json.loads(
-        toolsight("race", file(FORECAST), "--cast", str(path), "--json").stdout,
+        toolsight("race", file(FORECAST), "--export", str(path), "--json").stdout,
     )
     header, rest = events(path.read_text(encoding="utf-8"))
     assert (header["version"], header["width"]) == (2, WIDTH)
@@ -126,11 +126,24 @@ def test_a_player_can_read_the_recording(
 
 
 @pytest.mark.usefixtures("labs")
+@pytest.mark.parametrize("ending", [".md", ".html"])
+def test_a_page_says_in_one_sentence_what_was_measured(
+    toolsight: Toolsight, file: Callable[[str], str], tmp_path: Path, ending: str
+) -> None:
+    path = tmp_path / f"race{ending}"
+    told = json.loads(toolsight("race", file(FORECAST), "--export", str(path), "--json").stdout)
+    text = path.read_text(encoding="utf-8")
+    assert "“A forecast”, asked once with every tool bound (static) and once with " in text
+    assert all(f"{racer['tool_tokens']:,}" in text for racer in told["lanes"])
+    assert ("<svg" in text) is (ending == ".html")
+
+
+@pytest.mark.usefixtures("labs")
 def test_the_picture_has_both_totals_and_what_was_saved(
     toolsight: Toolsight, file: Callable[[str], str], tmp_path: Path
 ) -> None:
     path = tmp_path / "race.svg"
-    told = json.loads(toolsight("race", file(FORECAST), "--svg", str(path), "--json").stdout)
+    told = json.loads(toolsight("race", file(FORECAST), "--export", str(path), "--json").stdout)
     root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
     texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "A forecast" in texts
@@ -191,8 +204,8 @@ def test_a_race_that_never_began_still_makes_both_files() -> None:
         ("no-such-scenario",),
         ("loop", "--profile", "static"),
         ("loop", "--profile", "no-such-profile"),
-        ("loop", "--svg", "race.png"),
-        ("loop", "--cast", "race.svg"),
+        ("loop", "--export", "race.png"),
+        ("loop", "--present"),
     ],
 )
 def test_a_mistake_exits_with_two_and_plays_nothing(
@@ -207,7 +220,7 @@ def test_a_mistake_exits_with_two_and_plays_nothing(
 def test_a_file_that_cannot_be_written_is_an_error(
     toolsight: Toolsight, file: Callable[[str], str], tmp_path: Path
 ) -> None:
-    failed = toolsight("race", file(FORECAST), "--svg", str(tmp_path / "none" / "race.svg"))
+    failed = toolsight("race", file(FORECAST), "--export", str(tmp_path / "none" / "race.svg"))
     assert failed.exit_code != 0
     assert "cannot be written" in failed.stderr
 

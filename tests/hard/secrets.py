@@ -182,10 +182,8 @@ def commands(world: World) -> Iterator[Sequence[str]]:
     yield (
         "race",
         asked,
-        "--svg",
-        str(world.out / "race.svg"),
-        "--cast",
-        str(world.out / "race.cast"),
+        *("--export", str(world.out / "race.svg"), "--export", str(world.out / "race.cast")),
+        *("--export", str(world.out / "race.md"), "--export", str(world.out / "race.html")),
         *by_file,
     )
     yield "audit", "--approve", "--svg", str(world.out / "budget.svg")

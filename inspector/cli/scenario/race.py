@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import click
 
 from inspector.adapters.files.content import is_file
-from inspector.app.pages.chat.race.export import exported
+from inspector.app.pages.chat.race.export import FORMATS, exported
 from inspector.app.pages.chat.race.job import both, static_file
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli import composition
@@ -24,7 +25,7 @@ from inspector.cli.scenario.command import (
     names_model,
     require_answers,
 )
-from inspector.cli.scenario.race_report import RaceDrawing, print_race, race_json
+from inspector.cli.scenario.race_report import RaceDrawing, RacePresentation, print_race, race_json
 from inspector.domain.error import ConfigError
 from inspector.domain.profile import DEFAULT_PROFILE
 from inspector.domain.scenario import Scenario
@@ -37,8 +38,15 @@ from inspector.engine.sink import write
 
 @click.command()
 @click.argument("name", metavar="[QUESTION|FILE|NAME]", default="demo")
-@click.option("--svg", type=click.Path(path_type=Path), help="Write a slide to this file.")
-@click.option("--cast", type=click.Path(path_type=Path), help="Write an asciinema recording to this file.")
+@click.option(
+    "--export",
+    "exports",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a slide (.svg), a page (.md, .html) or an asciinema recording (.cast). May be repeated.",
+)
+@click.option("--present", is_flag=True, help="On stage: one key a model call, the result in large figures.")
 @click.option(
     "--pace",
     type=click.FloatRange(0, 60),
@@ -54,8 +62,8 @@ def race(
     context: click.Context,
     /,
     name: str,
-    svg: Path | None,
-    cast: Path | None,
+    exports: tuple[Path, ...],
+    present: bool,
     pace: float,
     as_json: bool,
     **values: Any,
@@ -69,17 +77,20 @@ def race(
     \b
     toolsight race "Which orders are late?" server.py
     """
-    _require_endings((svg, ".svg"), (cast, ".cast"))
+    _require_formats(exports)
+    if present and (as_json or not _is_terminal()):
+        raise click.UsageError("--present needs a terminal, and no --json.")
     setup = options(**values)
     one = _entry(name, setup, names_model=names_model(context))
     race = _race(one, setup)
     if not setup.names_viewer:
         ask_about_leftovers(composition.open_leftovers(setup))
-    screen = RaceDrawing(race, pace) if _is_terminal() and not as_json else None
+    screen: RaceDrawing | None = None
+    if _is_terminal() and not as_json:
+        screen = RacePresentation(race) if present else RaceDrawing(race, pace)
     played = run(_run(one, setup, race, screen))
-    for path in (svg, cast):
-        if path is not None:
-            _write(path, exported(race, path))
+    for path in exports:
+        _write(path, exported(race, path))
     if as_json:
         say_json(race_json(race, played, asked=one.path is None))
     elif screen is None:
@@ -87,10 +98,10 @@ def race(
     require_answers(played)
 
 
-def _require_endings(*wanted: tuple[Path | None, str]) -> None:
-    for path, ending in wanted:
-        if path is not None and path.suffix != ending:
-            raise click.UsageError(f"{path} must end in {ending}.")
+def _require_formats(paths: Sequence[Path]) -> None:
+    for path in paths:
+        if path.suffix not in FORMATS:
+            raise click.UsageError(f"{path} must end in {', '.join(FORMATS)}.")
 
 
 @dataclass(frozen=True, slots=True)

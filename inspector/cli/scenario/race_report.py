@@ -7,17 +7,23 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+import click
+
+from inspector.app.pages.chat.race import outcome
 from inspector.app.pages.chat.race.cast import Line, ansi_line, drawn
 from inspector.cli.render import say, say_raw, say_table
 from inspector.cli.scenario.command import Played, terminal_width
 from inspector.engine.scenario.race import Race, RaceFrame
 from inspector.engine.scenario.racer import Racer
+from widgets.big_number import big, size_for
 
 _WIDEST = 110
 _UP = "\x1b[{}F"
 # Seconds between checks of a run in progress when the pace is 0.
 _WAIT = 0.05
-_CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
+# Lines below the large figures: what was measured, in a narrow terminal.
+_BELOW = 8
+_CLEAR_LINE, _CLEAR_BELOW, _CLEAR_SCREEN = "\x1b[K", "\x1b[J", "\x1b[H\x1b[2J"
 
 
 class RaceDrawing:
@@ -50,6 +56,47 @@ class RaceDrawing:
         text = "".join(f"{_shown(line, width)}{_CLEAR_LINE}\n" for line in lines)
         say_raw(f"{_UP.format(self._lines) if self._lines else ''}{text}{_CLEAR_BELOW}")
         self._lines = len(lines)
+
+
+class RacePresentation(RaceDrawing):
+    """Draws a race on a whole screen, a model call for each key, and its result in large figures."""
+
+    def __init__(self, race: Race) -> None:
+        super().__init__(race, 0)
+
+    async def follow(self) -> None:
+        """Draw each frame once a key is pressed, until the race is over and drawn."""
+        index = 0
+        while not (self._race.is_over and index == len(self._race.frames())):
+            if index < len(self._race.frames()):
+                self._clear()
+                self._draw(index)
+                index += 1
+                await asyncio.to_thread(self._wait, "any key: the next model call")
+            else:
+                await asyncio.sleep(_WAIT)
+        self._clear()
+        self._say_result()
+
+    def _clear(self) -> None:
+        self._lines = 0
+        say_raw(_CLEAR_SCREEN)
+
+    def _say_result(self) -> None:
+        """Print the share saved as large as the screen allows, and what was measured."""
+        verdict = self._race.verdict
+        assert verdict is not None
+        share, size = outcome.big_share(verdict), shutil.get_terminal_size()
+        for line in big(share, size_for(share, size.columns - 1, size.lines - _BELOW)):
+            say(line)
+        say()
+        say(outcome.headline(verdict).plain)
+        say(outcome.measured(self._race.scenario.title, verdict))
+
+    @staticmethod
+    def _wait(hint: str) -> None:
+        say(hint)
+        click.getchar()
 
 
 def _shown(line: Line, width: int) -> str:

@@ -1,12 +1,20 @@
-"""Exports a race as a picture or a recording, depending on the file's extension."""
+"""Exports a race as a picture, a page or a recording, depending on the file's extension."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from inspector.app.pages.chat.race.cast import cast
+from inspector.app.pages.chat.race.page import html, markdown
 from inspector.app.pages.chat.race.picture import picture
-from inspector.engine.scenario.race import Race
+from inspector.engine.scenario.race import Race, Verdict
 
-ENDINGS = ".svg is a picture for a slide, .cast a recording for asciinema."
+ENDINGS = ".svg is a picture for a slide, .md and .html a page, .cast a recording for asciinema."
+FORMATS: Mapping[str, Callable[[Race, Verdict], str]] = {
+    ".svg": lambda race, verdict: picture(race.scenario.title, race.frames(), verdict),
+    ".md": markdown,
+    ".html": html,
+    ".cast": lambda race, verdict: cast(race.scenario.title, race.frames(), verdict),
+}
 
 
 def exported(race: Race, path: Path) -> str:
@@ -14,11 +22,8 @@ def exported(race: Race, path: Path) -> str:
 
     Raises ValueError for any other extension, and while the race is not over.
     """
-    verdict = race.verdict
-    if verdict is None:
+    if path.suffix not in FORMATS:
+        raise ValueError(f"the name has to end in {', '.join(FORMATS)}")
+    if race.verdict is None:
         raise ValueError("the race is not over")
-    if path.suffix == ".svg":
-        return picture(race.scenario.title, race.frames(), verdict)
-    if path.suffix == ".cast":
-        return cast(race.scenario.title, race.frames(), verdict)
-    raise ValueError("the name has to end in .svg or .cast")
+    return FORMATS[path.suffix](race, race.verdict)

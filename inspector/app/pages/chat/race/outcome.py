@@ -32,13 +32,30 @@ def headline(verdict: Verdict) -> Content:
     )
 
 
+def rows(verdict: Verdict) -> list[tuple[str, str, str, str]]:
+    """Return both sides in numbers: what it is, static binding, discovery, and the share saved."""
+    static, other = verdict.racers
+    return [
+        ("", _short(static), _short(other), ""),
+        *_tokens(verdict),
+        *_money(verdict),
+        ("model calls", str(static.calls), str(other.calls), ""),
+        ("solved steps", str(static.solved.count), str(other.solved.count), ""),
+    ]
+
+
+def measured(title: str, verdict: Verdict) -> str:
+    """Return in one sentence what was measured."""
+    static, other = verdict.racers
+    said = f"“{title}”, asked once with every tool bound ({static.profile}) and once with {other.profile}"
+    answered = f"; answers by {other.model}" if other.model else ""
+    return visible(f"{said}{answered}; tokens by {other.tokenizer}.", limit=600, newlines=False)
+
+
 def table(verdict: Verdict) -> Content:
     """Return both sides in numbers, a fact a line."""
-    static, other = verdict.racers
-    rows = [("", _short(static), _short(other), ""), *_tokens(verdict), *_money(verdict)]
-    rows.append(("model calls", str(static.calls), str(other.calls), ""))
-    rows.append(("solved steps", str(static.solved.count), str(other.solved.count), ""))
-    first = max(len(row[0]) for row in rows)
+    found = rows(verdict)
+    first = max(len(row[0]) for row in found)
     return Content("\n").join(
         Content.assemble(
             (label.ljust(first), MUTED),
@@ -46,7 +63,7 @@ def table(verdict: Verdict) -> Content:
             two.rjust(_CELL),
             (f"  {share}" if share else "", MUTED),
         )
-        for label, one, two, share in rows
+        for label, one, two, share in found
     )
 
 
