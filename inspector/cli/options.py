@@ -159,10 +159,10 @@ ACCESS = (
         "--policy",
         default="",
         metavar="FILE",
-        help="Who may see which tools, YAML or JSON; without --user nothing is seen.",
+        help="A policy: who may see which tools, YAML or JSON. Without --user nothing is visible.",
     ),
-    _common("--user", default="", metavar="NAME", help="See only what the policy grants to this user."),
-    _common("--expert", default="", metavar="NAME", help="And of that only what this agent may see."),
+    _common("--user", default="", metavar="NAME", help="View as this user of the policy."),
+    _common("--expert", default="", metavar="NAME", help="With --user: only what this agent may see, too."),
 )
 _SHARED = (
     _config,
@@ -189,7 +189,7 @@ _SHARED = (
         "--trust",
         multiple=True,
         metavar="SERVER",
-        help="Do not ask about calls that this server says only read. May be repeated.",
+        help="Do not ask about calls this server says are read-only. May be repeated.",
     ),
     *ACCESS,
 )

@@ -27,7 +27,7 @@ _WIDEST = 110
 @click.option(
     "--check",
     is_flag=True,
-    help="Connect to the servers and say what is wrong with the settings; exit with 3 if anything is.",
+    help="Connect and list what is wrong with the settings; exit with 3 if anything is.",
 )
 @shared
 @as_json

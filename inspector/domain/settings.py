@@ -74,7 +74,7 @@ class DiscoverySettings:
         "compare it with them, others add it to the query",
     )
     tags: Mapping[str, tuple[str, ...]] = knob(
-        {}, "by tool id (* and ? match): tags, besides those of its server and those that its server tells"
+        {}, "by tool id (* and ? match): tags, besides those of its server and those that its server sends"
     )
     results: ResultForm = knob(
         "brief",
@@ -104,7 +104,7 @@ class DiscoverySettings:
     registry: bool = knob(
         False,
         "with ranker three-tier: tools of the registry whose servers are not connected are found, too; they "
-        "are told apart from the results and cannot be called",
+        "are listed apart from the results and cannot be called",
     )
     learn: bool = knob(
         False,
@@ -316,7 +316,7 @@ class ConsentSettings:
 
 @dataclass(frozen=True, slots=True)
 class ClientCapabilities:
-    """What servers are told that their client can do; many list other tools to a client that can do more."""
+    """Client capabilities declared to servers; many list other tools to a client that can do more."""
 
     roots: bool = knob(True, "say that servers may ask for the folder that Toolsight runs in")
     roots_changes: bool = knob(

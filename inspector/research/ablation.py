@@ -91,7 +91,7 @@ def _words_win(variants: Mapping[str, Measured]) -> str:
     if words.bound.f1 <= vectors.bound.f1:
         return ""
     p = paired_f1(words, vectors)
-    sure = "higher here" if p < SIGNIFICANT else "not to be told from it here"
+    sure = "higher here" if p < SIGNIFICANT else "no significant difference here"
     return (
         f" Its F1 is {sure} ({words.bound.f1:.3f}, MiniLM {vectors.bound.f1:.3f}, paired test over tasks, p "
         f"{p:.3f}); the paper projects less success for it."

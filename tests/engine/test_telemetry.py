@@ -144,7 +144,7 @@ def test_failures_are_counted_by_tool_and_by_server() -> None:
     calls = counted(turn(call(LATE), call(LATE, ok=False), call(ALL), call(POST))).calls
     assert (calls.tools[LATE].calls.held, calls.tools[LATE].calls.count) == (1, 2)
     assert (calls.servers["shop"].calls.held, calls.servers["shop"].calls.count) == (1, 3)
-    assert calls.all.kinds == {"not told": 1}
+    assert calls.all.kinds == {"unknown": 1}
     assert calls.servers["chat"].kinds == {}
 
 

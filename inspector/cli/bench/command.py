@@ -72,7 +72,7 @@ def _a_number(_context: click.Context, _parameter: click.Parameter, value: float
     "--sample",
     "count",
     type=click.IntRange(min=1),
-    help="Use only N requests per data set, always the same ones.",
+    help="Use only N requests per data set, the same ones each time.",
 )
 @click.option(
     "--format",

@@ -41,7 +41,7 @@ def _groups(
     "tools",
     multiple=True,
     metavar="SERVER:NAME[|SERVER:NAME]",
-    help="A tool that the request needs. May be repeated: all of them are needed. If any one of several "
+    help="A tool that the request needs. Repeat it if all of them are needed. If any one of several "
     "tools will do, put | between them, in quotes: --tool 'shop:find_orders|shop:list_orders'.",
     callback=_groups,
 )
@@ -55,7 +55,7 @@ def _groups(
     type=click.IntRange(min=1),
     default=PER_TOOL,
     show_default=True,
-    help="With --generate: at most so many exact, and so many paraphrased, requests per tool.",
+    help="With --generate: maximum number of exact, and of paraphrased, requests per tool.",
 )
 @shared
 def label(

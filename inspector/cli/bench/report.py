@@ -71,7 +71,7 @@ def standing_lines(standings: Sequence[Standing]) -> Iterator[str]:
     for one in standings:
         worse = [f"{other.ranker} (p {p_text(other.p_value)})" for other in one.others if other.is_worse]
         parts = [f"better than {', '.join(worse)}"] if worse else []
-        parts += [f"not to be told from {', '.join(one.tied)}"] if one.tied else []
+        parts += [f"no significant difference from {', '.join(one.tied)}"] if one.tied else []
         yield f"{one.dataset}: {one.best} has the highest nDCG@10; {'; '.join(parts)}"
     if standings:
         yield (

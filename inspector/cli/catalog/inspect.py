@@ -36,7 +36,7 @@ _EVERY = "\0"
     flag_value=_EVERY,
     default="",
     metavar="[SERVER]",
-    help="Show the messages of connecting and listing, of one server or of all; no session stores them.",
+    help="Show the messages on the wire, of one server or of all; no session stores them.",
 )
 @shared
 @as_json
@@ -99,7 +99,7 @@ def _say_flaws(bench: Workbench, server: ServerState) -> None:
 @click.option(
     "--changes",
     is_flag=True,
-    help="What changed since each server was connected last: new, gone, and what other definitions break.",
+    help="Changes since each server was last connected: new and removed tools, breaking definitions.",
 )
 @click.option("--request", is_flag=True, help="The next request: the manifest and the tools exactly as sent.")
 @as_client

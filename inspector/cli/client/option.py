@@ -34,7 +34,7 @@ as_client = click.option(
     default="",
     metavar="CLIENT",
     callback=_client,
-    help=f"As this client does it: {_CHOICE}; see `toolsight clients`.",
+    help=f"Behave as this client: {_CHOICE}; see `toolsight clients`.",
 )
 as_clients = click.option(
     "--client",
@@ -42,7 +42,7 @@ as_clients = click.option(
     multiple=True,
     metavar="CLIENT",
     callback=_clients,
-    help="As this client does it, see `toolsight clients`. May be repeated, to compare.",
+    help="Behave as this client, see `toolsight clients`. Repeat it to compare clients.",
 )
 
 

@@ -105,5 +105,5 @@ _TTL = click.option(
     type=click.Choice([FIVE_MINUTES, HOUR]),
     default=FIVE_MINUTES,
     show_default=True,
-    help="How long the prompt cache keeps a prefix; 1h needs a model with a price for it.",
+    help="Lifetime of a cached prefix; 1h needs a model with a price for it.",
 )

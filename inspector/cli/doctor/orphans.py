@@ -39,7 +39,7 @@ def ask_about_leftovers(leftovers: Leftovers) -> None:
 
 @click.command()
 @click.option("--end", is_flag=True, help="End them: SIGTERM, and SIGKILL two seconds later.")
-@click.option("--keep", is_flag=True, help="Leave them alone for good: they are not told of again.")
+@click.option("--keep", is_flag=True, help="Leave them alone and never mention them again.")
 @shared
 @as_json
 def orphans(end: bool, keep: bool, as_json: bool, **values: Any) -> None:

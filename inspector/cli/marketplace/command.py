@@ -135,7 +135,7 @@ def show(name: str, as_json: bool, **values: Any) -> None:
 @click.option(
     "--env", "given", multiple=True, metavar="NAME=VALUE", help="The value of a variable that it needs."
 )
-@click.option("--yes", is_flag=True, help="Install it without asking; what it changes is told all the same.")
+@click.option("--yes", is_flag=True, help="Install without asking; the change is still shown.")
 @_options
 @as_json
 def install(name: str, given: tuple[str, ...], yes: bool, as_json: bool, **values: Any) -> None:
@@ -161,7 +161,7 @@ def install(name: str, given: tuple[str, ...], yes: bool, as_json: bool, **value
 
 @click.command("remove")
 @click.argument("server")
-@click.option("--yes", is_flag=True, help="Remove it without asking; what it changes is told all the same.")
+@click.option("--yes", is_flag=True, help="Remove without asking; the change is still shown.")
 @_options
 @as_json
 def remove(server: str, yes: bool, as_json: bool, **values: Any) -> None:

@@ -26,7 +26,9 @@ _NEAR = 1000
 
 @click.command()
 @click.argument("tool_id", default="", metavar="[TOOL]")
-@click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="At most so many.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Maximum number of results."
+)
 @click.option("--after", default="", metavar="TOOL", help="Begin behind this tool.")
 @registry_options
 @json_option
@@ -98,7 +100,9 @@ def _say_versions(versions: Sequence[RegisteredTool]) -> None:
 
 @click.command()
 @click.argument("query")
-@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most so many.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="Maximum number of results."
+)
 @click.option(
     "--floor",
     type=click.FloatRange(-1, 1),

@@ -137,7 +137,7 @@ def _list(folders: Sequence[Path], *, as_json: bool) -> None:
 
 @click.command("run")
 @click.argument("names", nargs=-1, metavar="[FILE|NAME]...")
-@click.option("--all", "is_all", is_flag=True, help="Every scenario that comes with Toolsight.")
+@click.option("--all", "is_all", is_flag=True, help="Play every scenario that comes with Toolsight.")
 @click.option("--check", is_flag=True, help="Exit with 3 if an expectation is not met.")
 @shared
 @as_json

@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict
+from textwrap import fill
 from typing import Any
 
 import click
@@ -91,7 +92,7 @@ class RacePresentation(RaceDrawing):
             say(line)
         say()
         say(outcome.headline(verdict).plain)
-        say(outcome.measured(self._race.scenario.title, verdict))
+        say(fill(outcome.measured(self._race.scenario.title, verdict), size.columns - 1))
 
     @staticmethod
     def _wait(hint: str) -> None:

@@ -55,7 +55,7 @@ class _Search:
 @click.option(
     "--min-similarity", type=click.FloatRange(0, 1), default=0.0, help="The least probability, or cosine."
 )
-@click.option("--server-query", default="", help="What the server is about, apart from the tool.")
+@click.option("--server-query", default="", help="A description of the server, apart from the tool.")
 @click.option("--ranker", default="", help=f"Use another ranker: {', '.join(RANKERS)}.")
 @click.option(
     "--why", "tool_id", default="", metavar="TOOL", help="Show why this tool is not found, or not first."

@@ -74,7 +74,7 @@ _OPTIONS = (
         default="",
         callback=_since,
         metavar="TIME",
-        help="Only sessions that went on after a date (2026-11-01, UTC) or within an age (7d, 12h).",
+        help="Only sessions active since a date (2026-11-01, UTC) or within an age (7d, 12h).",
     ),
     click.option(
         "--agent",

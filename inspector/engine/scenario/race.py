@@ -52,12 +52,12 @@ class Verdict:
         static, other = self.racers
         for racer in self.racers:
             if racer.outcome != ANSWERED:
-                return f"No saving to tell: {racer.profile} did not answer ({racer.outcome or 'no outcome'})."
+                return f"No saving: {racer.profile} did not answer ({racer.outcome or 'no outcome'})."
         if static.solved.count == other.solved.count:
             return ""
         less, more = sorted(self.racers, key=lambda racer: racer.solved.count)
         did = f"{less.profile} solved {count(less.solved.count, 'step')}, {more.profile} {more.solved.count}"
-        return f"No saving to tell: {did}. Fewer tokens for less work are no saving."
+        return f"No saving: {did}. Fewer tokens for less work save nothing."
 
     @property
     def saved(self) -> float | None:

@@ -16,7 +16,7 @@ from inspector.engine.telemetry.sample import Sample
 KINDS = tuple(each.kind for each in (ToolLoaded, ToolEvicted, LoopDetected, CatalogBuilt, ModelRequested))
 """The kinds of events that are counted of bindings."""
 GATE_KINDS = (GateApplied.kind,)
-_UNKNOWN = "not told"
+_UNKNOWN = "unknown"
 
 
 class BindingCount:

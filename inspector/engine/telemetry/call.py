@@ -10,7 +10,7 @@ from inspector.engine.telemetry.sample import Cases, Sample
 
 KINDS = tuple(each.kind for each in (CallFinished, CallRejected, ModelResponded, Failed, TurnEnded))
 """The kinds of events that are counted here."""
-UNTOLD = "not told"
+UNTOLD = "unknown"
 """The kind of a failure in a record that does not say it."""
 
 

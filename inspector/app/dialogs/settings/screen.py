@@ -60,7 +60,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
         "tool_discovery, the profile, the file's settings, this session. The last column says which.",
         "Twelve settings are in front; a shows all of them, / searches all by name, value and meaning.",
         "● marks what differs from the default; d shows only that.",
-        "✕ marks a setting because of which no message is answered, ⚠ one that has no effect.",
+        "✕ marks a setting that stops every turn, ⚠ one that has no effect.",
         "enter changes a setting: a switch flips at once, any other setting opens a dialog.",
         "backspace resets a setting that was changed in this session.",
         "The lower pane says what a setting does, which values it takes, and its value in every profile.",

@@ -17,7 +17,7 @@ SECTIONS: Mapping[str, str] = {
     "fallback": "Substitutes for tools that are not available",
     "budget": "Window and budget",
     "chat": "Conversation",
-    "client": "What servers are told that their client can do",
+    "client": "Client capabilities declared to servers",
 }
 
 

@@ -88,11 +88,11 @@ class FindScreen(ToolKeys):
         "Tools are listed by rank with their state; grey ones are no results. w or p makes a tool yours.",
         "s score: every part; it subtracts the score of an average tool (A), ✓ means that the parts add up.",
         "w why not: the missing words, additions that were tried, and what the tool to beat has more of.",
-        "e edit: nothing is sent. enter on an addition drafts it, x saves the draft, ctrl+y copies its text.",
+        "e edit: draft only. enter on an addition drafts it, x saves the draft, ctrl+y copies its text.",
         "Of labelled requests: top ten is nDCG@10, 1st right is hit@1. too alike: a cosine of 0.8 or more.",
         "ctrl+r: the server's text or your draft; ctrl+z undoes. Generated requests are easy.",
         "c rankers: the tool's rank under each; enter: the formula, u uses another. t: a search per step.",
-        "fit: how likely a tool does what is asked. score: what its ranker adds up. esc goes to the list.",
+        "confidence: how likely a tool does what is asked. score: the sum of its parts. esc: to the list.",
     )
 
     def __init__(self) -> None:

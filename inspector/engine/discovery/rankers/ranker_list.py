@@ -34,7 +34,7 @@ _LIST = (
     RankerInfo(
         "hybrid",
         "as ours: hybrid",
-        "exact names, tiers, words, meaning, steps; tells when no tool fits",
+        "exact names, tiers, words, meaning, steps; says when no tool fits",
         "z: .12 BM25F .08 words .16 static .18 summary .46 passage",
         matching="both",
     ),

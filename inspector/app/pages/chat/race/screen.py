@@ -59,11 +59,11 @@ class RaceScreen(PlaybackScreen):
         "r or enter races the last question of the chat: under static and under a profile, on fresh servers.",
         "Both sides show their n-th model call at the same moment: the race compares tokens, not time.",
         "Tokens for tools: definitions and manifest (█), searches and their results (▒), in every call.",
-        "A side that solves less gets no number: fewer tokens for less work are no saving.",
-        "Calls that need a yes are not made, except of tools that were allowed for the session.",
+        "A side that solves less gets no number: less work for fewer tokens saves nothing.",
+        "Calls that need approval are left out, except for tools you allowed for the session.",
         "space pauses, ← → step by model call, + and - change the pace, ↑ ↓ scroll the notes.",
         "s chooses the question or a scenario that fits the servers, p the profile.",
-        "x exports an .svg slide or a .cast for asciinema. esc stops the runs, then goes back.",
+        "x exports a slide, a page or a recording. esc stops the runs, then goes back.",
     )
 
     def __init__(self, lab: Lab | None = None, pace: float = SECONDS_A_CALL) -> None:

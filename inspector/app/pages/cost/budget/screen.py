@@ -43,16 +43,16 @@ class BudgetScreen(TrialScreen):
         Binding("s", "other_plan", "session/assumed", id="budget.plan"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Next request: it, against the window, which is tight beyond ┊. Static binds every tool.",
+        "Budget: the next request against the window, which is tight beyond ┊. Static binds every tool.",
         "ρ: the share of the request that is the task itself (history), not system prompt or tools.",
-        "Tools tax: the tokens spent on tools in all calls so far, beside static binding.",
+        "Tool tokens so far: spent on tools in all calls, beside static binding.",
         "The table: servers and tools by cost. enter opens a server or a tool, o opens all servers.",
         "chars/4 is the usual estimate; error is its distance from the real count.",
         "What if: d defers or binds a server, p pins a tool, m changes the model, t the toolset. The line",
         "shows the first call and a session, now → then. Nothing changes until a applies it; 0 resets it.",
-        "Call by call: tokens, cache and cost of each model call; enter opens one. ✂: what broke the cache.",
-        "Ways to deliver: the same calls under five deliveries. c changes the cache, s the session.",
-        "Dollars are those of calls and sessions with their searches, at the prices of a prompt cache.",
+        "v shows the usage: tokens, cache and cost of each call; enter opens one. ✂: why the cache was lost.",
+        "Strategies: the same calls under five loading strategies. c changes the cache, s the session.",
+        "Dollars cover calls and sessions with their searches, at prompt cache prices.",
     )
 
     def __init__(self) -> None:

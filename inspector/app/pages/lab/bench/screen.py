@@ -52,7 +52,7 @@ class BenchScreen(BaseScreen):
         "false yes: impossible requests that are answered “found”. false no: possible ones that get nothing.",
         "p50 and p95: the time within which half, and 95 %, of the searches finished.",
         "enter on a ranker lists its worst requests, or its differences from the first measured ranker.",
-        "t finds the thresholds from which on a search answers found, or closest.",
+        "v finds the confidence from which a search answers found, or closest.",
         "x exports the table as Markdown, JSON or CSV. `toolsight bench` measures without the app.",
     )
 

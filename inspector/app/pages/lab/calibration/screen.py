@@ -44,7 +44,7 @@ class CalibrationScreen(BaseScreen):
         "★ has the best F1, ● is in use, ◆ is the highest that refuses only few possible requests.",
         "false yes: impossible requests that get an answer. false no: possible ones that get none.",
         "a applies the threshold under the cursor, for hybrid with ◆ for closest; y copies both as a line.",
-        "n shows the other ranker, r measures, esc stops.",
+        "n shows the other ranker, r measures, esc stops, v goes back to the benchmark.",
     )
 
     def __init__(self) -> None:

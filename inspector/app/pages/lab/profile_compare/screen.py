@@ -46,7 +46,7 @@ class ProfileCompareScreen(LabScreen):
         Binding("right", "shift(1)", "more profiles", key_display="← →", id="profiles.right"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "s chooses the scenario. c on the page “scenarios” brings the one there.",
+        "s chooses the scenario. v on the page “scenarios” brings the one there.",
         "space chooses a profile, r or enter runs the scenario under each chosen one in turn.",
         "Every run has fresh servers and the same script; what it may call depends on the profile.",
         "The scenario's own settings apply under every profile, yours only under the session's profile.",

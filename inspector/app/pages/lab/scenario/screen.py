@@ -81,7 +81,7 @@ class GuardLabScreen(LabScreen):
         "Equal calls share a letter: the same tool and the same arguments after normalization.",
         "■ counts equal calls in the time window and among the last calls; over either limit is a loop.",
         "A loop evicts its tool. Once the tool is found again, its calls show as (A) and counting restarts.",
-        "p runs under another profile; c runs the scenario under several and compares their costs.",
+        "p runs under another profile; v runs the scenario under several and compares their costs.",
         "tab goes to the next pane, esc stops a run or goes back. / filters, y copies, r runs again.",
     )
 

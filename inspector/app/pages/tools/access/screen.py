@@ -33,7 +33,7 @@ class AccessScreen(ToolKeys):
         "d marks a user to compare the others with. + only the chosen user, − only the marked one.",
         "x looks through the next expert, whose allowlist narrows every grant. s begins a session as",
         "the chosen user.",
-        "Seen as a user, the page has that user's own tools alone, and s leads back to the administrator.",
+        "Viewed as a user, the page has only that user's tools, and s leads back to the administrator.",
     )
 
     def __init__(self) -> None:

@@ -46,13 +46,13 @@ class ToolsScreen(ToolKeys):
     help_lines: ClassVar[tuple[str, ...]] = (
         "Every server with its tools. enter opens a tool, ← → change the view, esc goes back to the list.",
         "space folds a server; / finds names and descriptions, also in folded servers.",
-        "w why (not) and e edit are in Find; l loads a tool, so that the model sees it, or unloads it.",
+        "w why (not) and e edit are in Search; l loads a tool, so that the model sees it, or unloads it.",
         "On a server: r reconnects, s stops, R reconnects every failed one.",
         "stderr has the end of what a server wrote; wire has the JSON-RPC messages in both directions.",
-        "The wire log is kept in memory only: no session stores it. Secrets are left out, as everywhere.",
+        "The wire log stays in memory; no session stores it. Secrets are redacted, as everywhere.",
         "In call, tab changes the field, enter or ctrl+r calls; esc cancels a running call. r calls again.",
-        "You are asked before a call, unless a trusted server says that the tool only reads.",
-        "On a server: t trusts its claims in this session, or no longer; trust_annotations in a file lasts.",
+        "Every call asks first, unless a trusted server says the tool is read-only.",
+        "On a server: t trusts its annotations in this session, or stops; trust_annotations in a file lasts.",
         "x exports the tool's definition or the server's wire log, y copies the name.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [

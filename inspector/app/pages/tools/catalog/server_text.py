@@ -69,7 +69,7 @@ def server_facts(
         ("calls itself", f"{info.name} {info.version}".strip()),
         ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),
         ("capabilities", ", ".join(info.capabilities)),
-        ("was told", _told(server)),
+        ("declared", _told(server)),
         ("its claims", trust if server.phase is ServerPhase.READY else ""),
         ("changed", _changes(server, changes) if server.phase is ServerPhase.READY else ""),
     )

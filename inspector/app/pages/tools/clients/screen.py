@@ -36,14 +36,14 @@ class ClientsScreen(ToolKeys):
         Binding("d", "declare", "declare as it", id="clients.declare"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "What the model of a real client gets of these tools; nothing is sent to any client.",
+        "What the model of a real client gets of these tools. v shows Toolsight's own next request.",
         "first call: tokens of tools before any search. refused: tools that the model never gets.",
         "cut: descriptions and instructions that end early there; the text beside the list shows where.",
         "Each rule is as sure as the weakest fact behind it: ● ◐ ○ say how sure, the text names the sources.",
-        "d connects the servers anew and declares what the client does: many list other tools then.",
-        "A server learns no folder by that: only a yes at the start lets it.",
+        "d reconnects the servers and declares what the client declares: many list other tools then.",
+        "No server learns a folder this way; only your consent at the start allows that.",
         "enter reads the chosen client or tool, esc goes back to the lists.",
-        "In Find, u chooses a client's ranker: claude-code, codex, vscode, anthropic-bm25, regex.",
+        "In Search, u chooses a client's ranker: claude-code, codex, vscode, anthropic-bm25, regex.",
     )
 
     def __init__(self) -> None:

@@ -116,10 +116,10 @@ def detail(plugin: Plugin, server: str, found: Suggestion | None) -> Content:
     if found is not None:
         parts.insert(1, _why(found))
     if plugin.tools:
-        title = Content.styled(f"{count(len(plugin.tools), 'tool')}, as its publisher tells", MUTED)
+        title = Content.styled(f"{count(len(plugin.tools), 'tool')}, according to its publisher", MUTED)
         parts.append(Content("\n").join([title, *map(_tool, plugin.tools)]))
     else:
-        parts.append(Content.styled("Its catalog does not tell which tools it has.", MUTED))
+        parts.append(Content.styled("Its catalog does not list its tools.", MUTED))
     return Content("\n\n").join(parts)
 
 

@@ -44,13 +44,13 @@ class MarketplaceScreen(BaseScreen):
         Binding("v", "read", "read", id="marketplace.read"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Servers of the catalogs in marketplace.catalogs, and of what `toolsight marketplace import` keeps.",
-        "A search that returns nothing goes on here; a model only reads of it, and can install nothing.",
-        "f: describe what is needed, enter: the plugins that may do it. What is installed is left out then.",
-        "enter or i: the exact command and the change of the file are shown, and you say yes or no.",
-        "The server is started first: if it does not get ready, the file and the session are as they were.",
-        "d takes an installed plugin's server out of the file and the session. A backup of the file is kept.",
-        "What a plugin says of itself, its files and its network is its publisher's word. Nobody checks it.",
+        "Servers from the catalogs in marketplace.catalogs, and from imported ones.",
+        "A search that returns nothing continues here. Only you can install, never a model.",
+        "f: describe what you need; enter lists plugins that may do it, without installed ones.",
+        "enter or i shows the exact command and the change of the file, then asks.",
+        "The server starts first; if it fails, the file and the session stay as they were.",
+        "d removes an installed plugin's server from the file and the session, and keeps a backup.",
+        "What a plugin says about its files and its network is its publisher's word. Nobody checks it.",
         "v reads the chosen plugin, esc goes back to the list.",
     )
 

@@ -36,8 +36,8 @@ class EventsScreen(BaseScreen):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#events RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
-        "The events of the session in order, as stored in the database: main has what happened, all has all.",
-        "enter opens an event in full: an error with what came back, as it came.",
+        "The session's events in order, as stored: main has what happened, all has every event.",
+        "enter opens an event in full, an error with the raw reply.",
         "t shows the next group of events, / filters by text, x exports the events shown.",
         "`toolsight sessions show` prints the same without the app.",
     )

@@ -38,7 +38,7 @@ class FlowScreen(BaseScreen):
         "A persona is an agent whose sessions were imported, a toolset, or a name (inertia.persona).",
         "share: of the calls after that tool, where old ones count less (inertia.half_life_days).",
         "at least: the lower end of the 95 % interval of that share: a few calls are not sure.",
-        "Muted: below inertia.min_probability or inertia.min_low, so that it is never bound ahead.",
+        "Muted: below inertia.min_probability or inertia.min_low, so never bound ahead.",
         "▸ is the tool that the session called last, also in a replay. Only calls of a model count.",
         "enter goes to what follows the tool on the right; t opens a tool. p chooses another persona.",
         "r reads the sessions again. `toolsight sessions next` prints the same, and scores recorded runs.",

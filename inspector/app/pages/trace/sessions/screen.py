@@ -41,11 +41,11 @@ class SessionsScreen(BaseScreen):
         Binding("r", "again", "read again", id="sessions.again"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Sessions of Toolsight, and those of real agents: imported from the transcripts that they write.",
-        "i asks for a transcript or a folder of them, and imports what is new; esc stops it.",
+        "Toolsight's sessions and those of real agents, imported from their transcripts.",
+        "i imports a transcript or a folder of them, new entries only; esc stops it.",
         "Nothing leaves this machine. What looks like a secret is redacted before anything is stored.",
         "enter replays the session under the cursor on every page, from its first model call.",
-        "missed: a search followed by another one without a call of a tool that it found.",
+        "missed: a search followed by another one instead of a call.",
         "w writes searches and the calls after them as labelled requests, for Lab and `toolsight bench`.",
         "/ filters, y copies a session's id. `toolsight sessions agents` sums up many sessions.",
     )

@@ -36,9 +36,9 @@ class TelemetryScreen(BaseScreen):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#numbers"
     help_lines: ClassVar[tuple[str, ...]] = (
-        "What was searched, found and used, how fast it was, what failed, and what was not served.",
-        "t shows the next group. a changes between this session and all recorded ones, imported ones too.",
-        "This session is counted as it goes on; in a replay, up to the moment that is shown.",
+        "What was searched, found and called, how fast, what failed, and what nobody served.",
+        "t shows the next group. a switches between this session and all sessions, imported ones included.",
+        "This session counts live; in a replay, up to the moment shown.",
         "95 %: Wilson's interval of a share. Where there are several sessions, each is one cluster.",
         "A search led to no call if none of its results was called before the turn ended.",
         "r reads all sessions again, esc stops reading. `toolsight sessions metrics` prints the same.",
