@@ -97,7 +97,7 @@ async def xray(pilot: Pilot[None]) -> None:
     await pilot.press("r")
     await pilot.pause(25.0)
     save(pilot, "bench")
-    await pilot.press("t")
+    await pilot.press("v")
     await pilot.pause(12.0)
     save(pilot, "calibration")
 
@@ -116,7 +116,7 @@ async def loop(pilot: Pilot[None], bench: Workbench) -> None:
     await pilot.press(*["right"] * 15)
     await pilot.pause(0.5)
     save(pilot, "guard-lab")
-    await pilot.press("c")
+    await pilot.press("v")
     await pilot.pause(0.5)
     await pilot.press("r")
     status = pilot.app.screen.query_one("#compare-status", Static)

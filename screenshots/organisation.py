@@ -18,7 +18,7 @@ UNSERVED = "convert 200 euros to Swiss francs"
 
 def registered(options: Options) -> None:
     """Keep the demo's tools in the registry, with their vectors."""
-    command = [sys.executable, "-m", "inspector", "registry", "sync", "--demo"]
+    command = [sys.executable, "-m", "inspector", "registry", "import", "--demo"]
     environment = {**os.environ, "TOOLSIGHT_DB": str(options.database)}
     subprocess.run(command, env=environment, check=True, capture_output=True)
 

@@ -67,32 +67,32 @@ class Task:
 
 TASKS = (
     Task(
-        "Why is my tool not found?",
+        "A tool is not found",
         "find",
         (
             Step("search", ("F3",), "as ours", QUERY, ("Enter",)),
             Step("why-not", ("G", "w"), "missing words"),
             Step("additions", (), "in the first sentence"),
-            Step("draft", ("Down", "Enter"), "up to date"),
+            Step("draft", ("Down", "Enter"), "draft only"),
         ),
     ),
     Task(
-        "What do my servers cost, and what does discovery save?",
+        "Tools cost too much",
         "cost",
         (
-            Step("next-request", ("F4",), "Discovery does not pay"),
-            Step("calls", ("4",), "No model call yet"),
-            Step("ways", ("4",), "append: found tools"),
+            Step("budget", ("F4",), "are too few for discovery"),
+            Step("usage", ("v",), "No model call yet"),
+            Step("strategies", ("4",), "append: found tools"),
         ),
     ),
     Task(
-        "What does my agent really do?",
+        "What did my agent do?",
         "agent",
         (
-            Step("approval", (), "enter answers", QUESTION, ("Enter",)),
+            Step("approval", ("F1",), "enter answers", QUESTION, ("Enter",)),
             Step("answer", ("Left", "Enter"), "race"),
-            Step("events", ("Escape", "5"), "[events]"),
-            Step("timeline", ("5",), "now, after"),
+            Step("timeline", ("Escape", "5"), "now, after"),
+            Step("events", ("5",), "[events]"),
         ),
     ),
 )
@@ -200,7 +200,7 @@ def record() -> str:
             frames.append((shown.picture(f"frame{len(frames)}"), seconds))
 
         shown.press("F3")
-        shown.until("[3 Find]")
+        shown.until("[3 Search]")
         shown.settle()
         frame(1.0)
         for part in re.findall(r".{1,10}", QUERY):
@@ -212,7 +212,7 @@ def record() -> str:
             (("G",), "dunning_run", 1.5),
             (("w",), "in the first sentence", 4.0),
             (("Down",), "in the first sentence", 1.5),
-            (("Enter",), "up to date", 5.0),
+            (("Enter",), "draft only", 5.0),
         ):
             shown.press(*keys)
             shown.until(sees)

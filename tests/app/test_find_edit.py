@@ -106,7 +106,7 @@ def _area(pilot: Pilot[None]) -> TextArea:
 
 
 async def _measured(pilot: Pilot[None]) -> None:
-    await until(pilot, lambda: _mark(pilot) in {"✓ up to date", "not measured"})
+    await until(pilot, lambda: _mark(pilot) in {"✓ ranks are current", "not measured"})
 
 
 async def _opened(pilot: Pilot[None], tool_id: str = PAY.id, query: str = QUERY) -> None:

@@ -254,7 +254,7 @@ async def test_a_proposal_is_taken_as_a_draft_that_reaches_the_promised_rank() -
         assert proposal is not None
         promised = str(proposal.cells[1]).strip("→ stndrh")
         await pilot.press("enter")
-        await until(pilot, lambda: said(pilot, "#mark") == "✓ up to date")
+        await until(pilot, lambda: said(pilot, "#mark") == "✓ ranks are current")
         assert pilot.app.screen.query_one("#description", TextArea).text == proposal.key
         rank = next(line for line in said(pilot, "#numbers").splitlines() if line.startswith("rank"))
         assert rank.split("→")[1].split()[0] == promised

@@ -274,9 +274,9 @@ PAGES: Mapping[str, Picture] = {
         lambda: Shown(servers=shop(), embedder=MemoryEmbedder()),
         _acts(
             Opens(FindScreen, EditPage(PAY.id, REFUND)),
-            Shows("up to date"),
+            Shows("ranks are current"),
             *keys(BETTER),
-            Shows("up to date"),
+            Shows("ranks are current"),
         ),
     ),
     "find-rankers": Picture(

@@ -33,6 +33,12 @@ def test_the_readme_and_the_docs_are_as_short_as_promised() -> None:
     assert len((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()) <= 80
 
 
+def test_thirty_words_have_an_entry() -> None:
+    _, _, words = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Words")
+    rows = [line for line in words.splitlines() if line.startswith("| ")]
+    assert len(rows) - 1 <= 36
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))

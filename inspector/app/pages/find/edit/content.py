@@ -58,7 +58,7 @@ def mark(reading: Reading) -> str:
     if reading.problem:
         return "not measured"
     if reading.cases is not None:
-        return "✓ up to date"
+        return "✓ ranks are current"
     return f"{reading.done:,} of {reading.total:,} …" if reading.done else COMPUTING
 
 
