@@ -70,7 +70,7 @@ async def pages(pilot: Pilot[None], bench: Workbench) -> None:
 async def xray(pilot: Pilot[None]) -> None:
     """Take the place Find: steps, score, why not, rankers, edit; then confusable tools and the bench."""
     await search(pilot, TWO_STEPS)
-    await pilot.press("t")
+    await pilot.press("b")
     await pilot.pause(3.0)
     save(pilot, "steps")
     await pilot.press("escape", "s")

@@ -29,7 +29,7 @@ _SECTIONS = {
     },
     "Cost": {
         "cost": "cost.command",
-        "audit": "audit.command:budget",
+        "audit": "audit.command",
         "race": "scenario.race",
     },
     "Talk": {
@@ -42,7 +42,7 @@ _SECTIONS = {
         "marketplace": "marketplace.command",
         "access": "access.command",
         "doctor": "doctor.command",
-        "config": "configure",
+        "config": "config",
     },
 }
 _MODULES = {name: module for section in _SECTIONS.values() for name, module in section.items()}

@@ -45,7 +45,7 @@ async def page(user: str = "bob", *, back: bool = True) -> AsyncGenerator[tuple[
     async with opening as (pilot, rig):
         await goes(pilot, "access")
         if back:
-            await pilot.press("s")
+            await pilot.press("a")
             await until(pilot, lambda: rig.bench.session_id == "s-2")
             await rig.bench.wait_connected()
             await until(pilot, lambda: "3 users" in seen(pilot))
@@ -62,7 +62,7 @@ async def test_the_page_shows_who_sees_what_and_which_grant_decides() -> None:
 
 async def test_two_users_are_compared() -> None:
     async with page() as (pilot, _):
-        await pilot.press("d", "down")
+        await pilot.press("c", "down")
         await until(pilot, lambda: "only ada" in seen(pilot))
         assert "shop:refund_order" in seen(pilot)
 
@@ -71,7 +71,7 @@ async def test_seeing_as_a_user_leaves_nothing_of_the_session_before() -> None:
     async with page() as (pilot, rig):
         await goes(pilot, "search")
         await goes(pilot, "access")
-        await pilot.press("down", "down", "s")
+        await pilot.press("down", "down", "a")
         await until(pilot, lambda: rig.bench.session_id == "s-3")
         await rig.bench.wait_connected()
         await until(pilot, lambda: "as eve" in seen(pilot))

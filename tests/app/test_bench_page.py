@@ -361,7 +361,7 @@ RUNNING = Running("dense", 3, 6, 60, 234, 4.2)
         (State(6, is_running=True), "Starting"),
         (
             State(6, is_running=True, running=RUNNING),
-            "dense 3/6   60 of 234 requests   about 4 s left   x stops",
+            "dense 3/6   60 of 234 requests   about 4 s left   esc stops",
         ),
         (State(6, is_running=True, running=RUNNING, is_stopping=True), "Stopping after this request"),
         (State(6, is_stale=True), "r measures again"),

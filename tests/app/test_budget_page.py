@@ -132,9 +132,9 @@ async def test_d_tries_a_server_and_0_forgets_it() -> None:
 async def test_p_tries_a_tool_and_says_what_it_is_for_on_a_server() -> None:
     async with app_rig() as (pilot, _):
         await budget_page(pilot)
-        await pilot.press("p")
-        await tells(pilot, "p pins a tool")
-        await pilot.press("down", "p")
+        await pilot.press("P")
+        await tells(pilot, "P pins a tool")
+        await pilot.press("down", "P")
         await sees(pilot, "What if shop:", "pinned")
         assert state_of(pilot, "server shop") == "→ 1 pinned"
 
@@ -143,7 +143,7 @@ async def test_a_pins_the_tool_in_the_session() -> None:
     async with app_rig() as (pilot, rig):
         table = await budget_page(pilot)
         assert table.move_to("weather:get_forecast")
-        await pilot.press("p", "a")
+        await pilot.press("P", "a")
         await tells(pilot, "Applied")
         assert rig.bench.settings.binding.always_include == ("weather:get_forecast",)
         await until(pilot, lambda: state_of(pilot, "weather:get_forecast") == "pinned")
@@ -170,7 +170,7 @@ async def test_deferring_the_last_bound_server_is_a_setting() -> None:
 async def test_t_tries_a_toolset_and_a_takes_it() -> None:
     async with app_rig() as (pilot, rig):
         await budget_page(pilot)
-        await pilot.press("t")
+        await pilot.press("u")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
         await pilot.press("end", "enter")
         await sees(pilot, "What if toolset sums", "static")
@@ -250,7 +250,7 @@ async def test_the_ways_are_compared_over_an_assumed_session_before_any_call() -
         table = pilot.app.screen.query_one("#ways-table", RecordList)
         await until(pilot, lambda: len(table.records) == 5)
         await sees(pilot, "over an assumed session", "prompt cache the model's own", "append (in use)")
-        await pilot.press("s")
+        await pilot.press("b")
         await tells(pilot, "No model call yet")
         await pilot.press("c")
         await sees(pilot, "prompt cache Anthropic, 5 minutes")
@@ -264,9 +264,9 @@ async def test_the_ways_are_compared_over_the_calls_and_s_assumes_a_session() ->
         await budget_page(pilot)
         await goes(pilot, "ways")
         await sees(pilot, "over this session's calls")
-        await pilot.press("s")
+        await pilot.press("b")
         await sees(pilot, "over an assumed session")
-        await pilot.press("s")
+        await pilot.press("b")
         await sees(pilot, "over this session's calls")
 
 
@@ -338,6 +338,6 @@ async def test_hostile_tools_draw_nothing_dangerous(size: tuple[int, int]) -> No
     unique = list({tool.id: tool for tool in tools}.values())
     async with app_rig(servers={"shop": MemoryServer(unique)}, size=size) as (pilot, _):
         await budget_page(pilot)
-        await pilot.press("o", "down", "p", "d")
+        await pilot.press("o", "down", "P", "d")
         await until(pilot, lambda: pilot.app.screen.query_one(NowView).has_class("-trying"))
         assert not dangerous(seen(pilot).replace("\n", ""))

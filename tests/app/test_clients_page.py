@@ -84,12 +84,12 @@ async def test_d_declares_what_the_client_does_and_tells_which_tools_that_change
     async with app_rig(servers=library()) as (pilot, rig):
         await _opened(pilot)
         rig.servers["town.library"].tools = TOOLS[:2]
-        await pilot.press("down", "down", "d")
+        await pilot.press("down", "down", "a")
         await until(pilot, lambda: rig.bench.settings.client == find_client("codex").declares)
         await until(pilot, lambda: "2 tools instead of 4" in _notified(pilot))
         assert "− town.library:lend, town.library:loan.renew" in _notified(pilot)
         await until(pilot, lambda: "elicitation (form) (as codex-mcp-client)" in said(pilot, "#facts"))
-        await pilot.press("d")
+        await pilot.press("a")
         await until(pilot, lambda: "is declared already" in _notified(pilot))
 
 

@@ -214,7 +214,7 @@ async def test_u_changes_the_ranker_of_the_session_and_searches_again() -> None:
         assert _searches(rig) == 2
 
 
-PANES = {"w": WhyNotPane, "c": RankersPane, "t": StepsPane, "e": EditPane, "s": ScorePane}
+PANES = {"w": WhyNotPane, "c": RankersPane, "b": StepsPane, "e": EditPane, "s": ScorePane}
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
@@ -366,7 +366,7 @@ async def test_a_page_about_a_query_wants_one_first() -> None:
         await goes(pilot, "search")
         await pilot.press("tab", "tab", *"get_forecast", "enter")
         await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
-        await pilot.press("w", "c", "t")
+        await pilot.press("w", "c", "b")
         assert _pane(pilot) is ScorePane
 
 

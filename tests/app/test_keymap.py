@@ -1,5 +1,8 @@
 """A person's own keys."""
 
+import re
+
+import pytest
 from hypothesis import given, strategies as st
 
 from inspector.app.app import ToolsightApp
@@ -19,6 +22,23 @@ def test_every_place_and_every_key_of_lists_can_be_changed() -> None:
     assert len(IDS) == len(set(IDS))
 
 
+@pytest.mark.parametrize(
+    ("letter", "meaning"),
+    [
+        ("s", "score"),
+        ("t", "group"),
+        ("d", "defer/bind"),
+        ("p", "pick .*"),
+        ("x", "export"),
+        ("r", "race|run|again|call again|read again|reconnect|measure"),
+    ],
+)
+def test_a_letter_means_the_same_on_every_page(letter: str, meaning: str) -> None:
+    titles = {bound.title for bound in bound_keys() if letter in bound.keys.split(",")}
+    assert titles
+    assert [title for title in titles if not re.fullmatch(meaning, title)] == []
+
+
 def test_an_id_that_nothing_has_is_named_with_the_closest_ones() -> None:
     keymap, problems = checked({"place.fnd": "f"})
     assert keymap == {}
@@ -33,6 +53,7 @@ def test_a_key_that_means_two_things_on_one_page_is_told() -> None:
 def test_a_key_of_several_pages_that_means_two_things_on_any_of_them_is_told() -> None:
     _, problems = checked({"tool.why": "c"})
     assert problems == (
+        "c means both access.compare and tool.why (access).",
         "c means both find.rankers and tool.why (search).",
         "c means both budget.cache and tool.why (budget).",
     )
@@ -58,12 +79,12 @@ async def test_an_own_key_goes_to_its_place_and_a_mistake_is_told() -> None:
         async def start() -> Opened:
             return Opened(rig.bench, rig.memory, approver)
 
-        app: ToolsightApp = RigApp(start, lambda: {"place.trace": "t", "nonsense": "x"})
+        app: ToolsightApp = RigApp(start, lambda: {"place.trace": "z", "nonsense": "x"})
         async with app.run_test() as pilot:
             await ready(pilot, rig)
             await until(pilot, lambda: bool(app._notifications))
             assert "No action is called 'nonsense'" in next(iter(app._notifications)).message
             await pilot.press("5")
             assert app.page == "session"
-            await pilot.press("t")
+            await pilot.press("z")
             await until(pilot, lambda: app.page == "timeline")

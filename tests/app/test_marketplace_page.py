@@ -59,7 +59,7 @@ async def test_a_person_installs_after_a_yes_to_the_exact_command_and_removes_it
         await until(pilot, lambda: bool(rig.events("installed")))
         await until(pilot, lambda: "installed as currency" in said(pilot, "#detail"))
         assert "currency:convert_currency" in rig.bench.state.tools
-        await pilot.press("d")
+        await pilot.press("delete")
         await until(pilot, lambda: "is disconnected" in seen(pilot))
         await pilot.press("left", "enter")
         await until(pilot, lambda: bool(rig.events("removed")))

@@ -313,7 +313,7 @@ PAGES: Mapping[str, Picture] = {
     "access": Picture(
         AccessScreen,
         lambda: Shown(policy=ACCESS, user="bob"),
-        _acts(Goes("access"), Shows("as bob"), "s", Shows("3 users"), Shows("refund_order")),
+        _acts(Goes("access"), Shows("as bob"), "a", Shows("3 users"), Shows("refund_order")),
     ),
     "access-user": Picture(
         AccessScreen,
@@ -369,7 +369,7 @@ PAGES: Mapping[str, Picture] = {
         RegistryScreen,
         lambda: Shown(servers=office(), registry=canned_library(canned_federation())),
         _acts(
-            *(Goes("registry"), "p", "f", *"late order", "enter", Shows("Peers: acme")),
+            *(Goes("registry"), "o", "f", *"late order", "enter", Shows("Peers: acme")),
             Shows("warehouse:find_parcel", within="#registry-detail"),
         ),
     ),
@@ -393,7 +393,7 @@ PAGES: Mapping[str, Picture] = {
     "profile": Picture(
         SettingsDialog,
         Shown,
-        _acts(Opens(SettingsDialog), "shift+tab", "down", "down", "down", "enter", "tab", "d", "down"),
+        _acts(Opens(SettingsDialog), "shift+tab", "down", "down", "down", "enter", "tab", "c", "down"),
     ),
     "scenario": Picture(
         GuardLabScreen,

@@ -77,7 +77,7 @@ async def test_enter_uses_a_profile_and_its_values_are_marked() -> None:
         await pilot.press("enter")
         assert rig.bench.policy.profile == "kaman"
         await until(pilot, lambda: "profile kaman" in said(pilot, "#profile-facts"))
-        await pilot.press("tab", "d")
+        await pilot.press("tab", "c")
         assert _paths(pilot) == list(differences(profile_settings("kaman"), Settings()))
         await _to(pilot, "binding.ttl_seconds")
         detail = said(pilot, "#profile-detail")
@@ -172,10 +172,10 @@ async def test_the_filter_finds_settings_by_what_they_do() -> None:
 
 async def test_with_nothing_changed_the_differences_say_what_to_do() -> None:
     async with opened() as (pilot, _):
-        await pilot.press("d")
+        await pilot.press("c")
         assert _paths(pilot) == []
         assert "Every setting is at its default." in seen(pilot)
-        await pilot.press("d")
+        await pilot.press("c")
         assert _paths(pilot) == [one.path for one in knobs() if one.path in FRONT]
 
 

@@ -113,7 +113,7 @@ async def _raced(pilot: Pilot[None], key: str = "r") -> None:
 async def test_without_a_question_the_page_says_how_to_get_one_and_races_nothing(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
     async with opened(lab) as (pilot, _):
-        assert "Ask something in Chat first, or s chooses a scenario." in said(pilot, "#race-said")
+        assert "Ask something in Chat first, or c chooses a scenario." in said(pilot, "#race-said")
         await pilot.press("r", "left", "space")
         assert lab.runs == []
 
@@ -231,7 +231,7 @@ async def test_a_scenario_that_does_not_fit_the_servers_is_refused_with_what_it_
     lab = race_lab(tmp_path)
     only_shop = {"shop": four_servers()["shop"]}
     async with opened(lab, asked=(QUESTION,), servers=lambda: only_shop) as (pilot, _):
-        await pilot.press("s")
+        await pilot.press("c")
         await until(pilot, lambda: "does not fit: needs weather:get_forecast" in seen(pilot))
         assert seen(pilot).index("Searching for the same thing twice") < seen(pilot).index("does not fit")
         await pilot.press("end", "enter")
@@ -371,7 +371,7 @@ async def test_another_scenario_and_another_profile_are_a_key_away(tmp_path: Pat
     lab = race_lab(tmp_path)
     async with opened(lab, scenario="demo") as (pilot, _):
         await _raced(pilot)
-        await pilot.press("s", "down", "enter")
+        await pilot.press("c", "down", "enter")
         await pilot.pause()
         assert "A slash at the end" in said(pilot, "#race-status")
         assert _tokens(pilot) == [0, 0]
@@ -428,7 +428,7 @@ async def test_without_a_lab_the_page_says_how_to_get_one() -> None:
     async with app_rig() as (pilot, _):
         await pilot.app.push_screen(RaceScreen())
         await until(pilot, lambda: "toolsight demo" in said(pilot, "#race-said"))
-        await pilot.press("r", "s", "space", "left", "x")
+        await pilot.press("r", "c", "space", "left", "x")
 
 
 async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:

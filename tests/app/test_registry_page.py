@@ -106,7 +106,7 @@ async def test_a_user_cannot_fill_the_registry() -> None:
     async with page(library, policy=lambda: _granted("shop:*")) as (pilot, _):
         await until(pilot, lambda: bool(listed(pilot)))
         before = library.overview()
-        await pilot.press("s", "m")
+        await pilot.press("i", "m")
         await pilot.pause()
         told = [toast.message for toast in pilot.app._notifications]
         assert len([one for one in told if "only the administrator" in one]) == 2
@@ -131,18 +131,18 @@ async def test_a_key_includes_the_registries_of_peers_with_whose_each_result_is(
         await pilot.press("f", *"refund an invoice", "enter")
         await until(pilot, lambda: "nearest tools to" in seen(pilot))
         assert "Peers:" not in seen(pilot)
-        await pilot.press("p")
+        await pilot.press("o")
         await until(pilot, lambda: "Peers: acme 2; post was left out: it is away" in seen(pilot))
         assert "also in peers" in seen(pilot)
         assert "open_vault" not in seen(pilot)
-        await pilot.press("p")
+        await pilot.press("o")
         await until(pilot, lambda: "Peers:" not in seen(pilot))
 
 
 async def test_a_tool_of_a_peer_is_read_and_never_opened_or_loaded() -> None:
     async with page(canned_library(canned_federation())) as (pilot, rig):
         await until(pilot, lambda: len(listed(pilot)) == 15)
-        await pilot.press("p", "f", *"late orders of a customer", "enter")
+        await pilot.press("o", "f", *"late orders of a customer", "enter")
         # The peer has a tool with the id of one that is connected here.
         before = rig.bench.state.known("shop:list_orders")
         await until(pilot, lambda: "in the registry of acme" in said(pilot, "#registry-detail"))
@@ -158,7 +158,7 @@ async def test_a_tool_of_a_peer_is_read_and_never_opened_or_loaded() -> None:
 async def test_a_session_without_peers_says_how_to_name_them() -> None:
     async with page(canned_library()) as (pilot, _):
         await until(pilot, lambda: len(listed(pilot)) == 15)
-        await pilot.press("p", "f", *"refund", "enter")
+        await pilot.press("o", "f", *"refund", "enter")
         await until(pilot, lambda: any("federation.peers" in one.message for one in pilot.app._notifications))
         assert "also in peers" not in seen(pilot)
 
@@ -166,8 +166,8 @@ async def test_a_session_without_peers_says_how_to_name_them() -> None:
 async def test_the_connected_servers_are_kept_with_a_key() -> None:
     library = library_of()
     async with page(library) as (pilot, rig):
-        await until(pilot, lambda: "The registry is empty. Press s" in seen(pilot))
-        await pilot.press("s")
+        await until(pilot, lambda: "The registry is empty. Press i" in seen(pilot))
+        await pilot.press("i")
         await until(pilot, lambda: len(listed(pilot)) == len(rig.bench.catalog.tools))
         assert set(library.overview().origins) == set(office())
         await until(pilot, lambda: "m embeds the others" in seen(pilot))

@@ -97,7 +97,7 @@ async def test_r_reconnects_the_server_and_s_stops_it() -> None:
         servers["one"].fault = None
         await pilot.press("r")
         await until(pilot, lambda: rig.bench.state.servers["one"].phase is ServerPhase.READY)
-        await pilot.press("s")
+        await pilot.press("S")
         await until(pilot, lambda: rig.bench.state.servers["one"].phase is ServerPhase.STOPPED)
 
 

@@ -175,7 +175,7 @@ async def test_cursor_folds_filter_and_view_stay_when_one_goes_elsewhere_and_com
 
 async def test_the_list_keeps_its_place_when_a_server_changes() -> None:
     async with tools_page() as (pilot, rig):
-        await pilot.press("end", "up", "s")
+        await pilot.press("end", "up", "S")
         await until(pilot, lambda: rig.bench.state.ready_servers == 2)
         await says(pilot, "■ stopped")
         current = rows(pilot).current

@@ -69,15 +69,15 @@ async def test_a_tool_that_the_trusted_server_marks_as_changing_offers_no_trust(
 async def test_t_trusts_a_server_after_a_deliberate_yes_and_no_longer_at_once() -> None:
     async with tools_page("weather") as (pilot, rig):
         await until(pilot, lambda: "trusted: what it says only reads" in seen(pilot))
-        await pilot.press("t")
+        await pilot.press("T")
         await until(pilot, lambda: "not trusted: you are asked" in seen(pilot))
         assert "weather" not in rig.bench.state.trusted_servers
-        await pilot.press("t")
+        await pilot.press("T")
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
         await pilot.press("enter")
         await until(pilot, lambda: not isinstance(pilot.app.screen, Confirm))
         assert "weather" not in rig.bench.state.trusted_servers
-        await pilot.press("t")
+        await pilot.press("T")
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
         await pilot.press("left", "enter")
         await until(pilot, lambda: "weather" in rig.bench.state.trusted_servers)

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+CHAT = b"\x1bOP"
+"""F1, which goes to the chat from anywhere."""
 _LIMIT_SECONDS = 30.0
 _REAPER = b"toolsight-reaper"
 _QUIET = 0.3

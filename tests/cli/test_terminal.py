@@ -106,6 +106,8 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     opened = Terminal(tmp_path_factory.mktemp("terminal") / "t.db")
     try:
         opened.until(lambda: bool(opened.events("ready")))
+        opened.type("\x1bOP")
+        opened.until(lambda: opened.shows("[1 Chat"))
         yield opened
     finally:
         opened.close()

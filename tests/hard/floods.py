@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.benchmark.output import say
-from tests.benchmark.terminal import Terminal, terminal
+from tests.benchmark.terminal import CHAT, Terminal, terminal
 from tests.hard.load import CLEAR, LETTERS
 from tests.support.mcp_case import SUPPORT
 
@@ -74,6 +74,7 @@ def flooded(flood: str, seconds: float) -> Row:
         argv += ["--set", "discovery.embedding_model=none"]
         with terminal(argv, environment, rows=36) as opened:
             opened.read_until(b"1/1 up")
+            opened.seconds_until(CHAT, b"[1 Chat")
             row.start = row.most = memory(opened.pid)
             _type(opened, seconds, row)
             began = time.perf_counter()

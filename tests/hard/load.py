@@ -22,7 +22,7 @@ from pathlib import Path
 
 from tests.benchmark.keys import BARE
 from tests.benchmark.output import say
-from tests.benchmark.terminal import Terminal, terminal
+from tests.benchmark.terminal import CHAT, Terminal, terminal
 from tests.hard.world import SERVERS, TOOLS, Catalog, catalogs, multiplied, together, written
 
 LISTING = """
@@ -118,6 +118,7 @@ def toolsight(configuration: Path, servers: int, *, embedding: bool) -> Run:
         argv += [] if embedding else ["--set", "discovery.embedding_model=none"]
         progress = Progress(database, servers, embedding=embedding)
         with terminal(argv, environment, rows=36) as opened:
+            opened.press(CHAT)
             opened.read_until(b"Conversation")
             keys = typed(opened, progress)
             return Run(keys, progress.connected, memory_of(opened.pid))

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Thread
 
 from tests.benchmark.output import say
-from tests.benchmark.terminal import Terminal, terminal
+from tests.benchmark.terminal import CHAT, Terminal, terminal
 from tests.support import light_server
 
 _MEGABYTE, _BAR = 1_000_000, 1.0
@@ -43,6 +43,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             variables = {"TERM": "xterm-256color", "TOOLSIGHT_DB": str(Path(folder) / "hard.db")}
             with terminal(argv, {**os.environ, **variables}) as opened:
+                opened.press(CHAT)
                 opened.read_until(b"Conversation")
                 opened.settle()
                 taken = pasted(opened, text)

@@ -59,7 +59,7 @@ def _share(_context: click.Context, _parameter: click.Parameter, text: str) -> f
 @assuming
 @shared
 @as_json
-def budget(
+def audit(
     as_markdown: bool,
     svg: Path | None,
     baseline: Path | None,

@@ -25,7 +25,7 @@ from inspector.domain.error import ToolsightError
 from inspector.domain.knob import Knob, KnobKind, find_knob
 from widgets import RecordList
 
-_KEYS = "enter changes   a all   d differences   backspace resets   / search"
+_KEYS = "enter changes   a all   c changed   backspace resets   / search"
 _NONE_DIFFERS = "Every setting is at its default. a shows all of them, enter on a profile uses it."
 
 
@@ -49,7 +49,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
     AUTO_FOCUS = "#knobs RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "all", "all settings", id="profile.all"),
-        Binding("d", "only_different", "differences", id="profile.different"),
+        Binding("c", "only_different", "changed", id="profile.different"),
         Binding("slash", "search", "search", id="profile.search", priority=True),
         Binding("backspace", "reset", "reset", id="profile.reset"),
     ]
@@ -59,7 +59,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
         "A setting's value comes from the last of these that sets it: the default, the file's",
         "tool_discovery, the profile, the file's settings, this session. The last column says which.",
         "Twelve settings are in front; a shows all of them, / searches all by name, value and meaning.",
-        "● marks what differs from the default; d shows only that.",
+        "● marks what differs from the default; c shows only that.",
         "✕ marks a setting that stops every turn, ⚠ one that has no effect.",
         "enter changes a setting: a switch flips at once, any other setting opens a dialog.",
         "backspace resets a setting that was changed in this session.",

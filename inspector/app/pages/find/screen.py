@@ -53,7 +53,7 @@ _CHOICES = (
     Choice(WHY_NOT, "w", "why not"),
     Choice(EDIT, "e", "edit"),
     Choice(RANKERS, "c", "rankers"),
-    Choice(STEPS, "t", "steps"),
+    Choice(STEPS, "b", "by step"),
 )
 _INTRO = Content(f"Describe a tool and press enter. Every tool is scored, none is loaded.\n{LETTERS}.")
 _NOTHING_SCORED = "No tool was scored. i goes back to the query."
@@ -75,12 +75,12 @@ class FindScreen(ToolKeys):
         Binding("v", "other_view", "overlaps", id="page.view"),
         Binding("s", f"pane('{SCORE}')", "score", show=False, id="find.score"),
         Binding("c", f"pane('{RANKERS}')", "rankers", show=False, id="find.rankers"),
-        Binding("t", f"pane('{STEPS}')", "steps", show=False, id="find.steps"),
+        Binding("b", f"pane('{STEPS}')", "steps", show=False, id="find.steps"),
         Binding("i", "ask", "query", id="find.ask"),
-        Binding("p", "pick", "your tool", id="find.pick"),
+        Binding("p", "pick", "pick your tool", id="find.pick"),
         Binding("u", "ranker", "ranker", id="find.ranker"),
         Binding("r", "repeat", "again", id="find.repeat"),
-        Binding("x", "save", "save", id="find.save"),
+        Binding("x", "save", "export", id="find.save"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Type what a tool should do and press enter. This search loads nothing, and the model never sees it.",
@@ -88,10 +88,10 @@ class FindScreen(ToolKeys):
         "Tools are listed by rank with their state; grey ones are no results. w or p makes a tool yours.",
         "s score: every part; it subtracts the score of an average tool (A), ✓ means that the parts add up.",
         "w why not: the missing words, additions that were tried, and what the tool to beat has more of.",
-        "e edit: draft only. enter on an addition drafts it, x saves the draft, ctrl+y copies its text.",
+        "e edit: draft only. enter on an addition drafts it, x exports the draft, ctrl+y copies its text.",
         "Of labelled requests: top ten is nDCG@10, 1st right is hit@1. too alike: a cosine of 0.8 or more.",
         "ctrl+r: the server's text or your draft; ctrl+z undoes. Generated requests are easy.",
-        "c rankers: the tool's rank under each; enter: the formula, u uses another. t: a search per step.",
+        "c rankers: the tool's rank under each; enter: the formula, u uses another. b: a search by step.",
         "confidence: how likely a tool does what is asked. score: the sum of its parts. esc: to the list.",
     )
 

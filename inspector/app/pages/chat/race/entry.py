@@ -45,7 +45,7 @@ def before(
     if not has_lab:
         return Content("This session has nothing to race with. `toolsight demo` opens one that has.")
     if file is None:
-        return Content("Ask something in Chat first, or s chooses a scenario.")
+        return Content("Ask something in Chat first, or c chooses a scenario.")
     if file.scenario is None:
         return Content.assemble(("✕ ", "$text-error"), visible(file.problem, limit=400))
     what = "the question is asked" if asked else "the scenario runs"
@@ -57,7 +57,7 @@ def before(
         Content.assemble(("r or enter starts the race", "bold"), f": {what} {where}."),
         Content.styled(spends, "$text-warning") if spends else Content(),
         Content.styled(calls, MUTED),
-        Content.styled("s chooses what is raced, p the profile that races against static binding.", MUTED),
+        Content.styled("c chooses what is raced, p the profile that races against static binding.", MUTED),
     ]
     return Content("\n").join(line for line in lines if line)
 

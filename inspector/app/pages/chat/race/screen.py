@@ -44,14 +44,14 @@ class RaceScreen(PlaybackScreen):
     CSS_PATH = "screen.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,enter", "run", "race", id="race.run"),
-        Binding("x", "export", "slide", id="race.export"),
+        Binding("x", "export", "export", id="race.export"),
         Binding("space", "pause", "pause", id="race.pause"),
         Binding("left", "step(-1)", "step", key_display="← →", id="race.previous"),
         Binding("right", "step(1)", "step", show=False, id="race.next"),
         Binding("plus,equals_sign", "pace(-1)", "faster", key_display="+", id="race.faster"),
         Binding("minus", "pace(1)", "slower", key_display="-", id="race.slower"),
-        Binding("s", "scenario", "scenario", id="race.scenario"),
-        Binding("p", "profile", "profile", id="race.profile"),
+        Binding("c", "scenario", "scenario", id="race.scenario"),
+        Binding("p", "profile", "pick profile", id="race.profile"),
         Binding("up,k", "scroll_text(-1)", "up", show=False, id="race.up"),
         Binding("down,j", "scroll_text(1)", "down", show=False, id="race.down"),
     ]
@@ -62,7 +62,7 @@ class RaceScreen(PlaybackScreen):
         "A side that solves less gets no number: less work for fewer tokens saves nothing.",
         "Calls that need approval are left out, except for tools you allowed for the session.",
         "space pauses, ← → step by model call, + and - change the pace, ↑ ↓ scroll the notes.",
-        "s chooses the question or a scenario that fits the servers, p the profile.",
+        "c chooses the question or a scenario that fits the servers, p the profile.",
         "x exports a slide, a page or a recording. esc stops the runs, then goes back.",
     )
 

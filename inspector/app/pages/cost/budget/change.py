@@ -9,7 +9,7 @@ from inspector.domain.session import Binding, SessionState
 from inspector.engine.tokens.cost.setup_change import ChangeEffect, FirstCall
 from widgets import visible
 
-_HINT = "What if?  d defers or binds a server   p pins a tool   m model   t toolset"
+_HINT = "What if?  d defers or binds a server   P pins a tool   m model   u toolset"
 
 
 def headline(session: SessionState, width: int) -> Content:

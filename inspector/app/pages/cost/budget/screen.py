@@ -40,7 +40,7 @@ class BudgetScreen(TrialScreen):
         Binding("v", "other_view", "usage/budget", id="page.view"),
         Binding("o", "open_all", "open all", id="budget.open"),
         Binding("c", "other_cache", "other cache", id="budget.cache"),
-        Binding("s", "other_plan", "session/assumed", id="budget.plan"),
+        Binding("b", "other_plan", "session/assumed", id="budget.plan"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Budget: the next request against the window, which is tight beyond ┊. Static binds every tool.",
@@ -48,10 +48,10 @@ class BudgetScreen(TrialScreen):
         "Tool tokens so far: spent on tools in all calls, beside static binding.",
         "The table: servers and tools by cost. enter opens a server or a tool, o opens all servers.",
         "chars/4 is the usual estimate; error is its distance from the real count.",
-        "What if: d defers or binds a server, p pins a tool, m changes the model, t the toolset. The line",
+        "What if: d defers or binds a server, P pins a tool, m changes the model, u the toolset. The line",
         "shows the first call and a session, now → then. Nothing changes until a applies it; 0 resets it.",
         "v shows the usage: tokens, cache and cost of each call; enter opens one. ✂: why the cache was lost.",
-        "Strategies: the same calls under five loading strategies. c changes the cache, s the session.",
+        "Strategies: the same calls under five. c changes the cache, b this session for an assumed one.",
         "Dollars cover calls and sessions with their searches, at prompt cache prices.",
     )
 

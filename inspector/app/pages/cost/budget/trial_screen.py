@@ -27,9 +27,9 @@ class TrialScreen(ToolKeys):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d", "defer", "defer/bind", id="budget.defer"),
-        Binding("p", "pin", "pin", id="budget.pin"),
+        Binding("P", "pin", "pin", id="budget.pin"),
         Binding("m", "other_model", "model", id="budget.model"),
-        Binding("t", "other_toolset", "toolset", id="budget.toolset"),
+        Binding("u", "other_toolset", "use toolset", id="budget.toolset"),
         Binding("a", "apply", "apply", id="budget.apply"),
         Binding("0", "reset", "reset", id="budget.reset"),
     ]
@@ -85,7 +85,7 @@ class TrialScreen(ToolKeys):
     def action_pin(self) -> None:
         """Try pinning or unpinning the tool of the row."""
         if not self._row or is_server(self._row):
-            self.notify("p pins a tool: enter opens a server, then choose one of its tools.", markup=False)
+            self.notify("P pins a tool: enter opens a server, then choose one of its tools.", markup=False)
             return
         self._try(lambda trial: trial.toggle_pin(self._row))
 

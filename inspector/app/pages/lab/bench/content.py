@@ -128,14 +128,14 @@ def _progress(state: State, width: int) -> Content:
     if now is None:
         return Content.styled("Starting …", MUTED)
     left = f"   about {duration(now.seconds_left)} left" if now.seconds_left is not None else ""
-    room = max(min(24, width - 64), 6)
+    room = max(min(24, width - 66), 6)
     full = round(now.share * room)
     return Content.assemble(
         (_LINE * full, "$primary"),
         (_LINE * (room - full), "$border"),
         (f" {now.ranker}", "bold"),
         f" {now.number}/{now.of}   {now.done} of {count(now.total, 'request')}{left}",
-        ("   x stops", MUTED),
+        ("   esc stops", MUTED),
     )
 
 

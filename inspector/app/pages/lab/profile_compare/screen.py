@@ -41,12 +41,12 @@ class ProfileCompareScreen(LabScreen):
         Binding("v", "other_view", "scenarios", id="page.view"),
         Binding("space", "choose", "choose", id="profiles.choose"),
         Binding("r", "run", "run", id="profiles.run"),
-        Binding("s", "scenario", "scenario", id="profiles.scenario"),
+        Binding("c", "scenario", "scenario", id="profiles.scenario"),
         Binding("left", "shift(-1)", "left", show=False, id="profiles.left"),
         Binding("right", "shift(1)", "more profiles", key_display="← →", id="profiles.right"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "s chooses the scenario. v on the page “scenarios” brings the one there.",
+        "c chooses the scenario. v on the page “scenarios” brings the one there.",
         "space chooses a profile, r or enter runs the scenario under each chosen one in turn.",
         "Every run has fresh servers and the same script; what it may call depends on the profile.",
         "The scenario's own settings apply under every profile, yours only under the session's profile.",

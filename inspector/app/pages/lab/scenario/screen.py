@@ -72,7 +72,7 @@ class GuardLabScreen(LabScreen):
         Binding("home", f"step(-{_ALL})", "first step", show=False, priority=True, id="lab.first"),
         Binding("end", f"step({_ALL})", "last step", show=False, priority=True, id="lab.last"),
         Binding("r", "run", "run", id="lab.run"),
-        Binding("p", "profile", "profile", id="lab.profile"),
+        Binding("p", "profile", "pick profile", id="lab.profile"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "enter runs a scenario: fresh servers, the real loop, a scripted model, a clock that skips waiting.",

@@ -23,17 +23,17 @@ class AccessScreen(ToolKeys):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#access-users RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "see_as", "view as", id="access.see_as"),
-        Binding("d", "compare", "compare with", id="access.compare"),
-        Binding("x", "expert", "expert", id="access.expert"),
+        Binding("a", "see_as", "view as", id="access.see_as"),
+        Binding("c", "compare", "compare with", id="access.compare"),
+        Binding("u", "expert", "expert", id="access.expert"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Every user of the policy, with the number of tools by server. Below, the chosen user's tools, each",
         "with the grants that cover it; a tool that no grant covers does not exist for that user.",
-        "d marks a user to compare the others with. + only the chosen user, − only the marked one.",
-        "x looks through the next expert, whose allowlist narrows every grant. s begins a session as",
+        "c marks a user to compare the others with. + only the chosen user, − only the marked one.",
+        "u looks through the next expert, whose allowlist narrows every grant. a begins a session as",
         "the chosen user.",
-        "Viewed as a user, the page has only that user's tools, and s leads back to the administrator.",
+        "Viewed as a user, the page has only that user's tools, and a leads back to the administrator.",
     )
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
 NO_SERVER = "The configuration has no servers. Add one to its file and restart."
 _LABELS, _NAMES = 14, 4
 _TRUSTED = "trusted: what it says only reads is called without asking (t asks again)"
-_NOT_TRUSTED = "not trusted: you are asked, also about what it says only reads (t trusts)"
+_NOT_TRUSTED = "not trusted: you are asked, also about what it says only reads (T trusts)"
 
 
 def server_title(server: ServerState, width: int) -> Content:

@@ -33,14 +33,14 @@ class ClientsScreen(ToolKeys):
     AUTO_FOCUS = "#clients RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "other_view", "request", id="page.view"),
-        Binding("d", "declare", "declare as it", id="clients.declare"),
+        Binding("a", "declare", "declare as it", id="clients.declare"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "What the model of a real client gets of these tools. v shows Toolsight's own next request.",
         "first call: tokens of tools before any search. refused: tools that the model never gets.",
         "cut: descriptions and instructions that end early there; the text beside the list shows where.",
         "Each rule is as sure as the weakest fact behind it: ● ◐ ○ say how sure, the text names the sources.",
-        "d reconnects the servers and declares what the client declares: many list other tools then.",
+        "a reconnects the servers and declares what the client declares: many list other tools then.",
         "No server learns a folder this way; only your consent at the start allows that.",
         "enter reads the chosen client or tool, esc goes back to the lists.",
         "In Search, u chooses a client's ranker: claude-code, codex, vscode, anthropic-bm25, regex.",

@@ -39,7 +39,7 @@ class MarketplaceScreen(BaseScreen):
     AUTO_FOCUS = "#plugins RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("i", "install", "install", id="marketplace.install"),
-        Binding("d", "remove", "remove", id="marketplace.remove"),
+        Binding("delete,backspace", "remove", "remove", id="marketplace.remove"),
         Binding("f", "ask", "find", id="marketplace.find"),
         Binding("v", "read", "read", id="marketplace.read"),
     ]
@@ -49,7 +49,7 @@ class MarketplaceScreen(BaseScreen):
         "f: describe what you need; enter lists plugins that may do it, without installed ones.",
         "enter or i shows the exact command and the change of the file, then asks.",
         "The server starts first; if it fails, the file and the session stay as they were.",
-        "d removes an installed plugin's server from the file and the session, and keeps a backup.",
+        "delete removes an installed plugin's server from the file and the session, and keeps a backup.",
         "What a plugin says about its files and its network is its publisher's word. Nobody checks it.",
         "v reads the chosen plugin, esc goes back to the list.",
     )
@@ -172,7 +172,7 @@ class MarketplaceScreen(BaseScreen):
         if plugin is None:
             self.warn("Put the cursor on a plugin first.")
         elif server := self.session.marketplace.server_of(plugin):
-            self.warn(f"It is installed as {server}. d removes that server.")
+            self.warn(f"It is installed as {server}. delete removes that server.")
         elif plugin.package.obstacle:
             self.warn(
                 f"It cannot be installed: {visible(plugin.package.obstacle, limit=200, newlines=False)}."

@@ -37,7 +37,7 @@ LOCATED = (
 READING = "Reading the registry …"
 SEARCHING = "Searching by meaning …"
 EMPTY = (
-    "The registry is empty. Press s to save the connected servers' tools.\n"
+    "The registry is empty. Press i to import the connected servers' tools.\n"
     "`toolsight registry import FILE` reads a stored answer to tools/list, or an export."
 )
 NOTHING_SEEN = "The registry has no tool that you may see."

@@ -21,7 +21,7 @@ class Filling(ToolKeys):
     """A page with a registry that can be filled; `action_again` shows what is there then."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "sync", "sync", id="registry.sync"),
+        Binding("i", "sync", "import", id="registry.sync"),
         Binding("m", "embed", "embed", id="registry.embed"),
     ]
 

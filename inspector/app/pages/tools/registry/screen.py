@@ -34,11 +34,11 @@ class RegistryScreen(Finding):
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "The registry keeps tools with every version, whether or not their servers are connected.",
-        "s saves the tools of the connected servers; another definition is a new version.",
+        "i imports the tools of the connected servers; another definition is a new version.",
         "/ narrows the list to ids that contain a text; f finds tools by meaning, esc goes back to the list.",
         "cosine: of the request with a tool's name and description, 1 for the same. Only what is embedded",
         "is found: m embeds the rest, the first line of the app shows how far it is and stops it.",
-        "p includes peers' registries (federation.peers), which are read-only.",
+        "o includes peers' registries (federation.peers), which are read-only.",
         "Right: what each version of the tool changed, the newest first.",
         "enter opens a tool whose server is connected; w, e and l work for these, too.",
         "`toolsight registry` imports and exports; `toolsight --registry` opens the app on these tools;",

@@ -42,8 +42,8 @@ class EventsScreen(BaseScreen):
         "`toolsight sessions show` prints the same without the app.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("t", "next_group", "group"),
-        Binding("x", "export", "export"),
+        Binding("t", "next_group", "group", id="trace.group"),
+        Binding("x", "export", "export", id="events.export"),
     ]
 
     def __init__(self) -> None:

@@ -29,9 +29,9 @@ class FlowScreen(BaseScreen):
     AUTO_FOCUS = "#flow-tools RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "go", "what follows", priority=True, id="flow.go"),
-        Binding("p", "persona", "persona", id="flow.persona"),
+        Binding("p", "persona", "pick persona", id="flow.persona"),
         Binding("r", "again", "read again", id="flow.again"),
-        Binding("t", "tool", "open tool", id="flow.tool"),
+        Binding("o", "tool", "open tool", id="flow.tool"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Left: the tools that a persona called, the most called first. Right: what it called after one.",
@@ -40,7 +40,7 @@ class FlowScreen(BaseScreen):
         "at least: the lower end of the 95 % interval of that share: a few calls are not sure.",
         "Muted: below inertia.min_probability or inertia.min_low, so never bound ahead.",
         "▸ is the tool that the session called last, also in a replay. Only calls of a model count.",
-        "enter goes to what follows the tool on the right; t opens a tool. p chooses another persona.",
+        "enter goes to what follows the tool on the right; o opens a tool. p picks another persona.",
         "r reads the sessions again. `toolsight sessions next` prints the same, and scores recorded runs.",
     )
 

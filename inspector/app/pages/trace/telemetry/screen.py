@@ -44,7 +44,7 @@ class TelemetryScreen(BaseScreen):
         "r reads all sessions again, esc stops reading. `toolsight sessions metrics` prints the same.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("t", "next_group", "group"),
+        Binding("t", "next_group", "group", id="trace.group"),
         Binding("a", "scope", "this or all"),
         Binding("r", "again", "read again", id="telemetry.again"),
     ]
