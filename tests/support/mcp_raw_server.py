@@ -114,6 +114,8 @@ def flood() -> None:
     # An endless line has no place for anything else.
     lock = LOCK if each.endswith(b"\n") else threading.Lock()
     while True:
+        # A lock is not fair: whoever takes it again at once keeps an answer waiting for seconds.
+        FREE.wait()
         with lock:
             put(target, block)
 
@@ -125,6 +127,8 @@ def put(target: int, data: bytes) -> None:
 
 
 LOCK = threading.Lock()
+FREE = threading.Event()
+FREE.set()
 
 
 def serve_stdio() -> None:
@@ -133,8 +137,10 @@ def serve_stdio() -> None:
         if "id" not in request or "method" not in request:
             continue
         data = written(request)
+        FREE.clear()
         with LOCK:
             put(1, (GARBAGE if RAW == "garbage" else b"") + data + b"\n")
+        FREE.set()
         if FLOOD and request["method"] == "tools/list" and threading.active_count() == 1:
             threading.Thread(target=flood, daemon=True).start()
 

@@ -74,8 +74,8 @@ class ModelRequested(Event):
     def summary(self) -> str:
         thinks = ", has to think" if self.think else ""
         resent = f", {count(self.resent, 'token')} resent: {self.change}" if self.resent and self.same else ""
-        tools, used = count(len(self.bound), "tool"), count(self.tokens.used, "token")
-        return f"call {self.call}: {tools}, {used}{resent}{thinks}"
+        tools, sent = count(len(self.bound), "tool"), count(self.tokens.input, "token")
+        return f"call {self.call}: {tools}, {sent}{resent}{thinks}"
 
 
 @dataclass(frozen=True, slots=True)
