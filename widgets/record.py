@@ -153,19 +153,28 @@ def _cell_width(content: Content | str) -> int:
     return cell(content).cell_length
 
 
-def empty_columns(columns: Sequence[Column], records: Sequence[Record]) -> frozenset[int]:
-    """Return the columns that no record fills."""
-    return frozenset(
-        index
-        for index in range(len(columns))
-        if records and not any(index < len(record.cells) and record.cells[index] for record in records)
-    )
+def silent_columns(columns: Sequence[Column], records: Sequence[Record]) -> frozenset[int]:
+    """Return the columns that tell no row from another: all are empty, or several texts are the same.
+
+    Numbers that happen to be equal are kept.
+    """
+
+    def says(record: Record, index: int) -> str:
+        return str(record.cells[index]) if index < len(record.cells) else ""
+
+    def is_silent(index: int) -> bool:
+        first, is_text = says(records[0], index), columns[index].align == "left"
+        return (not first or (is_text and len(records) > 1)) and all(says(one, index) == first for one in records)
+
+    return frozenset(index for index in range(len(columns)) if records and is_silent(index))
 
 
 def layout(
-    columns: Sequence[Column], naturals: Sequence[int], width: int, empty: Collection[int] = ()
+    columns: Sequence[Column], naturals: Sequence[int], width: int, silent: Collection[int] = ()
 ) -> dict[int, int]:
-    """Fit columns into `width` cells. The `empty` ones give way before a name is shortened.
+    """Fit columns into `width` cells. The `silent` ones give way before the main column is shortened.
+
+    The main column holds names, or has the greatest weight of those that grow.
 
     Returns:
         The width of each shown column by index, in order. Widths and gaps add up to at most `width`.
@@ -176,9 +185,18 @@ def layout(
         if column.hide_below is None or width >= column.hide_below
     ]
     widths = _fitted(list(shown), columns, naturals, width)
-    if any(part < naturals[index] and columns[index].shorten == "name" for index, part in widths.items()):
-        return _fitted([index for index in shown if index not in empty], columns, naturals, width)
+    main = _main(widths, columns)
+    if any(widths[index] < naturals[index] for index in main):
+        return _fitted(
+            [index for index in shown if index in main or index not in silent], columns, naturals, width
+        )
     return widths
+
+
+def _main(shown: Collection[int], columns: Sequence[Column]) -> frozenset[int]:
+    names = frozenset(index for index in shown if columns[index].shorten == "name")
+    growing = [index for index in shown if columns[index].width is None and columns[index].align == "left"]
+    return names or frozenset([max(growing, key=lambda index: columns[index].weight)] if growing else ())
 
 
 def _fitted(

@@ -13,16 +13,15 @@ from textual.strip import Strip
 
 from widgets.line import Painter, component
 from widgets.names import shortened
-from widgets.record import GAP, Column, Record, cell, cell_text, empty_columns, layout, natural_widths
+from widgets.record import GAP, Column, Record, cell, cell_text, layout, natural_widths, silent_columns
 from widgets.text import middle, plain, restyled, shorten
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The names of a column and what is shown of them in `width` cells."""
+    """The names of a column and what is shown of them in some width."""
 
     records: Sequence[Record]
-    width: int
     texts: list[str]
     shown: dict[str, str]
 
@@ -70,10 +69,10 @@ class RecordCanvas(ScrollView):
         self._header_lines = 1 if header else 0
         self._lines = lines
         self._naturals = natural_widths(self.columns, ())
-        self._empty: frozenset[int] = frozenset()
+        self._silent: frozenset[int] = frozenset()
         self._widths: dict[int, int] = {}
         self._measured: Sequence[Record] = ()
-        self._names: dict[int, _Names] = {}
+        self._names: dict[tuple[int, int], _Names] = {}
         self._flashing: str | None = None
         self._painter = Painter(self)
 
@@ -86,13 +85,15 @@ class RecordCanvas(ScrollView):
         """Lay the columns out for all records, so that a filter does not shift them."""
         self._measured = records
         self._naturals = natural_widths(self.columns, records)
-        self._empty = empty_columns(self.columns, records)
+        self._silent = silent_columns(self.columns, records)
         self.lay_out()
         self.refresh()
 
     def lay_out(self) -> None:
         """Fit the columns into the width of now."""
-        self._widths = layout(self.columns, self._naturals, self._text_width, self._empty)
+        widths = layout(self.columns, self._naturals, self._text_width, self._silent)
+        if widths != self._widths:
+            self._widths, self._names = widths, {}
 
     def flash(self, key: str, seconds: float = 0.8) -> None:
         """Highlight a row briefly; does nothing when animations are off."""
@@ -148,13 +149,19 @@ class RecordCanvas(ScrollView):
         )
 
     def _cells(self, cells: Sequence[Content | str]) -> list[Content]:
+        """Fit the cells into their columns; as in a spreadsheet, a long one runs on over empty neighbors."""
+        shown = [index for index in self._widths if index < len(cells)]
         pieces: list[Content] = []
-        for index, width in self._widths.items():
-            column = self.columns[index]
-            text = self._fitted(index, cell(cells[index]), width) if index < len(cells) else Content()
+        while shown:
+            index = shown.pop(0)
+            content, width = cell(cells[index]), self._widths[index]
+            is_right = self.columns[index].align == "right"
+            while not is_right and content.cell_length > width and shown and not cells[shown[0]]:
+                width += GAP + self._widths[shown.pop(0)]
+            text = self._fitted(index, content, width)
             blank = width - text.cell_length
             pieces += [Content(" " * GAP)] if pieces else []
-            pieces.append(text.pad_left(blank) if column.align == "right" else text.pad_right(blank))
+            pieces.append(text.pad_left(blank) if is_right else text.pad_right(blank))
         return pieces
 
     def _fitted(self, index: int, content: Content, width: int) -> Content:
@@ -166,12 +173,12 @@ class RecordCanvas(ScrollView):
 
     def _shortened(self, index: int, width: int) -> dict[str, str]:
         """Return what to show of a column's names; they are shortened again only where they changed."""
-        made = self._names.get(index)
-        if made is None or made.records is not self._measured or made.width != width:
+        made = self._names.get((index, width))
+        if made is None or made.records is not self._measured:
             texts = [cell_text(one.cells[index]) for one in self._measured if index < len(one.cells)]
-            is_same = made is not None and made.width == width and made.texts == texts
+            is_same = made is not None and made.texts == texts
             shown = made.shown if made is not None and is_same else shortened(texts, width)
-            made = self._names[index] = _Names(self._measured, width, texts, shown)
+            made = self._names[index, width] = _Names(self._measured, texts, shown)
         return made.shown
 
     def _empty_line(self, y: int, width: int) -> Strip:

@@ -1,5 +1,6 @@
 """The conversation as a model receives it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,11 @@ class ToolCall:
     name: str
     arguments: JsonObject
     error: str = ""
+
+
+def answer_texts(text: str, calls: Sequence[ToolCall]) -> tuple[str, ...]:
+    """What a model wrote in an answer: its text, and each call as its name and its arguments."""
+    return tuple(filter(None, (text, *(f"{call.name}{compact(dict(call.arguments))}" for call in calls))))
 
 
 @dataclass(frozen=True, slots=True)

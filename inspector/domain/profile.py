@@ -45,7 +45,6 @@ PROFILES: Mapping[str, Profile] = {
             {
                 "discovery.enabled": False,
                 "binding.policy": "all",
-                "chat.server_instructions": True,
                 **_QUIET,
             },
         ),

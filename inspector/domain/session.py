@@ -126,8 +126,9 @@ class CallCost:
     """What one model call cost. `call` counts model calls; `at` is when it was sent, in seconds since 1970.
 
     `static_tools` is what binding every permitted tool would have cost. `charge` is how a prompt cache on
-    `terms` charges its input, as computed; `breakpoints` are the marks that were sent for it. `reported_…`
-    are the provider's own counts, None if it reports none: see `Usage`.
+    `terms` charges its input, as computed; `breakpoints` are the marks that were sent for it. `answer` is the
+    answer's tokens as counted here. `reported_…` are the provider's own counts, None if it reports none: see
+    `Usage`.
     """
 
     call: int
@@ -136,6 +137,7 @@ class CallCost:
     charge: Charge = Charge()
     terms: CacheTerms = UNCACHED
     at: float = 0.0
+    answer: int = 0
     reported_input: int | None = None
     reported_output: int | None = None
     reported_read: int | None = None

@@ -277,7 +277,9 @@ class ChatSettings:
         "the system prompt; if tools are deferred, a note about searching is added",
     )
     server_instructions: bool = knob(
-        False, "add the instructions that the servers send to the system prompt, as most clients do"
+        False,
+        "add the servers' instructions to the system prompt even while tools are deferred; "
+        "a catalog bound whole always has them",
     )
     written_calls: bool = knob(
         True,

@@ -197,7 +197,7 @@ async def test_an_edit_at_the_server_shows_each_tools_rank_before_and_after() ->
         better = replace(lists, description="Refund a late order. Refund orders that are late.")
         rig.servers["shop"].change([better, refunds])
         await until(pilot, lambda: found.shown[0].key == "shop:list_orders")
-        assert [str(row.cells[1]) for row in found.shown[:2]] == ["2", "1"]
+        assert [str(row.cells[2]).rpartition(" was ")[2] for row in found.shown[:2]] == ["2", "1"]
 
 
 async def test_u_changes_the_ranker_of_the_session_and_searches_again() -> None:

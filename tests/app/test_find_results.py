@@ -195,7 +195,7 @@ def _rows(*outcomes: Outcome, bound: Collection[str] = (), scored: int = 0) -> t
 
 def _told(rows: Iterable[Record]) -> list[str]:
     """The rank, the tool and the state of each row."""
-    return [" ".join(filter(None, map(str, (*row.cells[:2], row.cells[-1])))) for row in rows]
+    return [" ".join(filter(None, map(str, row.cells[:3]))) for row in rows]
 
 
 def test_every_tool_stands_at_its_rank_and_has_its_state_in_its_row() -> None:
@@ -251,13 +251,15 @@ def test_the_list_says_which_ranks_it_leaves_out_and_why() -> None:
     ]
 
 
-def test_a_rank_that_has_changed_is_beside_the_one_before() -> None:
+def test_a_rank_that_has_changed_stands_with_the_one_before() -> None:
     hits = tuple(_hit(rank, Outcome.FOUND) for rank in (1, 2, 3))
     report = SearchReport(SearchRequest("order"), "bm25", hits)
     before = content.moved(report, {"s:t1": 1, "s:t2": 14, "s:gone": 3})
-    assert [str(row.cells[1]) for row in content.rows(report, (), before)] == ["", "14", ""]
-    assert [column.header for column in content.columns(before)][:2] == ["#", "was"]
-    assert content.columns({}) == content.COLUMNS
+    assert [str(row.cells[2]) for row in content.rows(report, (), before)] == [
+        "found",
+        "found was 14",
+        "found",
+    ]
 
 
 def _nothing() -> SearchReport:
@@ -271,7 +273,7 @@ def test_a_search_that_finds_nothing_says_so_and_greys_what_came_closest() -> No
     rows = content.rows(_nothing(), bound=())
     assert [row.key for row in rows] == ["s:t1", "s:t2"]
     assert {row.tone for row in rows} == {"muted"}
-    assert str(rows[0].cells[-1]) == "no tool fits"
+    assert str(rows[0].cells[2]) == "no tool fits"
     first, second = facts.facts(_nothing()).plain.splitlines()
     assert "nothing   confidence 12 %, found needs 30 %" in first
     assert second == "⚠ no tool fits; a model would get none   l loads any tool"
@@ -402,7 +404,7 @@ def test_an_own_tool_far_below_the_others_follows_them_with_its_rank() -> None:
         "1 s:t1 found",
         "── no word in common",
         "… ranks 2–610 not shown",
-        "▸611 s:t611 no match",
+        "▸611 s:t611",
         "… ranks 612–716 not shown",
     ]
     assert own_line(Own(far.tool_id, far, 716), (), 60).plain.startswith("▸ 611 of 716  s:t611")

@@ -242,7 +242,7 @@ async def test_the_score_is_that_of_the_list_also_once_vectors_have_arrived() ->
         screen.show_view(screen.view)
         await until(pilot, lambda: said(pilot, "#verdict") != before)
         row = next(row for row in screen.query_one("#found", RecordList).records if row.key == TOOL)
-        assert f"score {row.cells[3]}" in said(pilot, "#verdict")
+        assert f"score {row.cells[4]}" in said(pilot, "#verdict")
 
 
 async def test_a_proposal_is_taken_as_a_draft_that_reaches_the_promised_rank() -> None:

@@ -70,8 +70,8 @@ async def test_a_server_tells_what_is_held_for_it() -> None:
         rows = CatalogRows()
         rows.update(state, rig.bench.catalog)
         listed = {row.key: row for row in rows.shown()}
-        assert listed[server_key("weather")].cells[2] == "1"
-        assert str(listed[ID].cells[1]) == f"{SIGN} held"
+        assert listed[server_key("weather")].cells[1] == "1"
+        assert str(listed[ID].cells[2]) == f"{SIGN} held"
         assert "1 tool as before once it is back" in server_facts(state.servers["weather"], held=1).plain
 
 

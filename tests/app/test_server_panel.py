@@ -43,7 +43,7 @@ def test_every_state_is_an_icon_and_a_word(phase: ServerPhase) -> None:
     rows = CatalogRows()
     rows.update(SessionState(servers={"a": ServerState("a", phase)}), Catalog(()))
     (row,) = rows.shown()
-    assert str(row.cells[1]) == WORDS[phase]
+    assert str(row.cells[2]) == WORDS[phase]
     assert WORDS[phase] in server_title(ServerState("a", phase), 80).plain
 
 

@@ -44,15 +44,15 @@ async def test_every_tool_stands_below_its_server_with_its_state_and_tokens() ->
         assert names(pilot) == EVERYTHING
         cells = {row.copy: [str(cell) for cell in row.cells] for row in rows(pilot).shown}
         server, tool = rig.bench.state.servers["weather"], rig.bench.state.tools[FORECAST]
-        assert cells["weather"][:4] == ["▾ weather", "✓ ready", "1", str(server.tokens)]
+        assert cells["weather"][:4] == ["▾ weather", "1", "✓ ready", str(server.tokens)]
         assert cells[FORECAST] == [
             "  get_forecast",
-            "○ deferred",
             "",
+            "○ deferred",
             str(tool.tokens),
             "Forecast for a city.",
         ]
-        assert cells["calc:evaluate"][1] == "⌂ pinned"
+        assert cells["calc:evaluate"][2] == "⌂ pinned"
 
 
 async def test_space_folds_a_server_and_unfolds_it_again() -> None:

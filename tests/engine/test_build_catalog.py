@@ -207,12 +207,19 @@ def test_tools_with_any_text_are_taken_in(server: str, name: str, description: s
         assert catalog.event.entries[0].tokens > len(SEARCH_TOOLS)
 
 
-def test_the_model_gets_the_instructions_of_servers_only_where_a_setting_says_so() -> None:
+ALL_INSTRUCTIONS = (
+    "Instructions of server shop:\nAsk before a refund.\n\nInstructions of server weather:\nCities only."
+)
+
+
+def test_with_deferred_tools_the_model_gets_server_instructions_only_if_a_setting_says_so() -> None:
     assert built().event.instructions == ""
-    told = built(chat__server_instructions=True).event.instructions
-    assert told == (
-        "Instructions of server shop:\nAsk before a refund.\n\nInstructions of server weather:\nCities only."
-    )
+    assert built(chat__server_instructions=True).event.instructions == ALL_INSTRUCTIONS
+
+
+@pytest.mark.parametrize("whole", [{"discovery__enabled": False}, {"binding__policy": "all"}])
+def test_a_catalog_bound_whole_keeps_the_servers_instructions(whole: dict[str, Any]) -> None:
+    assert built(**whole).event.instructions == ALL_INSTRUCTIONS
 
 
 def test_instructions_of_a_server_outside_the_toolset_are_never_given() -> None:

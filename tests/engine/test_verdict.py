@@ -67,6 +67,17 @@ def test_without_prices_no_dollars_are_said() -> None:
     assert "$" not in Verdict(84, BreakEven(213, 26, 1593), None, None).text
 
 
+@pytest.mark.parametrize(
+    ("static", "answer"), [(0.30, Answer.PAYS), (0.19, Answer.COSTS), (0.10, Answer.COSTS)]
+)
+def test_a_recorded_session_is_judged_by_what_it_cost_and_assumes_nothing(
+    static: float, answer: Answer
+) -> None:
+    found = Verdict(84, BreakEven(213, 26, 1593), static, 0.19, is_recorded=True)
+    assert found.answer is answer
+    assert found.text == f"This session: $0.19 with discovery, ${static:.2f} with all bound."
+
+
 class Counted(CharacterCounter):
     """Counts how often it counts."""
 

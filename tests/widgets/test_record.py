@@ -1,11 +1,12 @@
 """Columns fit into any width, and numbers are whole or not there."""
 
+import pytest
 from hypothesis import given, strategies as st
 from textual.content import Content
 
 from tests.widgets.hostile import HOSTILE, LONG
 from widgets import Column, Record
-from widgets.record import GAP, empty_columns, layout, natural_widths
+from widgets.record import GAP, layout, natural_widths, silent_columns
 
 COLUMNS = st.lists(
     st.builds(
@@ -61,14 +62,18 @@ def test_a_number_column_is_as_wide_as_its_widest_number() -> None:
     assert natural_widths(columns, records)[1] == len("1,000,000")
 
 
-def test_a_column_that_no_row_fills_gives_way_before_a_name_does() -> None:
-    columns = (Column("tool", shorten="name"), Column("uses", "uses", align="right"), Column("n", width=4))
-    records = [Record("a", ("shop:list_orders", "", "1")), Record("b", ("shop:get_order", Content(), "2"))]
-    naturals, empty = natural_widths(columns, records), empty_columns(columns, records)
-    assert empty == {1}
-    assert list(layout(columns, naturals, 28, empty)) == [0, 1, 2]
-    assert layout(columns, naturals, 24, empty) == {0: 18, 2: 4}
-    assert empty_columns(columns, ()) == frozenset()
+@pytest.mark.parametrize("said", ["", "pinned"])
+def test_a_column_that_is_empty_or_says_the_same_in_every_row_gives_way_before_a_name_does(said: str) -> None:
+    columns = (Column("tool", shorten="name"), Column("last", "last"), Column("n", width=4))
+    records = [
+        Record("a", ("shop:list_orders", said, "1")),
+        Record("b", ("shop:get_order", Content(said), "2")),
+    ]
+    naturals, silent = natural_widths(columns, records), silent_columns(columns, records)
+    assert silent == {1}
+    assert list(layout(columns, naturals, 30, silent)) == [0, 1, 2]
+    assert layout(columns, naturals, 24, silent) == {0: 18, 2: 4}
+    assert silent_columns(columns, ()) == frozenset()
 
 
 def test_hostile_cells_can_be_measured() -> None:

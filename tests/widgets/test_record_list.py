@@ -283,3 +283,19 @@ async def test_a_flash_lights_a_row_up_only_with_animations() -> None:
         app.animation_level = "full"
         app.made.flash("key 2")
         assert app.made.rows.render_line(2) != still
+
+
+async def test_a_long_cell_runs_on_over_its_empty_neighbors_and_stops_at_a_full_one() -> None:
+    columns = (Column("name", width=8), Column("state", width=8), Column("tokens", align="right"))
+    made = RecordList(
+        columns, [Record("a", ("list_all_orders", "", "1")), Record("b", ("list_all_orders", "held", "2"))]
+    )
+
+    class Shown(App[None]):
+        def compose(self) -> ComposeResult:
+            yield made
+
+    async with Shown().run_test(size=(30, 6)) as pilot:
+        shown = lines(pilot.app)
+        assert shown[0].split() == ["▌list_all_orders", "1"]
+        assert shown[1].split() == ["list_al…", "held", "2"]

@@ -126,7 +126,8 @@ class AnswerStreamed(Event):
 class ModelResponded(Event):
     """A model's answer. `written` is the text that was understood as its calls, if it wrote them as text.
 
-    `message` is the answer's id in an imported transcript: it is the same in every copy of it.
+    `message` is the answer's id in an imported transcript: it is the same in every copy of it. `counted` are
+    the answer's tokens as counted here, for providers that report none.
     """
 
     kind: ClassVar[str] = "response"
@@ -140,6 +141,7 @@ class ModelResponded(Event):
     thought: bool = False
     written: str = ""
     message: str = ""
+    counted: int = 0
 
     def summary(self) -> str:
         calls = "thinks" if self.thought else ", ".join(call.name for call in self.tool_calls)

@@ -50,6 +50,7 @@ def _model_responded(event: ModelResponded, state: SessionState) -> SessionState
     if costs and costs[-1].call == event.call:
         reported = replace(
             costs[-1],
+            answer=event.counted,
             reported_input=usage.input_tokens,
             reported_output=usage.output_tokens,
             reported_read=usage.cached_tokens,

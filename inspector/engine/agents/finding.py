@@ -94,7 +94,8 @@ Answer = tuple[str, Usage]
 class Findings:
     """One session, summed up. `agent` is "" for a session of Toolsight's own.
 
-    `reported` is the sum of `answers`, each of which may be a copy of another session's.
+    `sent` are the tokens of all requests as counted here. `reported` is the sum of `answers`, each of which
+    may be a copy of another session's.
     """
 
     session: str
@@ -102,6 +103,7 @@ class Findings:
     model: str = ""
     model_calls: int = 0
     searches: int = 0
+    sent: int = 0
     servers: dict[str, ServerUse] = field(default_factory=dict)
     misses: tuple[Miss, ...] = ()
     rewrites: tuple[CacheRewrite, ...] = ()
@@ -159,6 +161,7 @@ def _note_use(found: Findings, event: Event, tokens: dict[str, int]) -> None:
     match event:
         case ModelRequested():
             found.model_calls += 1
+            found.sent += event.tokens.input
             for tool_id in event.bound:
                 found.server_of(tool_id).tokens += tokens.get(tool_id, 0)
         case SearchPerformed(by="model"):

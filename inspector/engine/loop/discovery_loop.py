@@ -215,6 +215,7 @@ class DiscoveryLoop:
                 milliseconds=elapsed,
                 thought=think,
                 written=written,
+                counted=self._binder.answer(reply),
             )
         )
         return reply

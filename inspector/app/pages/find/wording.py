@@ -25,9 +25,10 @@ def score(value: float) -> str:
     return f"{value:.3f}"
 
 
-def outcome(hit: Hit, bound: bool) -> Content:
-    """Return the tool's outcome, and whether it is loaded by now."""
+def outcome(hit: Hit, bound: bool, *, implied: Outcome | None = None) -> Content:
+    """Return the tool's outcome, unless it is the one that goes without saying, and whether it is loaded."""
     if hit.outcome.is_result and bound:
         before = hit.outcome is Outcome.ALREADY_LOADED
         return Content.styled("● bound before" if before else "● loaded", "$text-success")
-    return Content(f"{'● ' if bound else ''}{_WORDS.get(hit.outcome, hit.outcome.value)}")
+    word = "" if hit.outcome is implied else _WORDS.get(hit.outcome, hit.outcome.value)
+    return Content(" ".join(filter(None, ("●" if bound else "", word))))

@@ -9,7 +9,7 @@ from inspector.domain.budget import Budget
 from inspector.domain.catalog import Catalog
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import BudgetMeasured
-from inspector.domain.message import Message, ModelRequest
+from inspector.domain.message import Message, ModelReply, ModelRequest, answer_texts
 from inspector.domain.precondition import Facts
 from inspector.domain.prompt_cache import EXPIRED, CacheTerms, Charge, PromptCache
 from inspector.domain.settings import SentDelivery
@@ -231,6 +231,10 @@ class Binder:
     def size(self, message: Message) -> int:
         """The tokens that a message adds to a conversation that continues after it."""
         return self._accounting.meter.message(message)
+
+    def answer(self, reply: ModelReply) -> int:
+        """The tokens of an answer, counted as its texts."""
+        return sum(map(self._accounting.meter.text, answer_texts(reply.text, reply.tool_calls)))
 
     def budget(self, request: ModelRequest) -> Budget:
         """The budget of a request."""

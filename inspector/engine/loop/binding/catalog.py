@@ -58,10 +58,8 @@ def build_catalog(
     meta = []
     if manifest.text or catalog.advises:
         meta = [search_tools_definition(manifest.text, offer, advisory=catalog.advises)]
-    told = instructions if settings.chat.server_instructions and instructions is not None else {}
-    servers = {tool.server for tool in tools}
     event = CatalogBuilt(
-        instructions=instructions_text({name: text for name, text in told.items() if name in servers}),
+        instructions=_instructions(instructions or {}, catalog, settings),
         toolset=toolset,
         entries=tuple(CatalogEntry(t.id, meter.tool(t), t.id in catalog.deferred_ids) for t in tools),
         manifest=manifest.text,
@@ -77,6 +75,17 @@ def build_catalog(
         offer=offer,
     )
     return BuiltCatalog(catalog, event)
+
+
+def _instructions(instructions: Mapping[str, str], catalog: Catalog, settings: Settings) -> str:
+    """What servers say about their use, for the system prompt.
+
+    With nothing to search for there is no manifest to carry its first sentences, so all of it goes along.
+    """
+    if catalog.deferred and not settings.chat.server_instructions:
+        return ""
+    servers = {tool.server for tool in catalog.tools}
+    return instructions_text({name: text for name, text in instructions.items() if name in servers})
 
 
 def _offer(tools: Sequence[Tool], configuration: Configuration, settings: Settings) -> SearchOffer:

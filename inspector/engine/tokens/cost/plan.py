@@ -75,7 +75,7 @@ class Plan:
 
     `basis` says where it comes from; `assumed` names the `Assumptions` it uses. `steps` counts the tool calls
     that solve something, 0 if unknown. Found tools stay bound: evictions belong to a policy, not to what a
-    conversation needs.
+    conversation needs. `is_recorded` if the calls were made and not assumed.
     """
 
     tools: tuple[PlannedTool, ...]
@@ -84,6 +84,7 @@ class Plan:
     basis: str = ""
     assumed: tuple[str, ...] = ()
     steps: int = 0
+    is_recorded: bool = False
 
     @property
     def searches(self) -> int:

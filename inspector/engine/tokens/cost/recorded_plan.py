@@ -18,7 +18,7 @@ from inspector.domain.events import (
     ToolLoaded,
     UserSaid,
 )
-from inspector.domain.jsonvalue import compact
+from inspector.domain.message import answer_texts
 from inspector.domain.number import plural
 from inspector.domain.solved import solved_steps
 from inspector.engine.loop.binding.delivery import has_proxy, is_native
@@ -78,7 +78,8 @@ def plan_of(
     names += [] if searched else ["search_tokens", "search_seconds", "search_output", "own_call"]
     names += [] if gated else ["gate_tools", "seed"]
     steps = solved_steps(records)
-    return Plan(tuple(tools), overhead, tuple(calls), "; ".join(notes), tuple(names), steps)
+    basis = "; ".join(notes)
+    return Plan(tuple(tools), overhead, tuple(calls), basis, tuple(names), steps, is_recorded=True)
 
 
 def estimated(text: str) -> int:
@@ -128,8 +129,7 @@ def answer_tokens(event: ModelResponded, count: Callable[[str], int]) -> int:
     """The tokens of an answer, by the provider, or else counted."""
     if event.usage.output_tokens is not None:
         return event.usage.output_tokens
-    texts = [event.text, *(f"{call.name}{compact(dict(call.arguments))}" for call in event.tool_calls)]
-    return sum(count(text) for text in texts if text)
+    return event.counted or sum(map(count, answer_texts(event.text, event.tool_calls)))
 
 
 def _tools(catalog: CatalogBuilt | None, calls: Sequence[_Call]) -> list[PlannedTool]:

@@ -23,16 +23,22 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What holds for so many tools; dollars are of the session with its prompt cache, None without prices."""
+    """What holds for so many tools; dollars are of the session with its prompt cache, None without prices.
+
+    A session that was recorded needs no assumption: it cost what it cost.
+    """
 
     tools: int
     even: BreakEven
     static: float | None
     discovery: float | None
+    is_recorded: bool = False
 
     @property
     def answer(self) -> Answer:
         """`pays` and `costs` hold over the whole range of the assumptions, `depends` in part of it."""
+        if self.is_recorded and self.static is not None and self.discovery is not None:
+            return Answer.PAYS if self.discovery < self.static else Answer.COSTS
         if self.even.high is not None and self.tools >= self.even.high:
             return Answer.PAYS
         if self.even.low is None or self.tools < self.even.low:
@@ -54,7 +60,9 @@ class Verdict:
     @property
     def text(self) -> str:
         """The verdict, from how many tools on it is another, and what a session costs."""
-        return f"{self.short} {self._since}{self._dollars}"
+        if self.is_recorded and self._dollars:
+            return f"This session: {self._dollars}"
+        return f"{self.short} {self._since}{f' An assumed session: {self._dollars}' if self._dollars else ''}"
 
     @property
     def _since(self) -> str:
@@ -72,7 +80,7 @@ class Verdict:
             return ""
         decimals = money_decimals([self.static, self.discovery])
         discovery, static = money(self.discovery, decimals), money(self.static, decimals)
-        return f" An assumed session: {discovery} with discovery, {static} with all bound."
+        return f"{discovery} with discovery, {static} with all bound."
 
 
 def verdict(session: PricedSession) -> Verdict | None:
@@ -81,7 +89,7 @@ def verdict(session: PricedSession) -> Verdict | None:
     if even is None or not session.plan.tools:
         return None
     static, discovery = (session.of(each).cached.dollars for each in (Delivery.STATIC, session.discovery))
-    return Verdict(len(session.plan.tools), even, static, discovery)
+    return Verdict(len(session.plan.tools), even, static, discovery, session.plan.is_recorded)
 
 
 def judge(session: SessionView, stopped: Callable[[], bool] = lambda: False) -> Verdict | None:

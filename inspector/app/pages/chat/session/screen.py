@@ -107,7 +107,9 @@ class SessionScreen(ToolKeys):
         prompt.sent = said or examples[::-1]
         prompt.border_subtitle = _stand_in(session.model)
         self.query_one(BudgetPanel).session = session
-        self.query_one(ToolsPanel).session = session
+        tools = self.query_one(ToolsPanel)
+        tools.ttl = self.session.settings.binding.ttl_seconds
+        tools.session = session
         self.query_one("#feed", RecordList).records = feed_rows(view.feed)
 
     @on(Prompt.Submitted, "#prompt")

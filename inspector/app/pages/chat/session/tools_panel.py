@@ -1,5 +1,7 @@
 """The three panes: loaded, deferred, evicted."""
 
+from collections.abc import Callable
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -9,18 +11,20 @@ from textual.widgets import Tab, Tabs
 from inspector.app.draw.tool_row import COLUMNS, deferred_rows, evicted_rows, loaded_rows, usage
 from inspector.domain.number import tokens
 from inspector.domain.session import Binding, SessionState
-from widgets import RecordList
+from widgets import Record, RecordList
 
-PANES = (
+PANES: tuple[tuple[str, Callable[[SessionState, float], tuple[Record, ...]], str], ...] = (
     ("loaded", loaded_rows, "No tool is loaded yet. Searches load tools."),
-    ("deferred", deferred_rows, "No tool waits for a search."),
-    ("evicted", evicted_rows, "No tool was evicted: no loop, and room for all."),
+    ("deferred", lambda session, _: deferred_rows(session), "No tool waits for a search."),
+    ("evicted", lambda session, _: evicted_rows(session), "No tool was evicted: no loop, and room for all."),
 )
 
 
 class ToolsPanel(Vertical):
     """The tools that the model sees, can find, and lost: as tabs, or all at once if there is room."""
 
+    ttl = 0.0
+    """How many seconds a loaded tool stays after its last use, 0 for as long as there is room."""
     session: reactive[SessionState] = reactive(SessionState(), init=False)
 
     def compose(self) -> ComposeResult:
@@ -28,14 +32,14 @@ class ToolsPanel(Vertical):
         tabs.can_focus = False
         yield tabs
         for name, _, empty in PANES:
-            yield RecordList(COLUMNS, empty=empty, id=f"tools-{name}", classes="pane")
+            yield RecordList(COLUMNS, header=True, empty=empty, id=f"tools-{name}", classes="pane")
 
     def watch_session(self, old: SessionState, session: SessionState) -> None:
         if old.tools is session.tools and old.held is session.held and old.load_order == session.load_order:
             return
         counts = []
         for name, rows_of, _ in PANES:
-            rows = rows_of(session)
+            rows = rows_of(session, self.ttl)
             here = [session.tools[row.key] for row in rows if row.key in session.tools]
             held = f" + {len(rows) - len(here)} held" if len(rows) > len(here) else ""
             counts.append(f"{len(here)} {name}{held}")

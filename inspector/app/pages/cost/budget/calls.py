@@ -59,8 +59,9 @@ def _row(cost: CallCost, spent: str, reported: float | None) -> Record:
 
 
 def call_price(cost: CallCost, prices: Prices) -> float:
-    """Return a call's computed cost in US dollars; the answer counts only if its tokens are reported."""
-    return prices.cost(cost.charge, cost.terms, cost.reported_output or 0)
+    """Return a call's computed cost in US dollars, with its answer as reported or else as counted."""
+    output = cost.answer if cost.reported_output is None else cost.reported_output
+    return prices.cost(cost.charge, cost.terms, output)
 
 
 def _reported(cost: CallCost, dollars: float | None) -> str:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from textual.content import Content
 
@@ -17,13 +16,12 @@ from inspector.engine.discovery.rankers.ranker_list import INFO
 from widgets import Column, Record
 
 COLUMNS = (
-    Column("rank", "#", align="right", width=4, weight=5),
+    Column("rank", "#", align="right", weight=5),
     Column("tool", "tool", shorten="name", min_width=12, weight=9),
+    Column("outcome", "state", min_width=8, weight=3),
     Column("bar", "signals", width=BAR_WIDTH, weight=2, hide_below=48),
-    Column("score", "score", align="right", width=6, weight=6),
-    Column("outcome", "state", min_width=14, weight=3),
+    Column("score", "score", align="right", weight=6),
 )
-_BEFORE = Column("before", "was", align="right", weight=5)
 # Keys of the rows between the tools; no tool id begins like them.
 LINE = "\0line"
 GAP = "\0gap "
@@ -64,46 +62,40 @@ def rows(
     """Return the tools by rank, each with its state, with a line below the results where that is true.
 
     Tools that the request excludes are left out: the list says which ranks they have. `before` holds the
-    ranks that were others in an earlier search, see `moved` and `columns`. `own` is marked and
-    never left out. `suggested` plugins are apart from all tools.
+    ranks that have changed since an earlier search, see `moved`. `own` is marked and never left out.
+    `suggested` plugins are apart from all tools.
     """
     ranks = {hit.tool_id: hit.rank for hit in report.hits}
     hits = report.hits if own.hit is None or own.tool_id in ranks else (*report.hits, own.hit)
     listed = with_gaps(
         hits, lambda hit: hit.outcome not in _EXCLUDED or hit.tool_id == own.tool_id, report.scored
     )
+    end = _end_of_results(listed)
+    rest = listed[len(listed) if end is None else end :]
+    title, implied = _below(report, [hit for hit in rest if isinstance(hit, Hit)])
     full = full_bars(report.hits)
+
+    def state(hit: Hit) -> Content:
+        said = outcome(hit, hit.tool_id in bound, implied=implied)
+        was = Content.styled(f"was {before[hit.tool_id]}", "$accent") if hit.tool_id in before else Content()
+        return Content(" ").join([piece for piece in (said, was) if piece])
+
     ranked = [
-        _gap_row(one) if isinstance(one, Gap) else _row(one, full, bound, is_own=one.tool_id == own.tool_id)
+        _gap_row(one)
+        if isinstance(one, Gap)
+        else _row(one, full, state(one), is_own=one.tool_id == own.tool_id)
         for one in listed
     ]
-    end = _end_of_results(listed)
     if end is not None:
-        ranked.insert(end, _line(report, [hit for hit in listed[end:] if isinstance(hit, Hit)]))
+        ranked.insert(end, Record(LINE, ("", f"── {title}", "", "", ""), tone="muted"))
     plugins = tuple(_plugins(suggested))
-    every = (*ranked, *plugins) if report.results else (*plugins, *ranked)
-    return _with_ranks_before(every, before)
-
-
-def columns(before: Mapping[str, int]) -> tuple[Column, ...]:
-    """Return the columns; with one for the ranks `before` where some have changed."""
-    return (COLUMNS[0], _BEFORE, *COLUMNS[1:]) if before else COLUMNS
+    return (*ranked, *plugins) if report.results else (*plugins, *ranked)
 
 
 def moved(report: SearchReport, before: Mapping[str, int]) -> dict[str, int]:
     """Return the earlier ranks that have changed."""
     ranks = {hit.tool_id: hit.rank for hit in report.hits}
     return {key: was for key, was in before.items() if ranks.get(key, was) != was}
-
-
-def _with_ranks_before(records: tuple[Record, ...], before: Mapping[str, int]) -> tuple[Record, ...]:
-    if not before:
-        return records
-
-    def was(key: str) -> Content:
-        return Content.styled(str(before.get(key, "")), "$accent")
-
-    return tuple(replace(one, cells=(one.cells[0], was(one.key), *one.cells[1:])) for one in records)
 
 
 def _end_of_results(listed: Sequence[Hit | Gap]) -> int | None:
@@ -115,39 +107,37 @@ def _end_of_results(listed: Sequence[Hit | Gap]) -> int | None:
     return max(at for at, is_result in are_results if is_result) + 1
 
 
-def _line(report: SearchReport, rest: Sequence[Hit]) -> Record:
+def _below(report: SearchReport, rest: Sequence[Hit]) -> tuple[str, Outcome | None]:
+    """Name what stands below the results, and the outcome that this name says of every tool there."""
     outcomes = {hit.outcome for hit in rest}
     info = INFO.get(report.ranker)
     if Outcome.OVER_LIMIT in outcomes:
-        title = f"beyond the top {len(report.results)}"
-    elif outcomes == {Outcome.UNLIKELY}:
-        title = "unlikely to fit"
-    elif outcomes == {Outcome.BELOW_FLOOR} and info is not None:
-        title = _TOO_FAR[info.matching]
-    else:
-        title = "not returned"
-    return Record(LINE, ("", f"── {title}", "", "", ""), tone="muted")
+        return f"beyond the top {len(report.results)}", Outcome.OVER_LIMIT
+    if outcomes == {Outcome.UNLIKELY}:
+        return "unlikely to fit", Outcome.UNLIKELY
+    if outcomes == {Outcome.BELOW_FLOOR} and info is not None:
+        return _TOO_FAR[info.matching], Outcome.BELOW_FLOOR
+    return "not returned", None
 
 
 def _gap_row(gap: Gap) -> Record:
-    return Record(f"{GAP}{gap.first}", ("", f"… {gap.ranks}", "", "", gap.reason), tone="muted")
+    return Record(f"{GAP}{gap.first}", ("", f"… {gap.ranks}", gap.reason, "", ""), tone="muted")
 
 
 def _plugins(suggested: Collection[Suggestion]) -> Iterator[Record]:
     """What the marketplace has instead: above the tools that do not fit, and below those that do."""
     if suggested:
-        title = ("", "── plugins", "", "", "enter opens")
-        yield Record(PLUGIN, title, tone="muted")
+        yield Record(PLUGIN, ("", "── plugins", "enter opens", "", ""), tone="muted")
     for one in suggested:
-        cells = ("◇", one.plugin, "", percent(one.similarity), brief(one.description))
+        cells = ("◇", one.plugin, brief(one.description), "", percent(one.similarity))
         yield Record(PLUGIN + one.plugin, cells, copy=one.plugin)
 
 
-def _row(hit: Hit, full: dict[str, float], bound: Collection[str], *, is_own: bool) -> Record:
+def _row(hit: Hit, full: dict[str, float], state: Content, *, is_own: bool) -> Record:
     rank = Content.assemble((OWN if is_own else "", "bold $accent"), str(hit.rank))
     return Record(
         hit.tool_id,
-        (rank, hit.tool_id, bar(hit, full), score(hit.score.value), outcome(hit, hit.tool_id in bound)),
+        (rank, hit.tool_id, state, bar(hit, full), score(hit.score.value)),
         tone="accent" if is_own else "" if hit.outcome.is_result else "muted",
         copy=hit.tool_id,
     )

@@ -131,9 +131,6 @@ class ResultList(InContext, Vertical):
     def _draw(self) -> None:
         report, is_placed = self._report, self._is_placed
         before = content.moved(report, self._before) if report is not None else NO_RANKS
-        columns = content.columns(before)
-        if columns != self.found.columns:
-            self.found.columns = columns
         self.found.records = (
             content.rows(
                 *(report, self._bound, before),

@@ -19,8 +19,8 @@ from widgets import Column, Record, plain
 
 COLUMNS = (
     Column("name", "server, tool", weight=5, shorten="name", min_width=14),
-    Column("state", "state", width=12, weight=4),
     Column("tools", "tools", align="right", weight=3),
+    Column("state", "state", width=12, weight=4),
     Column("tokens", "tokens", align="right", weight=9),
     Column("about", "about", weight=4, min_width=12, hide_below=72),
 )
@@ -90,8 +90,8 @@ def _server_row(server: ServerState, listed: int, *, is_folded: bool) -> Record:
     fold = "▸" if is_folded else "▾"
     cells = (
         Content.assemble(f"{fold} " if listed else "  ", plain(server.name, newlines=False)).stylize("bold"),
-        Content.styled(word, color),
         f"{shown or listed}" if ready or shown or listed else "",
+        Content.styled(word, color),
         tokens(server.tokens) if ready else "",
         server.reason if server.phase is ServerPhase.FAILED else _about(server),
     )
@@ -112,8 +112,8 @@ def _tool_row(state: ToolState, tool: Tool | None, tags: Tags) -> Record:
     description = tool.description if tool is not None else ""
     cells = (
         f"  {name}",
-        Content.styled(f"{icon} {state.binding.value}", color),
         "",
+        Content.styled(f"{icon} {state.binding.value}", color),
         tokens(state.tokens),
         Content.styled(first_sentence(description)[:_SENTENCE], MUTED),
     )

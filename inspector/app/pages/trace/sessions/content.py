@@ -1,6 +1,7 @@
 """The texts of the sessions page: sessions as rows, what one of them shows, and what an import did."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from textual.content import Content
@@ -21,10 +22,12 @@ COLUMNS = (
     Column("started", "started (UTC)", width=16),
     Column("question", "first question", weight=8, min_width=16),
     Column("servers", "servers", weight=3, shorten="middle", hide_below=100),
-    Column("agent", "agent", weight=3, min_width=9),
-    Column("session", "session", weight=4, min_width=10, shorten="middle", hide_below=100),
-    Column("searches", "searches", align="right", width=8),
-    Column("calls", "calls", align="right", width=5),
+    Column("agent", "agent", weight=4, min_width=9),
+    Column("session", "session", weight=4, min_width=10, shorten="middle", hide_below=140),
+    Column("searches", "searches", align="right", width=8, weight=1),
+    Column("missed", "missed", align="right", width=6, weight=6),
+    Column("calls", "calls", align="right", width=5, weight=2),
+    Column("cost", "cost", align="right", width=8, weight=5),
 )
 READING = "Reading the recorded sessions …"
 EMPTY = "No session has been recorded yet."
@@ -68,7 +71,29 @@ def requests(added: int, path: str) -> Content:
     return Content.assemble(f"{count(added, 'request')} added to ", plain(path, newlines=False))
 
 
-def rows(found: Sequence[SessionSummary], current: str) -> tuple[Record, ...]:
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a row shows of a session's findings, made when it had so many events."""
+
+    events: int = 0
+    missed: str = ""
+    cost: str = ""
+
+
+UNREAD = Outline()
+
+
+def outline(events: int, found: Findings) -> Outline:
+    """Return how many searches missed, and what the session cost: dollars if reported, else tokens sent."""
+    reported = found.reported
+    cost = money(reported.dollars) if reported.priced else f"{tokens(reported.input or found.sent)} tok"
+    missed = f"{len(found.misses):,}" if found.searches else "–"
+    return Outline(events, missed, cost if found.model_calls else "–")
+
+
+def rows(
+    found: Sequence[SessionSummary], current: str, outlines: Mapping[str, Outline]
+) -> tuple[Record, ...]:
     """Return a row a session, newest first; the one that is shown has a mark."""
     return tuple(
         Record(
@@ -81,7 +106,9 @@ def rows(found: Sequence[SessionSummary], current: str) -> tuple[Record, ...]:
                 visible(session.agent or OWN, limit=_LONGEST, newlines=False),
                 visible(session.id, limit=_LONGEST, newlines=False),
                 f"{session.searches:,}",
+                outlines.get(session.id, UNREAD).missed,
                 f"{session.calls:,}",
+                outlines.get(session.id, UNREAD).cost,
             ),
             search=f"{session.id} {session.agent} {session.config} {session.model} {session.question}",
             copy=session.id,

@@ -1,6 +1,7 @@
 """The sessions page: what was recorded here, and what was imported from agents' transcripts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -25,7 +26,9 @@ from widgets import KeyBar, RecordList
 
 # Padding and scroll bar; and the seconds that the cursor rests on a session before it is read.
 _BESIDE, _REST = 4, 0.1
-_IMPORT, _FINDINGS = "import", "findings"
+_IMPORT, _FINDINGS, _OUTLINES = "import", "findings", "outlines"
+# Sessions are read newest first; their rows are drawn anew once for so many of them.
+_BATCH = 20
 
 
 class SessionsScreen(BaseScreen):
@@ -54,6 +57,7 @@ class SessionsScreen(BaseScreen):
         super().__init__()
         self._found: Sequence[SessionSummary] = ()
         self._findings: Findings | None = None
+        self._outlines: dict[str, content.Outline] = {}
         self._news: Content | None = None
         self._rest: Timer | None = None
         self._job: Job | None = None
@@ -106,8 +110,36 @@ class SessionsScreen(BaseScreen):
             self._say(self._news or content.facts(found))
         listed = self.query_one("#sessions", RecordList)
         listed.empty = content.EMPTY
-        listed.records = content.rows(found, self.context.replay.session.session_id)
+        self._draw_rows()
         self._look_soon()
+        self._outline()
+
+    def _draw_rows(self) -> None:
+        shown = self.context.replay.session.session_id
+        self.query_one("#sessions", RecordList).records = content.rows(self._found, shown, self._outlines)
+
+    def _outline(self) -> None:
+        """Read what the rows show of each session, but for those that have not grown since."""
+        library = self._library
+        known, unread = self._outlines, content.UNREAD
+        fresh = [one for one in self._found if known.get(one.id, unread).events != one.events]
+        if library is None or not fresh:
+            return
+
+        def read(job: Job) -> None:
+            for first in range(0, len(fresh), _BATCH):
+                made: dict[str, content.Outline] = {}
+                for one in fresh[first : first + _BATCH]:
+                    if job.is_stopped:
+                        return
+                    made[one.id] = content.outline(one.events, library.findings(one.id))
+                job.tell(partial(self._outlined, made))
+
+        self.run_job(_OUTLINES, read, lambda _: None, failed=self._fail)
+
+    def _outlined(self, made: Mapping[str, content.Outline]) -> None:
+        self._outlines |= made
+        self._draw_rows()
 
     def _say(self, text: Content) -> None:
         self.query_one("#facts", Static).update(text)
