@@ -22,6 +22,7 @@ GAP = 2
 """Blank cells between columns."""
 
 _SAMPLE = 2_000
+_DASH = " –"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +157,17 @@ def _cell_width(content: Content | str) -> int:
 def silent_columns(columns: Sequence[Column], records: Sequence[Record]) -> frozenset[int]:
     """Return the columns that tell no row from another: all are empty, or several texts are the same.
 
-    Numbers that happen to be equal are kept.
+    A dash is as good as empty. Numbers that happen to be equal are kept.
     """
 
     def says(record: Record, index: int) -> str:
-        return str(record.cells[index]) if index < len(record.cells) else ""
+        return str(record.cells[index]).strip(_DASH) if index < len(record.cells) else ""
 
     def is_silent(index: int) -> bool:
         first, is_text = says(records[0], index), columns[index].align == "left"
-        return (not first or (is_text and len(records) > 1)) and all(says(one, index) == first for one in records)
+        return (not first or (is_text and len(records) > 1)) and all(
+            says(one, index) == first for one in records
+        )
 
     return frozenset(index for index in range(len(columns)) if records and is_silent(index))
 

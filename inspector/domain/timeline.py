@@ -236,6 +236,10 @@ class Timeline:
             binding_to = new.binding if new is not None else None
             if binding_from is binding_to:
                 continue
+            self._count(binding_from, binding_to)
+            if self._settles(record.event, binding_to):
+                binding_from = None
+                self._forget(tool_id)
             reason = _reason(record.event, binding_from, new)
             cause = _cause(record.event)
             move = Move(
@@ -249,12 +253,24 @@ class Timeline:
             )
             self._keep(move, record.event)
 
+    def _count(self, old: Binding | None, new: Binding | None) -> None:
+        for binding, change in ((old, -1), (new, 1)):
+            if binding is not None:
+                self._tools[binding] += change
+
+    def _settles(self, event: Event, binding_to: Binding | None) -> bool:
+        """Whether a tool only arrives again: servers connect one by one, and no model call has seen any yet."""
+        return isinstance(event, CatalogBuilt) and not self.calls and binding_to is not None
+
+    def _forget(self, tool_id: str) -> None:
+        """Drop a tool's moves before the first model call."""
+        if tool_id in self._all:
+            self._all[tool_id].moves.clear()
+            self._moves[1] = [move for move in self._moves.get(1, ()) if move.tool != tool_id]
+
     def _keep(self, move: Move, event: Event) -> None:
         lane = self._all.setdefault(move.tool, Lane(move.tool))
         lane.moves.append(move)
-        for binding, change in ((move.binding_from, -1), (move.binding_to, 1)):
-            if binding is not None:
-                self._tools[binding] += change
         if move.tool not in self._own and ((move.is_move and move.binding_to) or self._is_named(move, event)):
             self._own.add(move.tool)
             self.lanes.append(lane)

@@ -198,3 +198,11 @@ def test_twenty_thousand_records_cost_no_more_apiece_than_two_thousand() -> None
 def test_an_empty_session_has_no_turn_and_is_now() -> None:
     timeline = Timeline()
     assert (timeline.now, timeline.lanes, timeline.tally(1).searches) == (1, [], 0)
+
+
+def test_a_tool_that_was_bound_only_until_more_servers_were_up_has_not_moved() -> None:
+    alone = CatalogBuilt("", (CatalogEntry("shop:list", 100, deferred=False),), "", 0, 100)
+    timeline = Timeline.of(records([alone, CATALOG, UserSaid("hello"), request(1)]))
+    assert not any(move.is_move for move in timeline.moves_at(1))
+    assert "shop:list" not in [lane.tool for lane in timeline.lanes]
+    assert timeline.rest(1)[Binding.DEFERRED] == 3
