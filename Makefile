@@ -14,7 +14,7 @@ EDITABLE := --quiet --no-deps --no-build-isolation --editable .
 SPREAD := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format bench bench-hard bench-retrieval bench-registry reproduce screenshots lock clean
+.PHONY: help setup demo test test-all check format bench bench-hard bench-retrieval bench-registry reproduce screenshots docs lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -87,6 +87,9 @@ reproduce: $(STAMP) ## docs/papers/reproduction.md anew; DATA names a folder of 
 
 screenshots: $(STAMP) ## take the pictures again from the running app
 	$(BIN)/python -m screenshots
+
+docs: $(STAMP) ## write the tables of commands and keys in the docs again
+	$(BIN)/python -m tests.support.doc_table
 
 lock: $(UV) ## resolve requirements.lock again
 	$(UV) pip compile $(LOCK) pyproject.toml --extra offline --extra otel --extra postgres --group dev --output-file requirements.lock

@@ -9,8 +9,9 @@ from textual.widget import AwaitMount
 from textual.widgets import Input, Static
 
 from widgets.plain_input import PlainInput
+from widgets.record import Record
 from widgets.still_text import StillText
-from widgets.text import plain
+from widgets.text import matcher, plain
 
 
 class FilterBar(Horizontal):
@@ -106,3 +107,31 @@ class FilterBar(Horizontal):
         if event.key in {"up", "down", "pageup", "pagedown"}:
             event.stop()
             self.post_message(self.Stepped(event.key))
+
+
+class RecordFilter:
+    """Finds the records that contain every word of a query, and caches their search texts."""
+
+    def __init__(self) -> None:
+        self._records: tuple[Record, ...] = ()
+        self._haystacks: list[str] = []
+
+    def apply(self, records: tuple[Record, ...], query: str) -> tuple[Record, ...]:
+        """Return the records that contain every word, in order, with the headings above them."""
+        if not query.strip():
+            return records
+        if records is not self._records:
+            self._records, self._haystacks = records, [record.haystack() for record in records]
+        matches = matcher(query)
+        kept: list[Record] = []
+        heading: Record | None = None
+        for record, text in zip(records, self._haystacks, strict=True):
+            if record.is_heading:
+                heading = record
+            if not matches(text):
+                continue
+            if heading is not None and heading is not record:
+                kept.append(heading)
+            heading = None
+            kept.append(record)
+        return tuple(kept)

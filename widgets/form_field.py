@@ -164,7 +164,7 @@ class FieldRow(Vertical):
 
     def _nothing(self) -> tuple[bool, object]:
         if self.field.required:
-            raise InvalidValue("required: choose one" if self.field.options else "required: fill it in")
+            raise InvalidValue("required: choose one" if self.field.options else "required: enter a value")
         return False, None
 
     def write(self, value: object) -> None:

@@ -66,7 +66,7 @@ SCHEMA: dict[str, object] = {
     "properties": {
         "status": {"type": "string", "enum": ["open", "shipped", "late"], "description": "Only these orders"},
         "limit": {"type": "integer", "default": 20, "minimum": 1, "maximum": 100},
-        "where": {"$ref": "#/$defs/Filter", "description": "Conditions that may hold conditions"},
+        "where": {"$ref": "#/$defs/Filter", "description": "Conditions, which may be nested"},
         "tags": {"type": "array", "items": {"type": "string"}},
         "since": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]},
     },

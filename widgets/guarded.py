@@ -36,7 +36,7 @@ class _TooSmall(Widget):
 
     def compose(self) -> ComposeResult:
         """What to do, and the one answer."""
-        yield Static(Content(f"Too small for this question: enlarge the terminal to {self._least}."))
+        yield Static(Content(f"Terminal too small for this question. Enlarge it to {self._least}."))
         yield Button(Content("no"), compact=True)
 
     @on(Button.Pressed)

@@ -15,7 +15,7 @@ from textual.geometry import Size
 from widgets.confirm import Choice, Confirm
 from widgets.guarded import Guarded
 
-_WAITING = "one moment: what you type goes on"
+_WAITING = "one moment: keys go to the input below"
 _READY = "← → choose   enter answers   esc means no"
 # Its frame and padding take six columns, and all of it at most nine tenths of the terminal. In a lower one
 # the answers are cut off, or fewer than four lines of the text are seen at once.

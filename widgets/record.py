@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from widgets.terminal_text import visible
-from widgets.text import matcher, safe
+from widgets.text import safe
 
 Tone = Literal["", "muted", "success", "warning", "error", "accent"]
 """The color of a row; its text has to say the same."""
@@ -83,34 +83,6 @@ class Record:
         return visible(text, limit=100_000)
 
 
-class RecordFilter:
-    """Finds the records that contain every word of a query, and caches their search texts."""
-
-    def __init__(self) -> None:
-        self._records: tuple[Record, ...] = ()
-        self._haystacks: list[str] = []
-
-    def apply(self, records: tuple[Record, ...], query: str) -> tuple[Record, ...]:
-        """Return the records that contain every word, in order, with the headings above them."""
-        if not query.strip():
-            return records
-        if records is not self._records:
-            self._records, self._haystacks = records, [record.haystack() for record in records]
-        matches = matcher(query)
-        kept: list[Record] = []
-        heading: Record | None = None
-        for record, text in zip(records, self._haystacks, strict=True):
-            if record.is_heading:
-                heading = record
-            if not matches(text):
-                continue
-            if heading is not None and heading is not record:
-                kept.append(heading)
-            heading = None
-            kept.append(record)
-        return tuple(kept)
-
-
 def cell(content: Content | str) -> Content:
     """Return a cell as one line that is safe to show."""
     return safe(content, limit=CELL_LIMIT, newlines=False)
@@ -175,9 +147,7 @@ def silent_columns(columns: Sequence[Column], records: Sequence[Record]) -> froz
 def layout(
     columns: Sequence[Column], naturals: Sequence[int], width: int, silent: Collection[int] = ()
 ) -> dict[int, int]:
-    """Fit columns into `width` cells. The `silent` ones give way before the main column is shortened.
-
-    The main column holds names, or has the greatest weight of those that grow.
+    """Fit columns into `width` cells. The `silent` ones give way before any text is shortened.
 
     Returns:
         The width of each shown column by index, in order. Widths and gaps add up to at most `width`.
@@ -188,18 +158,9 @@ def layout(
         if column.hide_below is None or width >= column.hide_below
     ]
     widths = _fitted(list(shown), columns, naturals, width)
-    main = _main(widths, columns)
-    if any(widths[index] < naturals[index] for index in main):
-        return _fitted(
-            [index for index in shown if index in main or index not in silent], columns, naturals, width
-        )
-    return widths
-
-
-def _main(shown: Collection[int], columns: Sequence[Column]) -> frozenset[int]:
-    names = frozenset(index for index in shown if columns[index].shorten == "name")
-    growing = [index for index in shown if columns[index].width is None and columns[index].align == "left"]
-    return names or frozenset([max(growing, key=lambda index: columns[index].weight)] if growing else ())
+    is_cut = any(part < naturals[index] and columns[index].width is None for index, part in widths.items())
+    telling = [index for index in shown if index not in silent]
+    return _fitted(telling, columns, naturals, width) if is_cut and telling else widths
 
 
 def _fitted(

@@ -13,8 +13,8 @@ from textual.getters import query_one
 from textual.message import Message
 from textual.reactive import reactive
 
-from widgets.filter_bar import FilterBar
-from widgets.record import Column, Record, RecordFilter
+from widgets.filter_bar import FilterBar, RecordFilter
+from widgets.record import Column, Record
 from widgets.record_rows import RecordRows
 from widgets.terminal_text import visible
 
@@ -113,7 +113,7 @@ class RecordList(Vertical):
         """Create a list; the class documents the arguments."""
         super().__init__(name=name, id=id, classes=classes)
         self._rows = RecordRows(columns, header=header, lines=lines)
-        self._bar = FilterBar("filter: rows that contain every word")
+        self._bar = FilterBar("filter: rows containing every word")
         self._filterable = filterable
         self._filter = RecordFilter()
         self.set_reactive(RecordList.columns, tuple(columns))

@@ -189,4 +189,4 @@ def _scalar(value: object, limit: int = 300) -> str:
     try:
         return _line(json.dumps(value, ensure_ascii=False), limit)
     except (TypeError, ValueError):
-        return _line(f"a {type(value).__name__} that JSON cannot show")
+        return _line(f"a {type(value).__name__} that JSON cannot represent")

@@ -77,7 +77,7 @@ class TextView(Vertical):
         """
         super().__init__(name=name, id=id, classes=classes)
         self._lines = TextLines()
-        self._bar = FilterBar("search: ↑ ↓ go to the previous and next match")
+        self._bar = FilterBar("search: ↑ ↓ previous and next match")
         self._shown = ""
         self._follow = follow
         self.set_reactive(TextView.text, text)

@@ -33,7 +33,7 @@ def _number(text: str) -> int | float:
     except ValueError:
         raise InvalidValue("not a number such as 2.5") from None
     if not math.isfinite(value):
-        raise InvalidValue("JSON has no infinity and no NaN")
+        raise InvalidValue("JSON does not allow Infinity or NaN")
     return int(text) if text.strip().lstrip("+-").isdecimal() and len(text) < 400 else value
 
 
@@ -44,4 +44,4 @@ def _json(text: str) -> object:
         where = f"line {error.lineno}, column {error.colno}"
         raise InvalidValue(f"not JSON: {error.msg} at {where}") from None
     except (RecursionError, ValueError):
-        raise InvalidValue("the JSON is nested too deeply, or one of its numbers is too long") from None
+        raise InvalidValue("the JSON is nested too deeply, or a number in it is too long") from None

@@ -108,5 +108,5 @@ class ViewStrip(Widget, can_focus=True):
 
 
 def _label(view: str, *, is_current: bool) -> Content:
-    """A name; the chosen one is in brackets too, so that it is told without color."""
+    """A name; the chosen one is in brackets too, so that it shows without color."""
     return plain(f"[{view}]" if is_current else view, newlines=False, limit=40)

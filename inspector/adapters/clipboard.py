@@ -23,7 +23,7 @@ _PROGRAMS = (
     _Program(("wl-copy",), _CLIPBOARD, "WAYLAND_DISPLAY"),
     _Program(("xclip", "-selection", "clipboard"), _CLIPBOARD, "DISPLAY"),
     _Program(("xsel", "--clipboard", "--input"), _CLIPBOARD, "DISPLAY"),
-    _Program(("tmux", "load-buffer", "-w", "-"), "tmux (prefix ] pastes it)", "TMUX"),
+    _Program(("tmux", "load-buffer", "-w", "-"), "tmux (paste with prefix ])", "TMUX"),
 )
 
 

@@ -53,12 +53,12 @@ def file_to_start(spec: ServerSpec, environment: Mapping[str, str]) -> str | Non
     now = program_of(spec, environment)
     if now != spec.program:
         raise ConnectError(
-            f"`{spec.command}` was not started: it is {_spelled(now)} now, and was {_spelled(spec.program)} "
-            "when the configuration was opened",
-            hint="Open the configuration again; it asks before anything else is started.",
+            f"`{spec.command}` was not started: it now leads to {_spelled(now)}, but led to "
+            f"{_spelled(spec.program)} when the configuration was opened",
+            hint="Open the configuration again to review and approve the change.",
         )
     if not now.file:
-        raise FileNotFoundError(f"no file is found for {spec.command}")
+        raise FileNotFoundError(f"no file found for {spec.command}")
     require_unchanged(spec)
     return now.file
 

@@ -51,7 +51,7 @@ def require_unchanged(spec: ServerSpec) -> None:
         if file.asks and _read(Path(file.path)).digest != file.digest:
             raise ConnectError(
                 f"`{spec.command}` was not started: {file.path} changed after the configuration was opened",
-                hint="Open the configuration again; it asks before anything else is started.",
+                hint="Open the configuration again to review and approve the change.",
             )
 
 

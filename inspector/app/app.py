@@ -214,7 +214,9 @@ class ToolsightApp(PlaceApp):
         try:
             wanted = self._own_keys()
         except ToolsightError as error:
-            self.notify(f"{error.message}\n{error.hint}", title="Own keys", severity="warning", markup=False)
+            self.notify(
+                f"{error.message}\n{error.hint}", title="Key bindings", severity="warning", markup=False
+            )
             return
         if not wanted:
             return
@@ -223,7 +225,9 @@ class ToolsightApp(PlaceApp):
         keymap, problems = await asyncio.to_thread(checked, wanted)
         self.set_keymap(keymap)
         if problems:
-            self.notify("\n".join(problems), title="Own keys", severity="warning", markup=False, timeout=10)
+            self.notify(
+                "\n".join(problems), title="Key bindings", severity="warning", markup=False, timeout=10
+            )
 
     def soon(self, callback: Callable[[], None]) -> None:
         """Call a function that draws the page, some milliseconds later; later if drawing takes long.

@@ -59,18 +59,16 @@ def _place_commands() -> tuple[Command, ...]:
 COMMANDS: tuple[Command, ...] = (
     *_place_commands(),
     Command("settings", "ctrl+o", "settings", "settings", "Model, toolset, profile and every setting.", True),
-    Command("jump", "ctrl+g", "jump", "jump", "Put the cursor into any pane by one letter."),
-    Command(
-        "keys", "", "keys panel", "keys_panel", "Show or hide every key that works here, beside the page."
-    ),
-    Command("theme", "ctrl+l", "light/dark", "toggle_theme", "Switch between dark and light theme."),
+    Command("jump", "ctrl+g", "jump", "jump", "Jump to any pane with one letter."),
+    Command("keys", "", "keys panel", "keys_panel", "Show or hide a panel of the keys that work here."),
+    Command("theme", "ctrl+l", "light/dark", "toggle_theme", "Switch between the dark and light themes."),
     Command("model", "", "model", "ask('model')", "Switch to another model."),
     Command("toolset", "", "toolset", "ask('toolset')", "Restrict the catalog to a toolset."),
-    Command("see_as", "", "view as", "ask('see_as')", "Begin a session as a user of the policy sees it."),
+    Command("see_as", "", "view as", "ask('see_as')", "Start a session as one of the policy's users."),
     Command("milestone", "", "milestone", "ask('milestone')", "Mark a milestone as reached."),
-    Command("index.stop", "", "stop embedding", "stop_embedding", "Search with what is ready by now."),
-    Command("stop", "", "stop measuring", "stop_measuring", "Stop what is measured in the background."),
-    Command("help", "question_mark", "help", "help", "What this page shows, and every key.", True),
+    Command("index.stop", "", "stop embedding", "stop_embedding", "Stop embedding and search what is ready."),
+    Command("stop", "", "stop measuring", "stop_measuring", "Stop measurements running in the background."),
+    Command("help", "question_mark", "help", "help", "Explain this page and list every key.", True),
     Command("quit", "ctrl+q", "quit", "quit", "Stop the servers and quit.", True),
 )
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Long because what the app offers its pages is one interface, with what every page does with it.
 
 T = TypeVar("T")
-REPLAYED = "A replay is read-only. “back to now” in the second line, or l in the timeline, ends it."
+REPLAYED = "A replay is read-only. “back to now” on the second line ends it; so does n in the timeline."
 _TOAST = 2
 _COPIED_SHOWN = 80
 
@@ -174,7 +174,7 @@ class InContext(Widget):
         if where:
             self.notify(shown, title=f"Copied to {where}", markup=False, timeout=_TOAST)
             return
-        doubt = "If it is not on your clipboard, your terminal does not allow that (OSC 52)."
+        doubt = "If it is not on your clipboard, your terminal blocks OSC 52."
         told = "\n".join(filter(None, (shown, doubt)))
         self.notify(told, title="Sent to the terminal", markup=False, timeout=_TOAST)
 

@@ -82,9 +82,9 @@ def checked(wanted: Mapping[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]
         shown = visible(name, limit=_LONGEST, newlines=False)
         if name not in known:
             near = ", ".join(closest(name, list(known), limit=2))
-            problems.append(f"No action is called '{shown}'" + (f"; closest: {near}." if near else "."))
+            problems.append(f"Unknown action '{shown}'" + (f"; closest: {near}." if near else "."))
         elif not isinstance(keys, str) or not keys.strip():
-            problems.append(f'The keys of \'{shown}\' must be text, such as "f" or "ctrl+f,slash".')
+            problems.append(f'The keys for \'{shown}\' must be text, such as "f" or "ctrl+f,slash".')
         else:
             keymap[name] = ",".join(_key(key.strip()) for key in keys.split(",") if key.strip())
     return keymap, (*problems, *_clashes(keymap))
@@ -104,6 +104,6 @@ def _clashes(keymap: Mapping[str, str]) -> tuple[str, ...]:
             for key in keymap.get(bound.id, bound.keys).split(","):
                 before = used.setdefault(key, bound.id)
                 if before != bound.id and {before, bound.id} & keymap.keys():
-                    told = f"{key} means both {before} and {bound.id} ({bound.where})."
+                    told = f"{key} is bound to both {before} and {bound.id} ({bound.where})."
                     found.setdefault((key, before, bound.id), told)
     return tuple(found.values())

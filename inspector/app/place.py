@@ -40,7 +40,7 @@ PLACES: tuple[Place, ...] = (
         "Chat",
         (
             PageInfo("session", "conversation", "Talk to a model, and see what each call sends."),
-            PageInfo("race", "race", "The last question with every tool bound, and with discovery."),
+            PageInfo("race", "race", "The last question with every tool bound and with discovery."),
         ),
     ),
     Place(
@@ -48,10 +48,10 @@ PLACES: tuple[Place, ...] = (
         "Tools",
         (
             PageInfo("servers", "servers", "Every server and tool; stderr; call a tool."),
-            PageInfo("clients", "clients", "What Claude Code, Codex, VS Code and others make of the tools."),
+            PageInfo("clients", "clients", "What Claude Code, Codex, VS Code and others do with the tools."),
             PageInfo("manifest", "request", "The next request, as the model gets it.", view_of="clients"),
-            PageInfo("registry", "registry", "Tools kept with their versions.", is_optional=True),
-            PageInfo("marketplace", "marketplace", "Servers that you could install.", is_optional=True),
+            PageInfo("registry", "registry", "Stored tools and their versions.", is_optional=True),
+            PageInfo("marketplace", "marketplace", "Servers you can install.", is_optional=True),
             PageInfo("access", "access", "Who may see which tools, and why.", is_optional=True),
         ),
     ),
@@ -59,7 +59,7 @@ PLACES: tuple[Place, ...] = (
         "find",
         "Search",
         (
-            PageInfo("search", "search", "Search, and see why a tool is found or not."),
+            PageInfo("search", "search", "Search, and see why a tool is or is not found."),
             PageInfo("confusable", "overlaps", "Tools that compete for the same requests.", view_of="search"),
         ),
     ),
@@ -67,7 +67,7 @@ PLACES: tuple[Place, ...] = (
         "cost",
         "Cost",
         (
-            PageInfo("budget", "budget", "What the next request costs, and what-if."),
+            PageInfo("budget", "budget", "What the next request costs; what-if."),
             PageInfo("calls", "usage", "What every model call cost.", "budget", view_of="budget"),
             PageInfo("ways", "strategies", "The same calls under five loading strategies.", "budget"),
             PageInfo("machine", "this machine", "What the servers of every MCP client cost."),
@@ -79,9 +79,9 @@ PLACES: tuple[Place, ...] = (
         (
             PageInfo("timeline", "timeline", "Every model call; replay any moment."),
             PageInfo("events", "events", "Every event of the session."),
-            PageInfo("sessions", "sessions", "Every session; import those of real agents."),
+            PageInfo("sessions", "sessions", "Every session; import sessions of real agents."),
             PageInfo("telemetry", "metrics", "Searches, calls, latency, failures; unmet requests."),
-            PageInfo("flow", "next tools", "Which tool is called after which.", is_optional=True),
+            PageInfo("flow", "next tools", "Which tools are called after which.", is_optional=True),
         ),
     ),
     Place(
@@ -89,10 +89,10 @@ PLACES: tuple[Place, ...] = (
         "Lab",
         (
             PageInfo("bench", "benchmark", "Measure how well every ranker finds the right tools."),
-            PageInfo("threshold", "threshold", "The confidence that an answer needs.", view_of="bench"),
+            PageInfo("threshold", "threshold", "The confidence an answer needs.", view_of="bench"),
             PageInfo("scenarios", "scenarios", "Run scenarios; see what the guards count."),
             PageInfo("profiles", "profiles", "One scenario under several profiles.", view_of="scenarios"),
-            PageInfo("published", "papers", "Measure published results again."),
+            PageInfo("published", "papers", "Reproduce published results."),
         ),
     ),
 )

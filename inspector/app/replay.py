@@ -36,7 +36,7 @@ from inspector.engine.workbench import Workbench
 # Long because the moment that is shown and its view belong together.
 
 _REFUSAL = "a replay is read-only"
-_HINT = "“back to now” in the second line goes back to the running session; so does n in the timeline."
+_HINT = "“back to now” on the second line returns to the running session; so does n in the timeline."
 _NOT_RECORDED = "(definition not recorded, and the tool's server is not connected now)"
 
 

@@ -33,9 +33,11 @@ class TerminalApp(App[ReturnType]):
         if isinstance(event, events.Paste) and not event.is_forwarded:
             text, event.text = event.text, fitting(event.text, _held(self.focused))
             if len(event.text) < len(text):
-                said = f"{_size(event.text)} of {_size(text)} were pasted; the rest is cut."
+                said = f"Pasted {_size(event.text)} of {_size(text)}; the rest was cut."
                 self.notify(
-                    f"{said} An input holds {byte_size(MOST_BYTES)}.", severity="warning", markup=False
+                    f"{said} An input holds at most {byte_size(MOST_BYTES)}.",
+                    severity="warning",
+                    markup=False,
                 )
         await super().on_event(event)
 

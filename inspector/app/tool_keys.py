@@ -59,11 +59,11 @@ class ToolKeys(BaseScreen):
         state = self.session.state.known(self.tool_id)
         if state is not None and (state.binding is Bound.LOADED or state.returns_loaded):
             self.commands.evict(self.tool_id)
-            return "Unloaded: the model has to search for it again."
+            return "Unloaded. The model must search for it again."
         if state is not None and state.binding.is_bound:
             return "The configuration pins this tool, so it stays bound."
         self.commands.load(self.tool_id)
-        return "Loaded: the model sees it in its next call."
+        return "Loaded. The model sees it in its next call."
 
     def _has_tool(self) -> bool:
         if not self.tool_id:

@@ -150,7 +150,7 @@ def read_configuration(options: Options, *, may_be_empty: bool = False) -> Opene
     known = [spec.name for spec in opened.seen.servers]
     for name in options.trust:
         if name not in known:
-            raise ConfigError(f"--trust {name} names no server", hint=did_you_mean("Servers", name, known))
+            raise ConfigError(f"--trust {name}: no such server", hint=did_you_mean("Servers", name, known))
     return opened
 
 
@@ -172,8 +172,8 @@ def _read(options: Options, may_be_empty: bool) -> Configuration:
     path = configuration_path(options)
     if path is None:
         raise ConfigError(
-            "no server or configuration was named, and this folder has none",
-            hint="Name a server (`toolsight -- python server.py`) or a file (--config), or run "
+            "no server or configuration given, and this folder has no configuration",
+            hint="Pass a server (`toolsight -- python server.py`) or a file (--config), or try "
             "`toolsight demo`. "
             f"Looked for: {', '.join(FOUND_IN_FOLDER)}.",
         )
@@ -182,7 +182,7 @@ def _read(options: Options, may_be_empty: bool) -> Configuration:
     except ConfigError as error:
         # What is wrong may be in a part that this person may not see, and it is not known yet who that is.
         if options.names_viewer and is_file(path):
-            hint = "Without a policy, or as the administrator, the error says what is wrong."
+            hint = "Run it without a policy, or as the administrator, to see what is wrong."
             raise ConfigError(f"{path} cannot be read", hint=hint) from error
         raise
 
@@ -197,6 +197,15 @@ def given_inputs(options: Options) -> dict[str, str]:
 def demo_path() -> Path:
     """The configuration of the demo."""
     return fixtures_path() / "configs" / "demo.json"
+
+
+def with_list_changes(demo: Configuration) -> Configuration:
+    """The demo as the app shows it: one tool of its clock server comes and goes again."""
+    schedule = {"TOOLSIGHT_CLOCK_ADD_AFTER": "20", "TOOLSIGHT_CLOCK_REMOVE_AFTER": "60"}
+    servers = (
+        replace(one, env={**one.env, **schedule}) if one.name == "clock" else one for one in demo.servers
+    )
+    return replace(demo, servers=tuple(servers))
 
 
 def is_the_demo(configuration: Configuration) -> bool:

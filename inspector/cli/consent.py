@@ -36,7 +36,7 @@ def require_consent(configuration: Configuration, memory: ServerMemory, *, appro
 def _since(check: ConsentCheck) -> str:
     """The files because of which it asks again, if any."""
     changed = [file.path for file in check.asking]
-    return f" as it is now (changed: {', '.join(changed)})" if changed else ""
+    return f" since {', '.join(changed)} changed" if changed else ""
 
 
 def _ask(check: ConsentCheck) -> bool:
@@ -73,9 +73,7 @@ class TerminalApprover:
         if self._yes:
             return Decision.SESSION
         if not sys.stdin.isatty():
-            allowing = (
-                f"--trust {request.tool.server} believes it, and --yes" if request.offers_trust else "--yes"
-            )
+            allowing = f"--trust {request.tool.server} or --yes" if request.offers_trust else "--yes"
             say(f"refused {request.tool.id}: {request.why}; {allowing} allows such calls", err=True)
             return Decision.NO
         told = f"{request.tool.id}  {arguments_text(request.arguments)}\n  {request.why}"
@@ -87,7 +85,7 @@ class TerminalApprover:
         answers = [Decision.ONCE, Decision.SESSION, Decision.NO]
         if request.offers_trust:
             answers.insert(2, Decision.SERVER)
-            say("  server: as session, for all that this server claims to only read", err=True)
+            say("  server: like session, but for every tool this server says is read-only", err=True)
         choices = click.Choice(list(map(str, answers)))
         with interruptible():
             answer = click.prompt("Call it?", type=choices, default="no", err=True)

@@ -46,7 +46,7 @@ def sweep(parent: Path) -> None:
 
 
 def _is_left(folder: Path) -> bool:
-    """Whether the folder is a dead process's, as far as can be told."""
+    """Whether the folder is a dead process's, as far as is known."""
     try:
         if folder.stat().st_uid != os.getuid():
             return False

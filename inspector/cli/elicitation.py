@@ -34,12 +34,12 @@ class TerminalElicitor:
 
     async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
         """See `Elicitor`."""
-        wants = "a form to be filled in" if isinstance(request, FormRequest) else "an address to be visited"
+        wants = "fill in a form" if isinstance(request, FormRequest) else "open a link"
         server = _line(request.server)
         if not sys.stdin.isatty():
-            say(f"declined: the server {server} asks for {wants}, and this is no terminal", err=True)
-            return ElicitationAnswer(Action.DECLINE, why="there is no terminal to ask on")
-        say(f"The server {server} asks for {wants}:", err=True)
+            say(f"declined: the server {server} asks you to {wants}, but there is no terminal", err=True)
+            return ElicitationAnswer(Action.DECLINE, why="there is no terminal")
+        say(f"The server {server} asks you to {wants}:", err=True)
         say(f"  {visible(request.message, limit=LONGEST_MESSAGE)}", err=True)
         with interruptible():
             return _filled_in(request) if isinstance(request, FormRequest) else _visited(request)
@@ -48,7 +48,7 @@ class TerminalElicitor:
 def _filled_in(request: FormRequest) -> ElicitationAnswer:
     fields = form_fields(request.schema)
     names = ", ".join(_line(field.title or field.name) for field in fields)
-    say(f"  It wants: {names or 'nothing'}. Type no passwords, keys or tokens.", err=True)
+    say(f"  It asks for: {names or 'nothing'}. Do not enter passwords, keys or tokens.", err=True)
     for warning in form_warnings(request, fields):
         say(f"  ! {_line(warning)}", err=True)
     refusal = _refusal("fill in")
@@ -69,7 +69,7 @@ def _visited(request: LinkRequest) -> ElicitationAnswer:
         return ElicitationAnswer(Action.DECLINE, why=", ".join(parts.warnings))
     refusal = _refusal("visit")
     if refusal is None:
-        say("  Open it yourself: nothing was opened.", err=True)
+        say("  Open the link yourself; Toolsight does not open it.", err=True)
     return refusal or ElicitationAnswer(Action.ACCEPT)
 
 
@@ -109,9 +109,9 @@ def _about(field: FormField) -> list[str]:
         f"{_line(value)}  {_line(title) if title != value else ''}".rstrip() for value, title in field.options
     ]
     if field.is_secret:
-        lines.append("! it looks like a secret, which a form must never ask for: leave it empty")
+        lines.append("! this looks like a secret, which a form must never ask for; leave it empty")
     if field.kind == "choices":
-        lines.append("several with commas between them")
+        lines.append("separate several with commas")
     return lines
 
 
@@ -120,7 +120,7 @@ def _value(field: FormField, text: str) -> Any:
     value = _read(field, text)
     wrong = field.problem(value)
     if field.required and value in ("", []):
-        wrong = "required: fill it in"
+        wrong = "a value is required"
     if wrong:
         raise InvalidValue(wrong)
     return value
@@ -131,13 +131,13 @@ def _read(field: FormField, text: str) -> Any:
     if field.kind == "choices":
         chosen = [part.strip() for part in text.split(",") if part.strip()]
         if unknown := [part for part in chosen if part not in known]:
-            raise InvalidValue(f"not among the choices: {_line(unknown[0])}")
+            raise InvalidValue(f"not one of the choices: {_line(unknown[0])}")
         return chosen
     if field.kind == "choice" and text not in known:
-        raise InvalidValue("not among the choices")
+        raise InvalidValue("not one of the choices")
     if field.kind == "boolean":
         if text.strip().casefold() not in _TRUTHS:
-            raise InvalidValue("true or false")
+            raise InvalidValue("enter true or false")
         return _TRUTHS[text.strip().casefold()]
     return parse(_TYPED.get(field.kind, "string"), text)
 

@@ -33,7 +33,7 @@ def read_keys() -> Mapping[str, Any]:
 def keys(as_json: bool) -> None:
     """List every key of the app, with its id.
 
-    The file keys.json in the configuration folder changes keys by id: {"place.find": "ctrl+f"}.
+    To change keys, list them by id in keys.json in the configuration folder: {"place.find": "ctrl+f"}.
 
     \b
     toolsight config keys
@@ -45,7 +45,7 @@ def keys(as_json: bool) -> None:
     if as_json:
         say_json({"file": str(keys_path()), "keys": [asdict(key) for key in bound], "changed": keymap})
         return
-    say(f"Own keys: {keys_path()}{'' if keys_path().exists() else ' (no such file yet)'}")
+    say(f"Your keys: {keys_path()}{'' if keys_path().exists() else ' (not created yet)'}")
     for problem in problems:
         say(f"✕ {problem}")
     say()

@@ -39,5 +39,5 @@ async def _listed(options: Options, opened: OpenedConfiguration) -> LiveCatalog:
     async with headless(options, opened.using(settings)) as bench:
         for server in bench.state.servers.values():
             if server.phase is ServerPhase.FAILED:
-                say(f"{server.name} is left out: {server.reason}", err=True)
+                say(f"skipped {server.name}: {server.reason}", err=True)
         return LiveCatalog(bench.catalog, own.discovery, bench.settings.gate, bench.sight)

@@ -6,5 +6,5 @@ from inspector.domain.events import Failed
 
 def model_failure(failed: Failed, session: str) -> ModelError:
     """The error to end with; its hint says where what came back can be read."""
-    more = f"`toolsight sessions show {session} --kind error --json` has the reply." if failed.raw else ""
+    more = f"`toolsight sessions show {session} --kind error --json` shows the reply." if failed.raw else ""
     return ModelError(failed.message, hint=" ".join(filter(None, (failed.hint, more))), raw=failed.raw)

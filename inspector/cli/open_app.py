@@ -93,8 +93,8 @@ def _require_terminal() -> None:
     """Textual reads keys from stdin and draws on stderr."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         hint = (
-            "Without one, use a command: `toolsight tools`, `toolsight search QUERY`, `toolsight chat TEXT` "
-            "or another one of `toolsight --help`. Most of them take --json."
+            "Use a command instead, such as `toolsight tools`, `toolsight search QUERY` or `toolsight chat "
+            "TEXT`. `toolsight --help` lists them all; most take --json."
         )
         raise ConfigError("the app needs a terminal", hint=hint)
 
@@ -139,6 +139,8 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
 
     cover_with(clean)
     configuration = composition.read_configuration(options).unrestricted
+    if composition.is_the_demo(configuration) and not scenario:
+        configuration = composition.with_list_changes(configuration)
     if watch:
         configuration = replace(configuration, servers=tuple(map(under_work, configuration.servers)))
     memory = composition.open_memory(options)

@@ -82,7 +82,7 @@ def checked_values(option: str, pairs: tuple[str, ...], find: Callable[[str], Kn
         path, sign, text = pair.partition("=")
         knob = find(path.strip())
         if not sign:
-            raise ConfigError(f"{option} {pair} has no value", hint=f"Write {option} {knob.path}=VALUE.")
+            raise ConfigError(f"{option} {pair} has no value", hint=f"Use {option} {knob.path}=VALUE.")
         values[knob.path] = parse_value(knob, text)
     return values
 
@@ -107,14 +107,14 @@ def common_note(command: click.Command) -> str:
         return ""
     missing = [option for option in _common_names() if option not in taken]
     which = f" {', '.join(taken)}" if len(taken) < len(missing) else f" except {', '.join(missing)}"
-    return f"Also: the common options{which if missing else ''}, see `toolsight --help`."
+    return f"Also takes the common options{which if missing else ''}; see `toolsight --help`."
 
 
 _common = partial(click.option, cls=CommonOption)
 _config = _common(
     "--config",
     type=click.Path(path_type=Path),
-    help="A configuration of Toolsight, Claude Desktop, Claude Code, Cursor or VS Code.",
+    help="Configuration file for Toolsight, Claude Desktop, Claude Code, Cursor or VS Code.",
 )
 _input = _common(
     "--input",
@@ -122,7 +122,7 @@ _input = _common(
     multiple=True,
     metavar="ID=VALUE",
     callback=_inputs,
-    help="The value for VS Code's ${input:ID}, also taken from TOOLSIGHT_INPUT_ID. May be repeated.",
+    help="Value for VS Code's ${input:ID} (or set TOOLSIGHT_INPUT_ID). May be repeated.",
 )
 set_values = _common(
     "--set",
@@ -136,7 +136,7 @@ database = _common(
     "--db",
     "database",
     type=click.Path(path_type=Path),
-    help="The SQLite file, also taken from TOOLSIGHT_DB.",
+    help="SQLite database file (or set TOOLSIGHT_DB).",
 )
 approve = _common(
     "--approve",
@@ -159,15 +159,17 @@ ACCESS = (
         "--policy",
         default="",
         metavar="FILE",
-        help="A policy: who may see which tools, YAML or JSON. Without --user nothing is visible.",
+        help="Policy file (YAML or JSON): who may see which tools. Without --user, nothing is visible.",
     ),
     _common("--user", default="", metavar="NAME", help="View as this user of the policy."),
-    _common("--expert", default="", metavar="NAME", help="With --user: only what this agent may see, too."),
+    _common(
+        "--expert", default="", metavar="NAME", help="With --user: show only what this agent may see as well."
+    ),
 )
 _SHARED = (
     _config,
     _common("--demo", is_flag=True, help="Use the demo's servers."),
-    _common("--registry", is_flag=True, help="Use the registry's tools, which can be searched, not called."),
+    _common("--registry", is_flag=True, help="Use the registry's tools, which you can search but not call."),
     _common(
         "--model",
         default=DEMO_MODEL,
@@ -178,13 +180,13 @@ _SHARED = (
     _common(
         "--window",
         type=click.IntRange(min=1),
-        help="The model's context window in tokens, where litellm does not know it.",
+        help="The model's context window in tokens, if litellm does not know it.",
     ),
-    _common("--toolset", default="", help="A toolset of the configuration; by default, all tools."),
+    _common("--toolset", default="", help="Toolset from the configuration. Default: all tools."),
     database,
     *_CONFIGURED[1:],
     approve,
-    _common("--yes", is_flag=True, help="Allow tool calls that change something without asking."),
+    _common("--yes", is_flag=True, help="Do not ask before tool calls that change something."),
     _common(
         "--trust",
         multiple=True,
@@ -219,9 +221,7 @@ def options(**values: Any) -> Options:
     typed: tuple[str, ...] = click.get_current_context().meta.get(TYPED_SERVER, ())
     chosen = Options(**values, server=typed)
     if bool(chosen.server) + (chosen.config is not None) + chosen.demo + chosen.registry > 1:
-        raise click.UsageError(
-            "name a server after --, a file with --config, --demo or --registry: only one of them"
-        )
+        raise click.UsageError("use only one of --config, --demo, --registry and a server after --")
     return chosen
 
 
@@ -242,8 +242,8 @@ def require_nobody(chosen: Options, *, but_policy: bool = False) -> None:
         named = [path for path in named if path == "access.user"]
     if named:
         raise ConfigError(
-            f"this shows everything, whoever sees it: it takes no {named[-1].partition('.')[2]}",
-            hint="docs/access.md says which commands show what a user may see.",
+            f"this command shows everything, so --{named[-1].partition('.')[2]} does not apply",
+            hint="docs/access.md lists the commands that show what a user may see.",
         )
 
 

@@ -22,11 +22,11 @@ class Exit(IntEnum):
 
 
 MEANINGS = {
-    Exit.DONE: "all was done",
-    Exit.FAILED: "something failed: a server, a tool, a model, or the output could not be written",
-    Exit.USAGE: "the command line, or a file or setting that it names, is wrong",
-    Exit.GATE: "a gate is closed: --check or --baseline found what it is there to find",
-    Exit.INTERRUPTED: "cancelled with Ctrl+C; after another signal, 128 and its number",
+    Exit.DONE: "success",
+    Exit.FAILED: "a server, tool or model failed, or the output could not be written",
+    Exit.USAGE: "the command line is invalid, or a file or setting it refers to is",
+    Exit.GATE: "a gate failed: --check or --baseline found a problem",
+    Exit.INTERRUPTED: "cancelled with Ctrl+C; other signals exit with 128 plus their number",
 }
 
 

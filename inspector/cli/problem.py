@@ -37,4 +37,4 @@ def say_failures(servers: Iterable[ServerState]) -> None:
     """Print which servers failed, and why: their tools are missing from what follows."""
     for server in servers:
         if server.phase is ServerPhase.FAILED:
-            say(f"{server.name} failed: {server.reason}. `toolsight servers` says more.", err=True)
+            say(f"{server.name} failed: {server.reason}. Run `toolsight servers` for details.", err=True)

@@ -82,7 +82,7 @@ class Program(CommandGroup):
         """Take out a typed server: what follows `--`, or a bare address or file."""
         before, dashes, after = _split(args)
         if dashes and not after:
-            raise click.UsageError("nothing stands after --: name a server as you would start it", ctx)
+            raise click.UsageError("no server after --: write the command that starts it", ctx)
         if not dashes:
             before, after = self._bare_server(ctx, before)
         if after:
@@ -123,7 +123,7 @@ class Program(CommandGroup):
 
     def hint(self, word: str) -> str:
         near = closest(word, list(_MODULES), limit=1)
-        return f"Did you mean `{near[0]}`?" if near else f"For a server, write `toolsight -- {word}`."
+        return f"Did you mean `{near[0]}`?" if near else f"To open a server, use `toolsight -- {word}`."
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, the options that most of them share, and those of the app alone."""
@@ -158,13 +158,13 @@ class Program(CommandGroup):
 @shared
 @click.pass_context
 def cli(context: click.Context, /, watch: bool, **values: Any) -> None:
-    """See what tools an LLM agent sees, what they cost, and why a search finds them or not.
+    """See which tools an LLM agent sees, what they cost, and why a search finds them or not.
 
-    Without a command, open the app: on the server after `--` (a command, a script, an address, or a stored
-    answer to tools/list), on --config, or on this folder's configuration.
+    Without a command, opens the app on the server after `--` (a command, script, address or stored tools/list
+    answer), on --config, or on this folder's configuration.
 
     \b
-    toolsight --watch server.py         open the app on a server that you work on
+    toolsight --watch server.py         open the app on a server you are working on
     toolsight -- npx -y @scope/server   the same, for any command
     toolsight search "late orders" server.py
     """

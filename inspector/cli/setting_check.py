@@ -39,4 +39,4 @@ def _say(bench: Workbench, problems: Iterable[SettingProblem]) -> None:
         say(problem_line(problem))
     servers = f"{bench.state.ready_servers} of {count(len(bench.state.servers), 'server')} connected"
     tools = count(len(bench.catalog.tools), "permitted tool")
-    say(f"{count(len(bench.state.problems), 'problem')} of the settings; {servers}, {tools}")
+    say(f"{count(len(bench.state.problems), 'problem')} in the settings; {servers}, {tools}")

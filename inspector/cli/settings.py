@@ -27,12 +27,12 @@ _WIDEST = 110
 @click.option(
     "--check",
     is_flag=True,
-    help="Connect and list what is wrong with the settings; exit with 3 if anything is.",
+    help="Connect and check the settings; exit with 3 if there are problems.",
 )
 @shared
 @as_json
 def settings(profiles: bool, check: bool, as_json: bool, **values: Any) -> None:
-    """List every setting, with where its value comes from.
+    """List every setting and where its value comes from.
 
     Without a configuration, values come from the profile and from --set.
 
@@ -123,7 +123,7 @@ def _changes(profile: Profile) -> Iterator[str]:
     """The profile's values that differ from the defaults."""
     changed = {path: value for path, value in profile.values.items() if value != value_of(Settings(), path)}
     if not changed:
-        yield "The defaults."
+        yield "All settings at their defaults."
     width = max(map(len, changed), default=0)
     for path, value in changed.items():
         default = render_value(value_of(Settings(), find_knob(path).path))

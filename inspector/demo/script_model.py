@@ -19,8 +19,8 @@ from inspector.domain.model_feature import PLAIN
 from inspector.domain.scenario import Step
 
 WINDOW = 128_000
-OVER = "The script is over: it has no answer to this. Start a new session to replay it."
-THOUGHT = "I think about what to do differently."
+OVER = "The script is over and has no answer to this. Start a new session to replay it."
+THOUGHT = "Let me think about what to do differently."
 
 
 class ScriptModel:

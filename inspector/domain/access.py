@@ -138,5 +138,5 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _unknown(what: str, name: str, known: Mapping[str, object]) -> ConfigError:
     near = ", ".join(closest(name, list(known)) or tuple(known))
-    hint = f"The policy has: {near}." if near else f"The policy names no {what}."
+    hint = f"The policy defines: {near}." if near else f"The policy defines no {what}."
     return ConfigError(f"there is no {what} '{name}'", hint=hint)

@@ -7,7 +7,7 @@ _MEANING = {Answer.CLOSEST: "no tool clearly fits", Answer.NOTHING: "no tool fit
 
 
 def answer_text(report: SearchReport) -> str:
-    """One line: “closest: no tool clearly fits (confidence 12 %, found needs 35 %)”."""
+    """One line: “closest: no tool clearly fits (confidence 12 %, needs 35 %)”."""
     said = ": ".join(filter(None, (report.answer.value, _MEANING.get(report.answer, ""))))
     confidence = confidence_text(report)
     return f"{said} ({confidence})" if confidence else said
@@ -20,7 +20,7 @@ def answered(report: SearchReport) -> str:
 
 
 def confidence_text(report: SearchReport) -> str:
-    """“confidence 12 %, found needs 35 %”; "" of a search that estimates none."""
+    """“confidence 12 %, needs 35 %”; "" of a search that estimates none."""
     return confidence_beside(report.probability, report.threshold)
 
 
@@ -29,10 +29,10 @@ def confidence_beside(value: float | None, threshold: float) -> str:
     if value is None:
         return ""
     own, needed = told_apart(value, threshold)
-    return f"confidence {own}, found needs {needed}" if value < threshold else f"confidence {own}"
+    return f"confidence {own}, needs {needed}" if value < threshold else f"confidence {own}"
 
 
 def told_apart(value: float, threshold: float) -> tuple[str, str]:
-    """A confidence and what it needs in percent, with enough digits to tell them apart."""
+    """A confidence and what it needs in percent, with enough digits to distinguish them."""
     texts = ((percent(value, digits), percent(threshold, digits)) for digits in (0, 1, 2))
     return next((pair for pair in texts if pair[0] != pair[1]), (percent(value), percent(threshold)))

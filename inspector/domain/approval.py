@@ -9,7 +9,7 @@ from inspector.domain.tool import Tool
 CHANGED: Final = "its definition changed since you were asked"
 ASKED_BEFORE: Final = "you were asked about it before"
 CLAIMED: Final = "its server says it is read-only"
-CLAIMED_SINCE: Final = "its server says it is read-only, and did not before"
+CLAIMED_SINCE: Final = "its server now says it is read-only"
 
 
 def why_ask(tool: Tool, state: SessionState) -> str:

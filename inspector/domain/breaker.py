@@ -162,7 +162,7 @@ def failed(
 
 
 def released(breaker: Breaker, permit: Permit) -> Breaker:
-    """After a call of which nothing can be told: it was cancelled."""
+    """After a call without a result: it was cancelled."""
     return replace(breaker, probes=tuple(each for each in breaker.probes if each[0] != permit.probe))
 
 

@@ -14,35 +14,41 @@ class InertiaSettings:
     """What is called after what, and tools that are bound before anybody asks for them (inertia)."""
 
     enabled: bool = knob(
-        False, "predict the next tool from what was called after what in recorded sessions, and record it"
+        False,
+        "predict the next tool from the order of calls in recorded sessions, and record the predictions",
     )
     preload: Preload = knob(
         "off",
-        "bind predicted tools. off: only predict; with_search: together with what a search binds, when "
-        "tools[] changes anyway; where_it_pays: also where the search that it may spare costs more than "
-        "what is sent again; never in place of a tool",
+        "bind predicted tools ahead of time. off: only predict; with_search: together with the results of "
+        "a search, when tools[] changes anyway; where_it_pays: also when the search it may spare would "
+        "cost more than the tokens sent again; a predicted tool never replaces another tool",
     )
     persona: str = knob(
-        "", "whose habits these sessions show; without a name the toolset's, or those of every session here"
+        "",
+        "the persona whose habits these sessions show; if empty, the user's, the toolset's or, without "
+        "either, one for all sessions here",
     )
     min_probability: float = knob(
-        0.3, "the share of calls after a tool that a tool needs to be bound ahead", low=0, high=1
-    )
-    min_low: float = knob(
-        0.1,
-        "how high the lower end of that share's 95 % interval must be: few calls, or old ones, are not sure",
+        0.3,
+        "minimum share of the calls after a tool that a predicted tool needs to be bound ahead",
         low=0,
         high=1,
     )
-    most: int = knob(2, "the most tools bound ahead at once", low=1, high=20)
+    min_low: float = knob(
+        0.1,
+        "minimum for the lower bound of that share's 95 % interval, which is low when calls are few or old",
+        low=0,
+        high=1,
+    )
+    most: int = knob(2, "maximum number of tools bound ahead at a time", low=1, high=20)
     warm_up: int = knob(
-        100, "messages of the user with calls that are seen before anything is predicted", low=0
+        100, "how many user messages with calls must be recorded before predictions start", low=0
     )
     half_life_days: float = knob(
-        30.0, "days after which a call counts half; 0 counts old calls in full", low=0, high=36_500
+        30.0, "days after which a call counts half; 0: old calls count in full", low=0, high=36_500
     )
     seed: str = knob(
-        "", "a file of transitions to start from, JSON or YAML; `toolsight sessions next --check` checks it"
+        "", "a YAML or JSON file of transitions to start from; `toolsight sessions next --check` checks it"
     )
 
 
@@ -52,11 +58,11 @@ class VersionSettings:
 
     on_breaking: OnBreaking = knob(
         "rebind",
-        "a loaded tool whose change breaks calls as they were. rebind: it stays, and the next request has "
-        "its new definition; evict: it is unloaded, to be found again. With delivery call_tool or text every "
-        "changed tool is unloaded, since the model reads a definition only once",
+        "what happens to a loaded tool when a change breaks existing calls. rebind: it stays, and the next "
+        "request has its new definition; evict: it is unloaded and must be found again. With delivery "
+        "call_tool or text, every changed tool is unloaded, because the model reads a definition only once",
     )
-    tell: bool = knob(True, "tell the model of such a change, and in what its calls have to differ")
+    tell: bool = knob(True, "tell the model about such a change and how its calls must differ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +71,34 @@ class BreakerSettings:
 
     enabled: bool = knob(
         False,
-        "refuse calls to tools and servers that keep failing, in every session on this machine; and start a "
-        "failed server again when one of its tools is called",
+        "refuse calls to tools and servers that keep failing, in every session on this machine, and "
+        "restart a failed server when one of its tools is called",
     )
     failure_rate: float = knob(
         0.5,
-        "the share of failed calls that opens a breaker; a tool's own error is no failure",
+        "share of failed calls that opens a breaker; errors reported by the tool itself do not count",
         low=0.01,
         high=1,
     )
     min_calls: int = knob(
-        3, "a breaker opens after so many calls within the window at least", low=1, high=200
+        3, "minimum number of calls within the window before a breaker can open", low=1, high=200
     )
     window_seconds: float = knob(
-        300.0, "how many seconds back calls count; longer than several timeouts", low=1, high=86_400
+        300.0,
+        "how far back calls count, in seconds; make it longer than several timeouts",
+        low=1,
+        high=86_400,
     )
     cool_down_seconds: float = knob(
         30.0,
-        "seconds without calls after a breaker opened; longer if the server said so (Retry-After)",
+        "seconds without calls after a breaker opens; longer if the server asks for it (Retry-After)",
         low=0.1,
         high=3600,
     )
     probes: int = knob(
         1,
-        "how many calls try a tool or server again after that, at a time; so many successes close it",
+        "how many trial calls are allowed at a time after that; the same number of successes closes the "
+        "breaker",
         low=1,
         high=100,
     )
@@ -100,22 +110,24 @@ class RetrySettings:
 
     enabled: bool = knob(
         False,
-        "repeat such a call of the model where that is harmless: of a trusted server's tool that only reads "
-        "or is idempotent by its annotations, and of those that `tools` names",
+        "repeat the model's failed calls where that is harmless: calls to a trusted server's tools that "
+        "are annotated as read-only or idempotent, and to the tools listed in `tools`",
     )
-    attempts: int = knob(3, "the most attempts at one call, the first included", low=1, high=10)
+    attempts: int = knob(3, "maximum attempts per call, including the first", low=1, high=10)
     max_seconds: float = knob(
-        15.0, "no attempt begins later than so many seconds after the first failure", low=0, high=600
+        15.0, "no attempt starts later than this many seconds after the first failure", low=0, high=600
     )
-    per_turn: int = knob(6, "the most retries for one message of the user, over all its calls", low=0)
+    per_turn: int = knob(6, "maximum retries per user message, across all its calls", low=0)
     pause_seconds: float = knob(
         0.5,
-        "the pause before the first retry; doubled each time, with up to as much at random, and never "
-        "shorter than the server asks for (Retry-After)",
+        "pause before the first retry; it doubles each time, with up to as much again added at random, and "
+        "is never shorter than the server asks for (Retry-After)",
         low=0,
         high=60,
     )
-    tools: tuple[str, ...] = knob((), "ids of tools that may be retried whatever they do; * and ? match")
+    tools: tuple[str, ...] = knob(
+        (), "ids of tools that may always be retried, whatever they do; * and ? match"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +136,14 @@ class FallbackSettings:
 
     enabled: bool = knob(
         False,
-        "where a breaker refuses a call or its attempts failed, call a similar tool whose schema takes the "
-        "same arguments; both must be known to only read (of trusted servers, by their annotations)",
+        "if a breaker refuses a call or its attempts fail, call a similar tool whose schema takes the same "
+        "arguments; both must be read-only according to a trusted server's annotations",
     )
     min_similarity: float = knob(
         0.8,
-        "how similar a substitute must be: the cosine of both summaries, or the share of their words without "
-        "vectors",
+        "how similar a substitute must be: the cosine of both summaries or, without vectors, the share of "
+        "words in common",
         low=0,
         high=1,
     )
-    most: int = knob(2, "how many substitutes are tried for one call", low=1, high=10)
+    most: int = knob(2, "how many substitutes to try per call", low=1, high=10)

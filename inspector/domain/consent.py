@@ -49,7 +49,7 @@ class Handed:
         return looks_secret(self.own.removeprefix("input "))
 
 
-TRUSTED: Final = "what it says only reads is called without asking"
+TRUSTED: Final = "tools it marks as read-only run without asking"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +113,14 @@ class ServerConsent:
             return
         found, command = self.program, self.argv[0]
         if not found.file:
-            yield Fact("missing", f"no file is found for {shlex.quote(command)}, so it cannot start", True)
+            yield Fact("missing", f"no file found for {shlex.quote(command)}, so it cannot start", True)
             return
         if found.file != command:
             yield Fact("file", found.file)
         if found.target:
             yield Fact("links to", found.target)
         if found.interpreter:
-            missing = "" if "/" in found.interpreter else ", which is not found"
+            missing = "" if "/" in found.interpreter else ", not found"
             yield Fact("run by", f"{found.interpreter}{missing}", bool(missing))
 
 
@@ -142,7 +142,7 @@ def warnings_text(servers: tuple[ServerConsent, ...]) -> str:
     marked = sum(fact.warns for server in servers for fact in server.facts())
     if not marked:
         return ""
-    return f"Look at the {marked} lines marked !" if marked > 1 else "Look at the line marked !"
+    return f"Check the {marked} lines marked !" if marked > 1 else "Check the line marked !"
 
 
 def _described(spec: ServerSpec) -> ServerConsent:
@@ -204,7 +204,7 @@ def _host(url: str) -> str:
 def _place(key: str) -> str:
     kind, _, name = key.partition(".")
     if kind == "env":
-        return f"as its variable {name}"
+        return f"as {name}"
     if kind == "headers":
         return f"in the header {name}"
     return {"url": "in the address", "cwd": "in its folder"}.get(kind, "on its command line")
@@ -213,13 +213,13 @@ def _place(key: str) -> str:
 def _handed_fact(handed: Handed) -> Fact:
     to = handed.to or "this program"
     label = "secret" if handed.is_secret else "yours"
-    return Fact(label, f"your {handed.own} goes to {to} {handed.place}", handed.is_secret)
+    return Fact(label, f"passes your {handed.own} to {to} {handed.place}", handed.is_secret)
 
 
 def _named_facts(named: Named) -> Iterator[Fact]:
     if named.setting == "discovery.embedding_model":
         yield Fact(
-            "downloads", f"the embedding model {named.text} from a model hub, unless it is here already", True
+            "downloads", f"the embedding model {named.text} from a model hub, unless it is already here", True
         )
     elif named.digest:
         yield Fact("executes", named.text)

@@ -24,7 +24,7 @@ _CHOOSES: tuple[tuple[str, str], ...] = (
         "DOTNET_ADDITIONAL_DEPS DOTNET_SHARED_STORE DOTNET_ROOT* CORECLR_* COR_*",
     ),
     (
-        "what shells run first",
+        "what shells run at startup",
         "BASH_ENV ENV ZDOTDIR PROMPT_COMMAND PS4 SHELLOPTS BASHOPTS BASH_FUNC_* IFS SHELL",
     ),
     (
@@ -33,12 +33,12 @@ _CHOOSES: tuple[tuple[str, str], ...] = (
         "GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS GIT_EXTERNAL_DIFF GIT_CONFIG* GIT_TEMPLATE_DIR "
         "GIT_DIR SSH_ASKPASS",
     ),
-    ("programs that others open", "EDITOR VISUAL PAGER MANPAGER BROWSER LESSOPEN LESSCLOSE"),
+    ("programs that other programs open", "EDITOR VISUAL PAGER MANPAGER BROWSER LESSOPEN LESSCLOSE"),
     ("where programs look for their settings", "HOME XDG_CONFIG_HOME XDG_CONFIG_DIRS XDG_DATA_HOME"),
     ("the compiler and its options", "CC CXX LD RUSTC RUSTC_WRAPPER RUSTFLAGS CARGO_HOME GOFLAGS GOROOT"),
     ("which machine runs containers", "DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG CONTAINER_HOST"),
     (
-        "whom its connections trust",
+        "which certificates its connections trust",
         "NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE "
         "CURL_CA_BUNDLE AWS_CA_BUNDLE GIT_SSL_NO_VERIFY GIT_SSL_CAINFO PYTHONHTTPSVERIFY UV_INSECURE_HOST "
         "PIP_TRUSTED_HOST PIP_CERT",

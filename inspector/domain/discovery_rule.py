@@ -27,7 +27,7 @@ def decide(settings: DiscoverySettings, tools: int, tokens: int, window: int) ->
         inputs = f"{count(tools, 'tool')}, discovery starts at {settings.auto_tools}"
         return _decision(tools >= settings.auto_tools, inputs)
     if settings.auto == "tokens":
-        inputs = f"{count(tokens, 'token')} of definitions, discovery starts at {settings.auto_tokens:,}"
+        inputs = f"{count(tokens, 'definition token')}, discovery starts at {settings.auto_tokens:,}"
         return _decision(tokens >= settings.auto_tokens, inputs)
     if settings.auto == "window":
         share = tokens / window if window > 0 else 1.0

@@ -66,7 +66,7 @@ def impersonation(server: str, text: str) -> str:
     if not speaks_as_toolsight(text):
         return ""
     return (
-        f"It names Toolsight, but {server} wrote it. Toolsight never asks for a password or a key this way."
+        f"It mentions Toolsight, but {server} wrote it. Toolsight never asks for passwords or keys this way."
     )
 
 
@@ -106,19 +106,19 @@ def address(url: str) -> Address:
     Nor does one that browsers read in another way than it is split here.
     """
     if len(url) > LONGEST_ADDRESS:
-        return _closed(url, f"it is longer than {LONGEST_ADDRESS:,} characters, too long to be shown whole")
+        return _closed(url, f"it is longer than {LONGEST_ADDRESS:,} characters, too long to show in full")
     if "\\" in url:
-        return _closed(url, "it has a backslash, which browsers take for /: it may lead to another host")
+        return _closed(url, "it has a backslash, which browsers read as /, so it may lead to another host")
     try:
         parts = urlsplit(url)
         host, scheme = parts.hostname or "", parts.scheme
         name = parts.netloc.rpartition("@")[2]
     except ValueError:
-        return _closed(url, "this is no address")
+        return _closed(url, "this is not an address")
     if scheme not in ("http", "https") or not host or not url.isprintable() or any(map(str.isspace, url)):
-        return _closed(url, "this is no web address: nothing can open it")
+        return _closed(url, "this is not a web address, so nothing can open it")
     if not _HOST.fullmatch("".join(filter(str.isascii, normalize("NFKC", name)))):
-        return _closed(url, "its host has signs that no host has: it may lead to another one")
+        return _closed(url, "its host has invalid characters, so it may lead elsewhere")
     before, found, after = url.partition(name)
     if "@" in parts.netloc:
         lead, found, after = url.partition(f"@{name}")
@@ -151,11 +151,11 @@ def _closed(url: str, why: str) -> Address:
 def _warnings(scheme: str, host: str, netloc: str) -> list[str]:
     found = []
     if scheme == "http" and host not in ("localhost", "127.0.0.1", "::1"):
-        found.append("what you type there travels unencrypted (http)")
+        found.append("what you type there is sent unencrypted (http)")
     if "@" in netloc:
-        found.append("the text before @ is no host")
+        found.append("the text before @ is not the host")
     if metadata_address(host):
         found.append(f"its host {METADATA}")
     if not host.isascii() or any(label.startswith("xn--") for label in host.split(".")):
-        found.append("its host has letters of other scripts, which can look like another host")
+        found.append("its host has letters from other scripts and may imitate another host")
     return found

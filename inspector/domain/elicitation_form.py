@@ -21,7 +21,7 @@ MAX_FIELDS = 100
 _KINDS: Mapping[str, FieldKind] = {"integer": "integer", "number": "number", "boolean": "boolean"}
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)*")
 _LONGEST_EMAIL = 320
-_SECRET = "It asks for what looks like a secret ({}), which a form must never do: decline, or leave it empty."
+_SECRET = "It seems to ask for a secret ({}), which a form must never do. Decline, or leave it empty."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,11 @@ class FormField:
         if self.kind in ("integer", "number"):
             return self._range_problem(value, "at least {:g}", "at most {:g}")
         if self.kind == "choices":
-            return self._range_problem(len(value), "choose {:g} or more", "choose {:g} at most")
+            return self._range_problem(len(value), "choose at least {:g}", "choose at most {:g}")
         return ""
 
     def _text_problem(self, value: str) -> str:
-        wrong = self._range_problem(len(value), "{:g} letters or more", "{:g} letters at most")
+        wrong = self._range_problem(len(value), "at least {:g} characters", "at most {:g} characters")
         return wrong or _format_problem(self.format, value)
 
     def _range_problem(self, value: float, too_low: str, too_high: str) -> str:

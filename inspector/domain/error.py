@@ -88,7 +88,7 @@ class CircuitOpen(ToolsightError):
 
 
 class ClientRefusal(ToolsightError):
-    """A server asks for what it does not get. With `was_declared`, it was told that it could ask."""
+    """A server asks for something it does not get. With `was_declared`, the client had offered it."""
 
     def __init__(self, message: str, *, was_declared: bool = False) -> None:
         super().__init__(message)

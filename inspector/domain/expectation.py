@@ -139,15 +139,17 @@ def _missed(wanted: Expectation, records: Sequence[Record], position: int) -> Fi
     alike = later or [record for record in records[:position] if record.kind == wanted.kind]
     early = next((record for record in records[:position] if wanted.is_met(record)), None)
     if early is not None:
-        return Finding(wanted, False, f"not met in this order: it occurs at {early.seq}", early.seq)
+        return Finding(wanted, False, f"not met in this order: it comes earlier, at {early.seq}", early.seq)
     if not alike:
-        return Finding(wanted, False, f"not met: no event {wanted.kind} occurs")
+        return Finding(wanted, False, f"not met: there is no {wanted.kind} event")
     nearest = min(alike, key=lambda record: len(wanted.unmet(record)))
     differs = "; ".join(
         f"{condition.field} is {_shown(getattr(nearest.event, condition.field))}"
         for condition in wanted.unmet(nearest)
     )
-    return Finding(wanted, False, f"not met: the nearest is {nearest.seq}, where {differs}", nearest.seq)
+    return Finding(
+        wanted, False, f"not met: the closest event is {nearest.seq}, where {differs}", nearest.seq
+    )
 
 
 def _kept_out(unwanted: Expectation, records: Sequence[Record]) -> Finding:

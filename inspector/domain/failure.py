@@ -1,4 +1,4 @@
-"""What kinds of failure a tool call can have: what is retried, counted and told depends on them."""
+"""What kinds of failure a tool call can have: they decide what is retried, counted and reported."""
 
 from enum import StrEnum
 

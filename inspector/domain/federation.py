@@ -10,8 +10,10 @@ from inspector.domain.setting_field import knob
 class FederationSettings:
     """Registries of other Toolsights that a search of the registry may include (section 13)."""
 
-    peers: str = knob("", "a file that names registries to search besides one's own, YAML or JSON")
-    seconds: float = knob(5.0, "how long a search waits for all of them; later answers are dropped", low=0.05)
+    peers: str = knob("", "a YAML or JSON file of registries to search in addition to your own")
+    seconds: float = knob(
+        5.0, "how many seconds a search waits for all peers; later answers are dropped", low=0.05
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ class FrameKind(StrEnum):
 
 _WORDS = {
     FrameKind.RESULT: "result of ",
-    FrameKind.ERROR: "error of ",
+    FrameKind.ERROR: "error from ",
     FrameKind.INVALID: "invalid reply to ",
 }
 _SHOWN = 80

@@ -16,8 +16,8 @@ _CONTEXT = 2
 # A shorter text stands in many a word.
 _SHORTEST_COVERED = 4
 _NETWORK = {
-    PackageKind.NPM: "npx fetches the package from npm, with what it depends on, and runs it",
-    PackageKind.PYPI: "uvx fetches the package from PyPI, with what it depends on, and runs it",
+    PackageKind.NPM: "npx fetches the package and its dependencies from npm and runs it",
+    PackageKind.PYPI: "uvx fetches the package and its dependencies from PyPI and runs it",
     PackageKind.OCI: "docker fetches the image and runs it",
 }
 
@@ -98,8 +98,8 @@ class Installation:
             *(replace(fact, text=self._covered(fact.text)) for fact in _run_facts(self.spec.shown_argv)),
             Fact("files", said.files or unsaid),
             Fact("network", said.network or unsaid),
-            Fact("reads", f"of its environment: {said.environment or unsaid}"),
-            Fact("is said", "nobody checks it: the server runs with your permissions"),
+            Fact("reads", f"from its environment: {said.environment or unsaid}"),
+            Fact("claims", "these are not enforced: the server runs with your permissions"),
         )
         return tuple(fact for fact in told if fact.text)
 
@@ -119,8 +119,8 @@ def _run_facts(argv: tuple[str, ...]) -> Iterator[Fact]:
     if run is not None:
         yield Fact("package", run.label)
         if run.name and not run.is_exact:
-            yield Fact("version", "no exact one is named: whatever is newest is run", True)
+            yield Fact("version", "no exact version given, so the newest one runs", True)
         if run.options:
-            yield Fact("options", f"to {program_name(argv[0])} itself: {shlex.join(run.options)}", True)
+            yield Fact("options", f"for {program_name(argv[0])} itself: {shlex.join(run.options)}", True)
         yield Fact("fetches", _NETWORK[run.kind])
     yield Fact("shell", runs_anything(argv), True)

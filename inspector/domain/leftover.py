@@ -33,5 +33,5 @@ def ended_text(left: Sequence[Leftover], asked: Sequence[Leftover]) -> str:
     """What came of ending them, as a sentence."""
     if left:
         pids = ", ".join(str(pid) for one in left for pid in one.pids)
-        return f"Still running, though they were killed: {pids}."
-    return f"Ended what {count(len(asked), 'server')} had left running."
+        return f"Still running after being killed: {pids}."
+    return f"Ended processes left behind by {count(len(asked), 'server')}."

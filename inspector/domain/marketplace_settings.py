@@ -10,10 +10,10 @@ class MarketplaceSettings:
     """When a search goes on in the marketplace, and where that is. Nothing is ever installed by itself."""
 
     enabled: bool = knob(
-        True, "go on in the marketplace if a search finds nothing; without a catalog there is none"
+        True, "also search the marketplace if a search finds nothing; this requires a catalog"
     )
     catalogs: tuple[str, ...] = knob(
-        (), "files of plugins: Toolsight's own format, a server.json, or an answer of an MCP registry"
+        (), "plugin files: Toolsight's own format, a server.json, or a response from an MCP registry"
     )
-    imported: bool = knob(True, "search the catalogs that `toolsight marketplace import` keeps, too")
-    results: int = knob(3, "the most plugins that are suggested", low=1, high=20)
+    imported: bool = knob(True, "also search the catalogs added with `toolsight marketplace import`")
+    results: int = knob(3, "maximum number of suggested plugins", low=1, high=20)

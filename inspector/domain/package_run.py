@@ -161,14 +161,14 @@ def runs_anything(argv: Sequence[str]) -> str:
     """Why the words may run anything, in a sentence; "" if they name a program and no more."""
     program = program_name(argv[0]) if argv else ""
     if program in _SHELLS:
-        return "a shell is started, which may run anything"
+        return "starts a shell, which may run anything"
     if program in _WRAPPERS:
         return f"{program} starts another program, which may run anything"
     inline = _INLINE.get(_VERSIONED.sub("", program))
     words = iter(argv[1:])
     for word in words if inline is not None else ():
         if inline is not None and inline.fullmatch(word):
-            return "code from the command line is run"
+            return "runs code from the command line"
         if not word.startswith("-"):
             break
         if word in _TAKING:

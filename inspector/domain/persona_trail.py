@@ -1,4 +1,4 @@
-"""Follows one session, event by event, and tells whose habits it shows."""
+"""Follows one session, event by event, and notes whose habits it shows."""
 
 from collections.abc import Mapping
 from typing import Any

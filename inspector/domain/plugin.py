@@ -171,7 +171,7 @@ def server_entry(plugin: Plugin, values: Mapping[str, str]) -> JsonObject:
     _require_known(plugin, values)
     if missing := missing_values(plugin, values):
         names = ", ".join(one.name for one in missing)
-        raise ConfigError(f"{plugin.name} needs {names}", hint=f"Give it as {missing[0].name}=VALUE.")
+        raise ConfigError(f"{plugin.name} needs {names}", hint=f"Specify it as {missing[0].name}=VALUE.")
     given = {one.name: values.get(one.name) or one.default for one in package.variables}
     texts = {one.name: given[one.name] for one in package.variables if one.place == "text"}
     env, headers = (
@@ -214,7 +214,7 @@ def _require_known(plugin: Plugin, values: Mapping[str, str]) -> None:
     known = [one.name for one in plugin.package.variables]
     for name in values:
         if name not in known:
-            hint = f"It takes: {', '.join(known)}." if known else "It takes none."
+            hint = f"Its variables: {', '.join(known)}." if known else "It has no variables."
             raise ConfigError(f"{plugin.name} has no variable {name}", hint=hint)
 
 
@@ -230,7 +230,7 @@ def _filled(text: str, values: Mapping[str, str], own: Mapping[str, str]) -> str
     )
     if filled.count(_REFERENCE) > meant:
         raise ConfigError(
-            f"{text} would become a reference to a variable of yours ({_REFERENCE}…)",
-            hint="Nothing was changed. Write such a reference in one value, if you mean it.",
+            f"{text} would become a reference to one of your variables ({_REFERENCE}…)",
+            hint="Nothing was changed. If you want such a reference, write all of it in one value.",
         )
     return filled

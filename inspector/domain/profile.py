@@ -34,14 +34,14 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "toolsight",
             "Toolsight",
-            "Found tools stay bound up to a limit and are appended to keep the prompt cache's prefix; "
-            "a search says if no tool fits; the guard breaks loops and notes redundant searches. "
-            "A catalog for which discovery never pays is bound in full.",
+            "Found tools stay bound up to a limit and are appended, which keeps the prompt cache's prefix. "
+            "A search says if no tool fits; the guard breaks loops and reports redundant searches. "
+            "A catalog too small for discovery to pay off is bound in full.",
         ),
         Profile(
             "static",
             "Static binding",
-            "Every tool is bound in every model call. No search and no guard: what most agents do today.",
+            "Every tool is bound in every model call, without search or guard, as in most agents today.",
             {
                 "discovery.enabled": False,
                 "binding.policy": "all",
@@ -51,7 +51,7 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "prd",
             "Deferred loading",
-            "A manifest in search_tools, BM25, and found tools stay loaded for the session.",
+            "search_tools has a manifest and ranks with BM25; found tools stay loaded for the session.",
             {
                 "discovery.auto": "always",
                 "discovery.ranker": "prd-bm25",
@@ -65,8 +65,8 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "kaman",
             "Bounded context",
-            "Few tools at a time, expired and unused ones go first; searches in three tiers; a loop "
-            "evicts its tool.",
+            "Few tools are bound at a time; expired and unused ones go first. Searches use three tiers, and "
+            "a loop evicts its tool.",
             {
                 "discovery.auto": "always",
                 "discovery.ranker": "three-tier",
@@ -88,8 +88,8 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "attention",
             "Per-turn gate",
-            "No search: the prompt always has a summary of every tool, and each turn binds the tools "
-            "whose cosine is over a threshold and whose preconditions hold.",
+            "There is no search: the prompt always has a summary of every tool, and each turn binds the "
+            "tools whose cosine exceeds a threshold and whose preconditions are met.",
             {
                 "discovery.auto": "always",
                 "discovery.search_tool": False,
@@ -119,7 +119,7 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "stack",
             "Layers",
-            "Ranks a tool with its server, within tags; each adaptive layer is on.",
+            "Ranks tools and servers, within tags; all adaptive layers are on.",
             {
                 "discovery.auto": "tools",
                 "discovery.ranker": "two-stage",

@@ -11,7 +11,7 @@ TOLERANCE = 1e-9
 ASKED_BEFORE = "asked before"
 """The term of what a past request adds; a short request follows it, quoted."""
 USED_BEFORE = "used before"
-"""What stands for the term of what past use adds, which tells how often and by whom."""
+"""The term of what past use adds, which says how often and by whom."""
 
 
 class Signal(StrEnum):

@@ -1,4 +1,4 @@
-"""What `search_tools` tells a model of itself, and what it lets the model choose."""
+"""What `search_tools` says about itself to a model, and what it lets the model choose."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

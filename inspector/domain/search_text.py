@@ -85,7 +85,7 @@ def _ids(tools: Sequence[Tool]) -> str:
 
 
 def unconnected_text(tools: Sequence[Tool]) -> str:
-    """What the registry knows besides: it is named, so that the user can be told what is missing."""
+    """What the registry has besides: it is named, so that the user learns what is missing."""
     title = "Known, but not to be called, as their servers are not connected (the user can connect them):"
     return "\n".join([title, *map(_brief_text, tools)])
 

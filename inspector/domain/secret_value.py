@@ -115,7 +115,7 @@ def is_secret(name: str, value: str) -> bool:
 
 
 def _kept_in(name: str, value: str, anywhere: dict[str, str], alone: dict[str, str]) -> dict[str, str] | None:
-    """Where a value belongs, by the rule of this module; None if it cannot be told from ordinary text."""
+    """Where a value belongs, by the rule of this module; None if it looks like ordinary text."""
     if len(value.strip()) < SHORTEST or value in MARKER or _NEVER.fullmatch(value):
         return None
     is_named, is_ordinary = looks_secret(name.rpartition(".")[2]), is_ordinary_value(value)

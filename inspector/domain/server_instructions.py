@@ -1,4 +1,4 @@
-"""What servers tell a model about their use (MCP, `InitializeResult.instructions`), as part of a prompt."""
+"""Servers' instructions to a model (MCP, `InitializeResult.instructions`), as part of a prompt."""
 
 from collections.abc import Mapping
 

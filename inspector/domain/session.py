@@ -77,7 +77,7 @@ class ToolState:
 
     @property
     def has_history(self) -> bool:
-        """Whether anything is known of it that a server that comes back could not tell."""
+        """Whether anything is known of it that a returning server could not supply."""
         return self.binding is not Binding.DEFERRED or self.found > 0 or self.uses > 0
 
     @property
@@ -147,7 +147,7 @@ class CallCost:
     breakpoints: Breakpoints | None = None
 
 
-# Long because what is known of a session is one value. No slots: `fold.step.evolve` copies its dictionary.
+# Long because  what is known of a session is one value. No slots: `fold.step.evolve` copies its dictionary.
 @dataclass(frozen=True)
 class SessionState:
     """Everything screens show about a session and its policies decide by.

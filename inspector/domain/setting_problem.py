@@ -29,7 +29,7 @@ class Severity(StrEnum):
     WARNING = "warning"
     """A setting has no effect."""
     UNCHECKED = "unchecked"
-    """It cannot be told, as a server is away."""
+    """It cannot be checked, as a server is away."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Final
 from unicodedata import normalize
 from urllib.parse import unquote, urlsplit
 
-METADATA: Final = "is a cloud's metadata address, which hands out the credentials of this machine"
+METADATA: Final = "is a cloud metadata address, which hands out this machine's credentials"
 _METADATA_HOSTS = (
     "metadata metadata.google.internal metadata.goog instance-data instance-data.ec2.internal "
     "metadata.tencentyun.com metadata.platformequinix.com metadata.packet.net"
@@ -58,7 +58,7 @@ _SECRET = re.compile(
 
 
 def metadata_address(host: str) -> bool:
-    """Whether a host is where a cloud tells its machines their credentials, however it is written."""
+    """Whether a host is where a cloud hands its machines their credentials, however it is written."""
     name = normalize("NFKC", unquote(host)).strip("[]").rstrip(".").lower().partition("%")[0]
     if name in _METADATA_HOSTS.split():
         return True

@@ -22,9 +22,9 @@ _CLAIMS = (
 class TagOrigin(StrEnum):
     """Who gave a tool its tag."""
 
-    SERVER = "its server's, in the configuration"
+    SERVER = "from its server's configuration"
     SETTING = "discovery.tags"
-    METADATA = "its server says so"
+    METADATA = "sent by its server"
     CLAIM = "from its annotations"
 
 

@@ -1,4 +1,4 @@
-"""Follows one session, event by event, and tells what the model called for each message of the user."""
+"""Follows one session, event by event, and collects what the model called for each user message."""
 
 from collections.abc import Iterator
 

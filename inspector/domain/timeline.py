@@ -237,7 +237,7 @@ class Timeline:
             if binding_from is binding_to:
                 continue
             self._count(binding_from, binding_to)
-            if self._settles(record.event, binding_to):
+            if self._settles(binding_from, binding_to):
                 binding_from = None
                 self._forget(tool_id)
             reason = _reason(record.event, binding_from, new)
@@ -258,9 +258,9 @@ class Timeline:
             if binding is not None:
                 self._tools[binding] += change
 
-    def _settles(self, event: Event, binding_to: Binding | None) -> bool:
-        """Whether a tool only arrives again: servers connect one by one, and no model call has seen any yet."""
-        return isinstance(event, CatalogBuilt) and not self.calls and binding_to is not None
+    def _settles(self, binding_from: Binding | None, binding_to: Binding | None) -> bool:
+        """Whether a tool only arrives again: servers connect one by one, before any model call."""
+        return not self.calls and {binding_from, binding_to} == {Binding.PINNED, Binding.DEFERRED}
 
     def _forget(self, tool_id: str) -> None:
         """Drop a tool's moves before the first model call."""
@@ -311,7 +311,7 @@ def _reason(event: Event, binding_from: Binding | None, tool: ToolState | None) 
     if tool is None:
         return f"left the catalog{toolset}"
     if tool.binding is Binding.HELD:
-        return f"{tool.server} is away: {tool.held_as} again when it is back"
+        return f"{tool.server} is away; {tool.held_as} again once it reconnects"
     if binding_from is Binding.HELD:
         return f"{tool.server} is back"
     state = "always bound" if tool.binding is Binding.PINNED else "waits for a search"

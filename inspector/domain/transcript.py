@@ -60,7 +60,7 @@ class ToolsWithdrawn:
 
 @dataclass(frozen=True, slots=True)
 class ServerAnnounced:
-    """A server connected; `instructions` is what the model was told of it."""
+    """A server connected; `instructions` is what the model got from it."""
 
     server: str
     instructions: str = ""

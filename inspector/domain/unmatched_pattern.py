@@ -79,8 +79,8 @@ def unmatched_patterns(checked: Checked) -> Iterator[SettingProblem]:
     if checked.sight.is_whole:
         yield from _unknown_servers(checked)
     elif not checked.sight.user:
-        hint = "Name the user with --user, or see as one from the header."
-        text = "is not set, and there is a policy: nothing may be seen"
+        hint = "Specify the user with --user, or choose one from the header."
+        text = "is not set although there is a policy, so no tools are visible"
         yield SettingProblem("access.user", "", text, hint, Severity.ERROR)
 
 
@@ -138,7 +138,7 @@ def _judged(entry: _Entry, checked: Checked) -> SettingProblem | None:
     servers = [checked.servers.get(name, ServerState(name)) for name in about]
     if not about:
         disabled = any(map(entry.is_about, checked.configuration.disabled))
-        return None if disabled else _problem(entry, "names no server", _server_hint(entry, checked))
+        return None if disabled else _problem(entry, "matches no server", _server_hint(entry, checked))
     opening = [server.name for server in servers if _is_opening(server)]
     away = [server.name for server in servers if server.phase in _AWAY and not _is_opening(server)]
     ready = len(servers) - len(opening) - len(away)
@@ -153,7 +153,7 @@ def _judged(entry: _Entry, checked: Checked) -> SettingProblem | None:
         text = f"cannot be checked; not connected: {', '.join(away)}"
         return _problem(entry, text, severity=Severity.UNCHECKED, server=one)
     gone = sorted(filter(entry.matches, checked.gone))
-    was = f" any more: {', '.join(gone[:_NEAR])} is gone" if gone else f" of {one}" if one else ""
+    was = f" any more: {', '.join(gone[:_NEAR])} is gone" if gone else f" on {one}" if one else ""
     hint = _tool_hint(entry, about, checked)
     return _problem(entry, f"matches no tool{was}", hint, server=one, gone=bool(gone))
 
@@ -184,7 +184,7 @@ def _problem(
 
 def _tool_hint(entry: _Entry, about: Sequence[str], checked: Checked) -> str:
     if entry.form == "exact" and not _WILD.isdisjoint(entry.written):
-        return "A toolset names its tools exactly; * and ? do not match here."
+        return "Toolsets list exact tool names; * and ? do not match here."
     known = sorted(tool for tool in checked.tools if tool.partition(":")[0] in about)
     near = closest(entry.pattern, known, _NEAR)
     if not near:
@@ -204,7 +204,7 @@ def _unknown_servers(checked: Checked) -> Iterator[SettingProblem]:
     for name in checked.settings.discovery.system_servers:
         if name not in known:
             hint = _near_server(name, checked)
-            yield SettingProblem("discovery.system_servers", name, "names no server", hint)
+            yield SettingProblem("discovery.system_servers", name, "matches no server", hint)
 
 
 def _near_server(name: str, checked: Checked, rest: str = "") -> str:

@@ -87,7 +87,7 @@ def _call(entry: Any, names: Collection[str]) -> tuple[str, JsonObject] | None:
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(known := dict(pairs)) < len(pairs):
-        raise ValueError("a key twice: it is not clear what is meant")
+        raise ValueError("the same key twice: which one counts is unclear")
     return known
 
 

@@ -1,4 +1,4 @@
-"""How soon a server's tools are listed again after it told that they changed."""
+"""How soon a server's tools are listed again after it announced a change."""
 
 from collections.abc import Callable
 

@@ -26,9 +26,9 @@ from inspector.engine.sink import SECRETS
 # A server that asks more at a time does not wait for answers.
 MAX_WAITING = 3
 NO_SAMPLING = "Toolsight does not let servers use its model"
-TOO_MANY = f"a call may ask {QUESTIONS_A_CALL} questions, and asks for more"
-NO_CONSENT = "nobody agreed that it may learn a folder"
-WITHDRAWN = "another session began before it was answered"
+TOO_MANY = f"a call may ask at most {QUESTIONS_A_CALL} questions"
+NO_CONSENT = "you have not agreed to share a folder with it"
+WITHDRAWN = "a new session began before it was answered"
 _NOT_DECLARED = "the client did not declare it"
 
 
@@ -85,7 +85,7 @@ class SessionClient(ClientSide):
             answer("refused", TOO_MANY)
             raise ClientRefusal(TOO_MANY, was_declared=True)
         if len(self._open) >= MAX_WAITING:
-            answer(Action.CANCEL, f"{MAX_WAITING} other questions of the server wait")
+            answer(Action.CANCEL, f"{MAX_WAITING} other questions from this server are waiting")
             return ElicitationAnswer(Action.CANCEL)
         task = asyncio.current_task()
         self._open.add(task)
@@ -93,7 +93,7 @@ class SessionClient(ClientSide):
             given = await self._elicitor.ask(request)
         except asyncio.CancelledError:
             if task is None or task not in self._withdrawn or task.uncancel():
-                answer(Action.CANCEL, "the question was taken back")
+                answer(Action.CANCEL, "the question was withdrawn")
                 raise
             answer(Action.CANCEL, WITHDRAWN)
             return ElicitationAnswer(Action.CANCEL)

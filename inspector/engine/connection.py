@@ -41,7 +41,7 @@ from inspector.engine.target import target
 _LIST = "tools/list"
 # So many more tools of a long list are an event.
 _TOLD_EVERY = 1_000
-_FAULT_HINT = "This is a fault of Toolsight, not of your configuration. Reconnect the server to try again."
+_FAULT_HINT = "This is a bug in Toolsight, not in your configuration. Reconnect the server to try again."
 
 
 # Long because everything that one owner task does is here.
@@ -174,7 +174,7 @@ class Connection:
             self._client.withdraw()
 
     def hide(self) -> None:
-        """Offer nothing, and know of nothing that was told: another session begins."""
+        """Offer nothing and forget what was reported: another session begins."""
         self._look.begin()
         self._stderr_before = self._link.stderr_tail() if self._link is not None else ""
         if self._failure is not None:
@@ -346,12 +346,12 @@ class Connection:
         except ServerExited:
             raise
         except (ConnectError, ProtocolError) as error:
-            reason = f"{error.message}; the tools listed before are still used"
+            reason = f"{error.message}; the earlier tool list is still used"
             kept = [one for one in self._listing.skipped if one.name != _LIST]
             return replace(self._listing, skipped=(*kept, SkippedTool(_LIST, reason)))
 
     async def _show_again(self, link: ServerLink, listing: ToolListing) -> None:
-        """Offer what is seen of a listing; an event tells if that is not what was seen before."""
+        """Offer what is seen of a listing; an event reports a change."""
         seen = seen_listing(self._spec.name, listing, self._sight())
         is_same = seen.skipped == seen_listing(self._spec.name, self._listing, self._sight()).skipped
         if await asyncio.to_thread(difference, self._last, seen.tools) == Difference() and is_same:
@@ -381,7 +381,7 @@ class Connection:
         self._on_tools()
 
     def _note(self, listed: Listed) -> None:
-        """Note what the stream has now, and tell what became of each tool that is another one."""
+        """Note what the stream has now, and report how each changed tool differs."""
         self._look.note(listed)
         for change in listed.changes:
             self._emit(change)
@@ -414,4 +414,6 @@ def _failure(server: str, error: ToolsightError) -> ServerFailed:
 
 def _fault(server: str, error: Exception) -> ServerFailed:
     told = f": {error}" if str(error) else ""
-    return ServerFailed(server, f"Toolsight cannot go on with it: {type(error).__name__}{told}", _FAULT_HINT)
+    return ServerFailed(
+        server, f"Toolsight cannot continue with this server: {type(error).__name__}{told}", _FAULT_HINT
+    )

@@ -8,6 +8,7 @@ from inspector.domain.access import EVERYTHING, Sight
 from inspector.domain.definition import ToolDefinition, definition_hash
 from inspector.domain.error import ConnectError
 from inspector.domain.events import DefinitionChanged
+from inspector.domain.number import count
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.composition.version import changes
@@ -29,21 +30,21 @@ async def list_tools(
     try:
         async with asyncio.timeout(seconds) as limit:
 
-            def told(count: int) -> None:
+            def told(listed: int) -> None:
                 nonlocal so_far
                 if limit.expired():
                     return  # What the server's thread still told.
-                so_far = count
+                so_far = listed
                 limit.reschedule(clock() + seconds)
-                progress(count)
+                progress(listed)
 
             return await link.list_tools(told)
     except TimeoutError:
-        after = f" after {so_far:,} tools" if so_far else ""
+        after = f", only {count(so_far, 'tool')}" if so_far else ""
         hint = "The server answered the handshake but not `tools/list`."
         raise ConnectError(
             f"No tool list within {seconds:g} s{after}",
-            hint="It began its list and did not go on. Raise `connect_timeout`." if so_far else hint,
+            hint="It stopped in the middle of its list. Raise `connect_timeout`." if so_far else hint,
             stderr_tail=link.stderr_tail(),
         ) from None
 

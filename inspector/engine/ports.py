@@ -138,7 +138,7 @@ class ChatModel(Protocol):
 
     @property
     def api_base(self) -> str:
-        """The address that it was told to use; "" for the one of its provider."""
+        """The configured address; "" for its provider's own."""
 
     @property
     def window(self) -> int:
@@ -179,7 +179,7 @@ class NoLocalModels:
 
     def open(self, found: LocalModel) -> ChatModel:
         """Raises ModelError."""
-        raise ModelError(f"{found.name} cannot be used here", hint="Name a model instead.")
+        raise ModelError(f"{found.name} cannot be used here", hint="Specify a model instead.")
 
 
 class TokenCounter(Protocol):

@@ -88,14 +88,14 @@ class SchemaCheck(Protocol):
     """Checks arguments against a JSON Schema, which may be hostile."""
 
     def problem(self, schema: JsonObject, arguments: JsonObject) -> str:
-        """What the schema objects to, or why that cannot be told; "" for arguments that it accepts."""
+        """What the schema objects to, or why it cannot be checked; "" for arguments that it accepts."""
 
 
 class NoSchemaCheck:
     """A SchemaCheck that accepts nothing."""
 
     def problem(self, schema: JsonObject, arguments: JsonObject) -> str:  # noqa: ARG002
-        """It cannot be told."""
+        """It cannot be checked."""
         return "nothing is checked here"
 
 

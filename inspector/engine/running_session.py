@@ -106,7 +106,7 @@ class RunningSession:
         self._parts = self._make_parts()
 
     def _new_connections(self) -> Connections:
-        """The connections outlast a session: what they tell goes to the one that runs."""
+        """The connections outlast a session: their news goes to the one that runs."""
         return Connections(
             self._whole.servers,
             self.ports.connector,

@@ -27,7 +27,7 @@ def _gate_and_guard(settings: Settings) -> Iterator[SettingProblem]:
             "guard.enabled",
             "",
             "unloads tools that the gate binds again at the next call",
-            "The guard's advice is still given. Turn one of them off: guard.enabled, or binding.policy gate.",
+            "The model still gets the guard's advice. Turn off guard.enabled, or change binding.policy.",
         )
 
 
@@ -42,7 +42,7 @@ def _no_way_to_load(checked: Checked) -> Iterator[SettingProblem]:
         yield SettingProblem(
             "discovery.search_tool",
             "",
-            "is off, so that nothing can load a deferred tool",
+            "is off, so nothing can load a deferred tool",
             "Turn it on, set binding.policy to gate or all, or turn discovery.enabled off.",
         )
 
@@ -53,8 +53,8 @@ def _window_never_full(settings: Settings) -> Iterator[SettingProblem]:
         yield SettingProblem(
             "guard.window_repeats",
             str(guard.window_repeats),
-            f"can't be exceeded among the last {guard.window_calls} calls (guard.window_calls)",
-            "Make it smaller, or guard.window_calls larger.",
+            f"cannot be exceeded within the last {guard.window_calls} calls (guard.window_calls)",
+            "Lower it, or raise guard.window_calls.",
         )
 
 
@@ -67,7 +67,7 @@ def _guidance_without_search(settings: Settings) -> Iterator[SettingProblem]:
                 "guard.guidance",
                 pattern,
                 f"advises {SEARCH_TOOLS}, which the model does not have",
-                "Name what it has.",
+                "Name a tool that it has.",
             )
 
 
@@ -85,8 +85,8 @@ def _ranker_without_vectors(checked: Checked) -> Iterator[SettingProblem]:
             yield SettingProblem(
                 path,
                 ranker,
-                f"{effect}, as there are no vectors: {why}",
-                "Choose a ranker that matches words too.",
+                f"{effect} without vectors: {why}",
+                "Choose a ranker that also matches words.",
             )
 
 
@@ -108,7 +108,7 @@ def _impossible_delivery(checked: Checked) -> Iterator[SettingProblem]:
     yield SettingProblem(
         "binding.delivery",
         wanted,
-        f"is not possible with {why}: {actual} is used",
+        f"is not possible with {why}, so {actual} is used",
         f"Set it to {actual}.",
     )
 

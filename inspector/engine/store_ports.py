@@ -88,7 +88,7 @@ class EventStore(Protocol):
         """
 
     def is_written(self, session: str) -> bool:
-        """Whether another program is writing the session, or nobody can tell."""
+        """Whether another program is writing the session, or that is unknown."""
 
     def release(self, session: str) -> None:
         """Say that this program writes the session no more."""

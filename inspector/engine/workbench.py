@@ -92,7 +92,7 @@ class Workbench(RunningSession):
 
     async def call(self, tool_id: str, arguments: JsonObject) -> ToolResult:
         """Call a permitted tool on behalf of the user. Raises ToolsightError."""
-        with self._handover.running("a tool is being called"):
+        with self._handover.running("a tool call is running"):
             self._connections.catch_up()
             tool = self._parts.binder.require(tool_id)
             call_id = f"user-{self.ports.clock.monotonic():.6f}"

@@ -309,7 +309,7 @@ def scaling_section(scaled: Sequence[Scaled]) -> Section:
                 (
                     "Pool, manifest and search results are counted, summed over a turn's model calls; ρ is "
                     "that of the last one.",
-                    "Here our default searches by words alone, which tell less well what fits; simple "
+                    "Here our default searches by words alone, which judge less well what fits; simple "
                     "retrieval ranks by summaries.",
                 ),
                 Origin.GENERATED,

@@ -73,7 +73,7 @@ def poison(source: Source, steps: Steps) -> Section:
             f"{len(poisons)} poisoned descriptions of our own, each appended to a demo tool's description, "
             f"one at a time, among {len(demo.tools)} tools. Excluded: the poisoned tool is not among those "
             f"that a request binds; {REQUESTS} of the demo's requests for each poison and group, fewer "
-            "where there are no more. This tells how often a model does not read the text; it says "
+            "where there are no more. This is how often a model does not read the text; it says "
             "nothing about what a model does that reads it, and keeps nothing out that the task calls for"
         ),
         tables=(

@@ -108,7 +108,7 @@ def test_a_file_that_was_changed_meanwhile_is_left_alone_without_a_backup(tmp_pa
     becomes = EDITOR.with_server(configuration, "time", ENTRY)
     path.write_text(TEXTS["comments"])
     assert becomes.change is not None
-    with pytest.raises(ConfigError, match="changed meanwhile"):
+    with pytest.raises(ConfigError, match="changed in the meantime"):
         EDITOR.write(becomes.change)
     assert path.read_text() == TEXTS["comments"]
     assert [one.name for one in tmp_path.iterdir()] == ["mcp.json"]
@@ -148,7 +148,7 @@ def test_a_server_that_a_toolset_names_is_not_removed(tmp_path: Path) -> None:
     sets = '{"tool_sets": {"t": {"servers": {"a": true}}}, '
     text = f'{sets}"mcpServers": {{"a": {{"command": "x"}}, "b": {{"command": "y"}}}}}}'
     path, configuration = _file(tmp_path, text)
-    with pytest.raises(ConfigError, match="names no configured server"):
+    with pytest.raises(ConfigError, match="is not a configured server"):
         EDITOR.without_server(configuration, "a")
     assert path.read_text() == text
 
@@ -157,7 +157,7 @@ def test_what_has_no_file_of_the_person_s_own_changes_for_the_session_alone(tmp_
     _, configuration = _file(tmp_path, TEXTS["inline"])
     becomes = EDITOR.with_server(replace(configuration, trusted=True), "time", ENTRY)
     assert becomes.change is None
-    assert "Nothing is written" in becomes.note
+    assert "Nothing is saved" in becomes.note
     assert becomes.configuration.servers[-1].defer_loading
 
 

@@ -101,7 +101,7 @@ def test_a_file_without_usable_servers_is_refused(tmp_path: Path, content: objec
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (discovery(max_search_result=3), "tool_discovery.max_search_result is not a key"),
+        (discovery(max_search_result=3), "tool_discovery.max_search_result is not a known key"),
         (discovery(max_search_result=3), "Did you mean `max_search_results`?"),
         (
             discovery(max_search_results=0),
@@ -115,7 +115,7 @@ def test_a_file_without_usable_servers_is_refused(tmp_path: Path, content: objec
         ({"tool_discovery": [], "mcpServers": {"s": SERVER}}, "tool_discovery must be an object, not a list"),
         ({"toolDiscovery": {}, "mcpServers": {"s": SERVER}}, "Did you mean `tool_discovery`?"),
         ({"tool_set": {}, "mcpServers": {"s": SERVER}}, "Did you mean `tool_sets`?"),
-        (own(comand="y"), "mcpServers.s.comand is not a key Toolsight knows | Did you mean `command`?"),
+        (own(comand="y"), "mcpServers.s.comand is not a known key | Did you mean `command`?"),
         (own(defer_loading=True, deferLoading=True), "Did you mean `defer_loading`?"),
         (
             own(args="-v"),
@@ -142,14 +142,14 @@ def test_a_wrong_key_or_value_is_told_with_its_place(tmp_path: Path, content: ob
     [
         (
             toolset(True, "wether"),
-            "tool_sets.t.servers.wether names no configured server | Did you mean `weather`?",
+            "tool_sets.t.servers.wether is not a configured server | Did you mean `weather`?",
         ),
         (toolset(True, "zzz"), "Known: weather."),
         (toolset(False), "tool_sets.t.servers.weather must be true"),
         (toolset("all"), "tool_sets.t.servers.weather must be true"),
         (toolset({}), "either include or exclude"),
         (toolset({"include": ["a"], "exclude": ["b"]}), "either include or exclude"),
-        (toolset({"includes": ["a"]}), "tool_sets.t.servers.weather.includes is not a key"),
+        (toolset({"includes": ["a"]}), "tool_sets.t.servers.weather.includes is not a known key"),
         (toolset({"includes": ["a"]}), "Did you mean `include`?"),
         (toolset({"include": "a"}), "tool_sets.t.servers.weather.include must be a list, not a string"),
         ({"mcpServers": {"s": SERVER}, "tool_sets": {"t": {}}}, "tool_sets.t.servers is missing"),

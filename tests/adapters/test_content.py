@@ -53,7 +53,7 @@ def special(kind: str, folder: Path) -> Path:
 def test_a_pipe_or_a_device_is_refused_and_never_waited_for(reader: str, kind: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is not a regular file") as refused:
         READERS[reader](special(kind, tmp_path))
-    assert "pipe or a device" in refused.value.hint
+    assert "pipe or device" in refused.value.hint
 
 
 def test_a_pipe_is_no_export(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def test_an_unknown_name_is_told_with_the_nearest(tmp_path: Path) -> None:
 def test_a_model_that_is_not_there_is_never_downloaded_in_passing(tmp_path: Path) -> None:
     embedder = NamedEmbedder(NAME, tmp_path / "cache")
     assert embedder.embed([]) == []
-    with pytest.raises(ModelError, match="not downloaded") as caught:
+    with pytest.raises(ModelError, match="not been downloaded") as caught:
         embedder.embed(["x"])
     assert "90 MB" in caught.value.hint
     assert list(tmp_path.iterdir()) == []

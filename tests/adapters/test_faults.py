@@ -193,6 +193,6 @@ async def test_a_giant_answer_over_http_is_an_error_and_the_connection_stays(tmp
         spec = ServerSpec("giant", url=url)
         connector = McpConnector(tmp_path)
         async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:
-            with pytest.raises(ProtocolError, match="The answer is too large: 20 MB are read at most"):
+            with pytest.raises(ProtocolError, match="The answer is too large: Toolsight reads at most 20 MB"):
                 await link.call("echo", {}, timeout=PATIENCE)
             assert len((await link.list_tools()).tools) == 3

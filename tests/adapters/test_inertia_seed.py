@@ -46,7 +46,7 @@ def test_without_a_name_the_transitions_are_those_of_toolsights_own_sessions(tmp
     [
         ("transitions: []", "transitions"),
         ("transitions: [{after: 'a:x'}]", "tool"),
-        ("transitions: [{after: list, tool: 'b:y'}]", "not the id of a tool"),
+        ("transitions: [{after: list, tool: 'b:y'}]", "not a tool id"),
         ("transitions: [{after: 'a:x', tool: 'b:y', count: 0}]", "count"),
         ("transitions: [{after: 'a:x', tool: 'b:y', often: 3}]", "often"),
         ("personas: [{persona: '', transitions: [{after: 'a:x', tool: 'b:y'}]}]", "persona"),

@@ -113,7 +113,7 @@ async def test_tools_and_results_arrive_in_the_shape_of_the_messages_api() -> No
 
 async def test_a_refused_key_names_the_variable() -> None:
     error = await failure(401, "authentication_error", "invalid x-api-key")
-    assert "refused the key (401)" in error.message
+    assert "rejected the key (401)" in error.message
     assert "ANTHROPIC_API_KEY" in error.hint
 
 
@@ -125,7 +125,7 @@ async def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch)
 
 async def test_a_rate_limit_says_how_long_to_wait() -> None:
     error = await failure(429, "rate_limit_error", "slow down", retry_after="3")
-    assert "rate-limiting (429): try again in 3 s" in error.message
+    assert "limiting your request rate (429): try again in 3 s" in error.message
     assert "3 s" in error.hint
 
 

@@ -46,7 +46,7 @@ async def test_a_model_on_aws_without_its_sdk_says_what_to_install(monkeypatch: 
         monkeypatch.setitem(sys.modules, module, None)
     error = await failure(LitellmModel("bedrock/anthropic.claude-3-5-sonnet-20240620-v1:0"))
     assert "boto3" in error.message
-    assert "Install it" in error.hint
+    assert "Install that package" in error.hint
 
 
 async def failure(model: LitellmModel) -> ModelError:

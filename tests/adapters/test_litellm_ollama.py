@@ -67,7 +67,7 @@ async def test_a_cut_stream_is_an_error() -> None:
     ("status", "words", "told"),
     [
         (400, "registry/library/gemma does not support tools", "ollama/qwen3 does not support tools"),
-        (404, "model 'qwen3' not found", "knows no model qwen3 (404)"),
+        (404, "model 'qwen3' not found", "has no model qwen3 (404)"),
     ],
 )
 async def test_a_refusal_is_told_by_its_kind(status: int, words: str, told: str) -> None:

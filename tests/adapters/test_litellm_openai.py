@@ -184,7 +184,7 @@ async def test_a_provider_that_does_not_stream_is_read_all_the_same() -> None:
 
 async def test_a_refused_key_names_the_variable() -> None:
     error = await failure(refusal(401, f"Incorrect API key provided: {KEY}", "invalid_api_key"))
-    assert "refused the key (401)" in error.message
+    assert "rejected the key (401)" in error.message
     assert "OPENAI_API_KEY" in error.hint
 
 
@@ -197,14 +197,13 @@ async def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch)
 
 async def test_a_rate_limit_says_how_long_to_wait() -> None:
     error = await failure(refusal(429, "slow down", retry_after="7"))
-    assert "rate-limiting (429): try again in 7 s" in error.message
+    assert "limiting your request rate (429): try again in 7 s" in error.message
     assert "7 s" in error.hint
 
 
 async def test_an_unknown_model_is_told_as_such() -> None:
     assert (
-        "knows no model stub-model"
-        in (await failure(refusal(404, "no such model", "model_not_found"))).message
+        "has no model stub-model" in (await failure(refusal(404, "no such model", "model_not_found"))).message
     )
 
 

@@ -114,8 +114,8 @@ def test_a_remote_asks_for_what_its_address_and_headers_need(tmp_path: Path) -> 
 
 
 OBSTACLES: dict[str, tuple[dict[str, Any], str]] = {
-    "another runtime": ({"runtimeHint": "bash"}, "run by bash"),
-    "another registry": ({"registryBaseUrl": "https://npm.evil.example"}, "not where npx looks"),
+    "another runtime": ({"runtimeHint": "bash"}, "needs bash"),
+    "another registry": ({"registryBaseUrl": "https://npm.evil.example"}, "where npx does not look"),
     "an unknown kind": ({"registryType": "mcpb", "identifier": "https://x/y.mcpb"}, "not supported"),
     "started by hand": ({"transport": {"type": "sse", "url": "http://x"}}, "by hand"),
 }
@@ -227,7 +227,7 @@ def test_no_catalog_puts_a_reference_to_a_secret_together(
     for each in (remote, package):
         entry = {"name": "evil/weather", "package": each}
         plugin = _only(_read(tmp_path, {"toolsight_marketplace": 1, "plugins": [entry]}))
-        with pytest.raises(ConfigError, match="a variable of yours"):
+        with pytest.raises(ConfigError, match="one of your variables"):
             server_entry(plugin, given)
 
 

@@ -67,4 +67,4 @@ def test_a_tool_that_no_model_could_read_is_left_out_and_named() -> None:
     page = with_valid_tools({"tools": [giant, small, bad], "_meta": {SKIPPED: [["mine", "?"]]}}, "2025-06-18")
     assert [tool["name"] for tool in page["tools"]] == ["small"]
     assert [name for name, _ in page["_meta"][SKIPPED]] == ["bad", "giant"]
-    assert "1 MB are read at most" in page["_meta"][SKIPPED][1][1]
+    assert "reads at most 1 MB" in page["_meta"][SKIPPED][1][1]

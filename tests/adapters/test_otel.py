@@ -84,7 +84,7 @@ def test_without_content_the_calls_are_known_and_what_they_said_is_not(tmp_path:
 def test_a_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "spans.jsonl"
     file.write_text("mine")
-    with pytest.raises(ConfigError, match="exists already"):
+    with pytest.raises(ConfigError, match="already exists"):
         write_spans(file, spans(records(TALK)))
     assert file.read_text() == "mine"
 
@@ -178,7 +178,7 @@ def test_a_collector_that_refuses_is_an_error_with_its_reason(collector: _Collec
 
 
 def test_a_collector_that_is_not_there_is_an_error_soon() -> None:
-    with pytest.raises(ConnectError, match="did not take"):
+    with pytest.raises(ConnectError, match="did not accept"):
         send_spans("http://127.0.0.1:9", spans(records(TALK)), timeout=0.5)
 
 

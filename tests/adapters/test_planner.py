@@ -180,7 +180,7 @@ def test_an_unforeseen_failure_still_gives_a_reply(monkeypatch: pytest.MonkeyPat
 
 def test_a_tool_that_lacks_only_an_argument_is_not_searched_for_twice() -> None:
     loop = FakeLoop((REFUND,), {})
-    assert "did not say" in loop.say("Refund the order")
+    assert "you did not give" in loop.say("Refund the order")
     assert loop.called == [SEARCH_TOOLS]
 
 

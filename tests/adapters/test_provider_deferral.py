@@ -110,4 +110,4 @@ async def test_a_search_that_openai_refuses_says_why() -> None:
                 ModelRequest("", (UserMessage("x"),), (), 9, deferral="tool_search")
             )
         ]
-    assert "rate-limiting (429): try again in 7 s" in caught.value.message
+    assert "limiting your request rate (429): try again in 7 s" in caught.value.message

@@ -64,14 +64,14 @@ REFUSALS: tuple[tuple[str, int, Body | str, str, str], ...] = (
         GPT,
         401,
         gpt("Incorrect API key provided.", "invalid_api_key"),
-        "openai refused the key (401)",
+        "openai rejected the key (401)",
         "Set OPENAI",
     ),
     (
         GPT,
         429,
         gpt("Limit reached. Please try again in 6s."),
-        "openai is rate-limiting (429): try again in 6 s",
+        "openai is limiting your request rate (429): try again in 6 s",
         "",
     ),
     (
@@ -85,31 +85,31 @@ REFUSALS: tuple[tuple[str, int, Body | str, str, str], ...] = (
         GPT,
         404,
         gpt("The model `x` does not exist.", "model_not_found"),
-        "openai knows no model gpt-5 (404)",
+        "openai has no model gpt-5 (404)",
         "name",
     ),
     (GPT, 404, {"detail": "Not Found"}, "at this address", "--api-base"),
     (GPT, 404, PAGE, "at this address", "--api-base"),
     (GPT, 413, PAGE, "the request is too large for openai (413)", "fewer tools"),
-    (GPT, 502, PAGE, "openai has an error of its own (502)", "later"),
+    (GPT, 502, PAGE, "openai had an internal error (502)", "later"),
     (GPT, 503, gpt("The engine is overloaded."), "openai is overloaded (503)", "later"),
     (GPT, 504, PAGE, "openai did not answer in time (504)", "again"),
-    (GPT, 200, PAGE, "what openai sent is no answer of a model", "--api-base"),
-    (GPT, 200, {"x": 1}, "what openai sent is no answer of a model", "--api-base"),
+    (GPT, 200, PAGE, "openai did not send a model's answer", "--api-base"),
+    (GPT, 200, {"x": 1}, "openai did not send a model's answer", "--api-base"),
     (GPT, 422, gpt("Extra inputs"), "openai rejected the request (422)", "supports"),
     (
         GPT,
         400,
         gpt("Your prompt was flagged."),
-        "openai refused the request for its content (400)",
-        "other words",
+        "openai rejected the request because of its content (400)",
+        "Rephrase it",
     ),
     (GPT, 400, {"detail": [{"loc": ["body", "n"], "msg": "too few"}]}, "(400): body.n: too few", "supports"),
     (
         CLAUDE,
         401,
         claude("authentication_error", "invalid x-api-key"),
-        "anthropic refused the key (401)",
+        "anthropic rejected the key (401)",
         "Set ANT",
     ),
     (CLAUDE, 400, claude("invalid_request_error", "Your credit balance is low."), "out of credit", "credit"),
@@ -131,7 +131,7 @@ REFUSALS: tuple[tuple[str, int, Body | str, str, str], ...] = (
         CLAUDE,
         404,
         claude("not_found_error", "model: x"),
-        "anthropic knows no model claude-sonnet-4-5 (404)",
+        "anthropic has no model claude-sonnet-4-5 (404)",
         "",
     ),
     (CLAUDE, 413, claude("request_too_large", "Too big."), "too large for anthropic (413)", "fewer tools"),
@@ -140,21 +140,21 @@ REFUSALS: tuple[tuple[str, int, Body | str, str, str], ...] = (
         CLAUDE,
         500,
         claude("api_error", "Internal server error"),
-        "anthropic has an error of its own (500)",
+        "anthropic had an internal error (500)",
         "later",
     ),
     (
         GEMINI,
         400,
         gemini(400, "API key not valid.", "X", reason="API_KEY_INVALID"),
-        "gemini refused the key",
+        "gemini rejected the key",
         "GEMINI",
     ),
     (
         GEMINI,
         429,
         gemini(429, "You exceeded your current quota.", "RESOURCE_EXHAUSTED", retryDelay="20s"),
-        "gemini is rate-limiting (429): try again in 20 s",
+        "gemini is limiting your request rate (429): try again in 20 s",
         "Wait 20 s",
     ),
     (
@@ -175,25 +175,25 @@ REFUSALS: tuple[tuple[str, int, Body | str, str, str], ...] = (
         ROUTER,
         400,
         router(400, "x is not a valid model ID"),
-        "openrouter knows no model openai/gpt-5 (400)",
+        "openrouter has no model openai/gpt-5 (400)",
         "",
     ),
     (
         ROUTER,
         502,
         router(502, "Provider error", raw='{"error":{"message":"boom"}}'),
-        "of its own (502): boom",
+        "internal error (502): boom",
         "",
     ),
-    ("mistral/m", 401, {"message": "Unauthorized"}, "mistral refused the key (401)", "MISTRAL_API_KEY"),
+    ("mistral/m", 401, {"message": "Unauthorized"}, "mistral rejected the key (401)", "MISTRAL_API_KEY"),
     (
         "ollama/qwen3",
         404,
         {"error": "model 'qwen3' not found"},
-        "ollama knows no model qwen3 (404)",
+        "ollama has no model qwen3 (404)",
         "ollama pull qwen3",
     ),
-    ("ollama/qwen3", 500, {"error": "needs more memory"}, "of its own (500): needs more memory", "later"),
+    ("ollama/qwen3", 500, {"error": "needs more memory"}, "internal error (500): needs more memory", "later"),
 )
 
 
@@ -241,16 +241,16 @@ async def test_a_key_that_cannot_be_sent_is_told_as_that(
         monkeypatch.setenv(f"{provider}_API_KEY", key)
     error = await failure(model, Answer(body={}))
     assert "cannot be sent" in error.message
-    assert "anew" in error.hint
+    assert "again" in error.hint
     assert key not in error.raw
 
 
 @pytest.mark.parametrize(
     ("address", "told"),
     [
-        ("http://127.0.0.1:9/v1", "cannot connect to openai at 127.0.0.1:9: nothing listens there"),
+        ("http://127.0.0.1:9/v1", "cannot connect to openai at 127.0.0.1:9: nothing is listening there"),
         ("http://127.0.0.1:9/v1?key=abc", "cannot connect to openai at 127.0.0.1:9: nothing"),
-        ("127.0.0.1:9/v1", "“127.0.0.1:9/v1” is no address for openai"),
+        ("127.0.0.1:9/v1", "“127.0.0.1:9/v1” is not a valid address for openai"),
     ],
 )
 async def test_a_server_that_cannot_be_reached_is_named_with_its_place(address: str, told: str) -> None:

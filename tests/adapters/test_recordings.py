@@ -92,7 +92,7 @@ def _chat(tmp_path: Path, message: object) -> Path:
 @pytest.mark.parametrize(
     ("make", "said", "hint"),
     [
-        (lambda path: path / "absent", "absent does not exist", "Name a folder"),
+        (lambda path: path / "absent", "absent does not exist", "Pass a folder"),
         (lambda path: write(path / "x.json", {"a": 1}).parent, "no recorded runs", "MCPMark"),
         (lambda path: _bytes(path / "cut.json", b'{"messages": [{"ro'), "cut.json is not JSON", "Formats"),
         (lambda path: _bytes(path / "deep.json", b"[" * 200_000), "nested too deeply", "Formats"),
@@ -102,7 +102,7 @@ def _chat(tmp_path: Path, message: object) -> Path:
         (
             lambda path: _chat(path, {"role": "assistant", "tool_calls": [{"function": {"name": ""}}]}),
             "tool_calls[0].function.name is empty",
-            "Every call names",
+            "Every call needs",
         ),
         (lambda path: write(path / "a_b.json", {"messages": 3}), "messages must be a list", ""),
         (lambda path: _answers(path, "import os"), "is not a call", "name(argument=value)"),

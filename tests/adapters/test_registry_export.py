@@ -128,14 +128,14 @@ def test_a_line_with_a_value_that_no_registry_holds_is_named(
 def test_a_definition_that_was_edited_is_told_by_its_hash(tmp_path: Path, lines: list[str]) -> None:
     file = tmp_path / "edited.jsonl"
     file.write_text(json.dumps(json.loads(lines[0]) | {"description": "Other."}))
-    with pytest.raises(ConfigError, match=r":1: hash is not that of the definition"):
+    with pytest.raises(ConfigError, match=r":1: hash does not match the definition"):
         list(read_export(file))
 
 
 def test_a_version_that_stands_twice_is_refused(tmp_path: Path, lines: list[str]) -> None:
     file = tmp_path / "twice.jsonl"
     file.write_text("\n".join([*lines, lines[1]]))
-    with pytest.raises(ConfigError, match=r":4 is version 1 of s:b, as line 2 is"):
+    with pytest.raises(ConfigError, match=r":4 repeats version 1 of s:b from line 2"):
         list(read_export(file))
 
 

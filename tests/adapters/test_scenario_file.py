@@ -93,7 +93,7 @@ STEP = "turns[0].steps[0]"
         ("title: x", "1: turns is missing", "`user` and `steps`"),
         (
             "titel: x\nturns: []",
-            "1: titel is not a key Toolsight knows (and 1 more)",
+            "1: titel is not a known key (and 1 more)",
             "Did you mean `title`?",
         ),
         ("turns: []", "1: turns is empty", "`user` and `steps`"),
@@ -104,13 +104,13 @@ STEP = "turns[0].steps[0]"
         ),
         ("title: [x]\nturns: [{user: a, steps: [{say: b}]}]", "1: title must be a string, not a list", ""),
         ("title: 3\nturns: [{user: a, steps: [{say: b}]}]", "1: title must be a string", "double quotes"),
-        ("turns: [{steps: [{say: b}]}]", "1: turns[0].user is missing", "What the user says"),
-        ("turns: [{user: ' ', steps: [{say: b}]}]", "1: turns[0].user is empty", "What the user says"),
+        ("turns: [{steps: [{say: b}]}]", "1: turns[0].user is missing", "what the user says"),
+        ("turns: [{user: ' ', steps: [{say: b}]}]", "1: turns[0].user is empty", "what the user says"),
         ("turns: [{user: a}]", "1: turns[0].steps is missing", "answers"),
         ("turns: [{user: a, steps: no}]", "1: turns[0].steps must be a list, not true or false", "answers"),
-        ("turns: [{user: a, steps: [{}]}]", f"1: {STEP} has neither say nor calls", "Give"),
-        ("turns: [{user: a, steps: [{think: b}]}]", f"1: {STEP} has neither say nor calls", "Give"),
-        ("turns:\n- user: a\n  steps:\n  - says: b", f"4: {STEP}.says is not a key", "`say`?"),
+        ("turns: [{user: a, steps: [{}]}]", f"1: {STEP} has neither say nor calls", "Add"),
+        ("turns: [{user: a, steps: [{think: b}]}]", f"1: {STEP} has neither say nor calls", "Add"),
+        ("turns:\n- user: a\n  steps:\n  - says: b", f"4: {STEP}.says is not a known key", "`say`?"),
         ("turns: [{user: a, steps: [{say: b, wait: -1}]}]", f"1: {STEP}.wait must be greater", "0 to 1e9"),
         ("turns: [{user: a, wait: .inf, steps: [{say: b}]}]", "1: turns[0].wait must be a finite", "seconds"),
         ("turns: [{user: a, wait: .nan, steps: [{say: b}]}]", "1: turns[0].wait must be a finite", "seconds"),
@@ -127,7 +127,7 @@ STEP = "turns[0].steps[0]"
         ),
         (
             "turns: [{user: a, steps: [{calls: [{tool: t, arguments: {day: 2026-03-02}}]}]}]",
-            f"1: {STEP}.calls[0].arguments has a value that JSON cannot hold",
+            f"1: {STEP}.calls[0].arguments has a value that JSON cannot represent",
             "Put dates in quotes",
         ),
     ],
@@ -153,7 +153,7 @@ def test_a_turn_that_cannot_be_played_is_refused_by_line_and_key(
         ("never: [{event: loop, counts: 3}]", "1: never[0] cannot be checked: the event 'loop' has", "count"),
         (
             "expect: [{event: user, text: 2026-03-02}]",
-            "1: expect[0] has a value that JSON cannot hold",
+            "1: expect[0] has a value that JSON cannot represent",
             "date",
         ),
     ],
@@ -173,10 +173,10 @@ def test_settings_may_stand_in_sections_as_in_a_configuration(tmp_path: Path) ->
     ("change", "told", "hint"),
     [
         ("{remove: [x]}", "change.server is missing", "whose tools change"),
-        ("{server: a, added: []}", "change.added is not a key", "Did you mean `add`?"),
-        ("{server: a, remove: [b]}", "change names b, not a tool of a", "Write a:NAME."),
-        ("{server: a, remove: ['a:']}", "change names a:, not a tool of a", "Write a:NAME."),
-        ("{server: a, add: [{id: 'b:c'}]}", "change names b:c, not a tool of a", "Write a:NAME."),
+        ("{server: a, added: []}", "change.added is not a known key", "Did you mean `add`?"),
+        ("{server: a, remove: [b]}", "change has b, which is not a tool of a", "Write a:NAME."),
+        ("{server: a, remove: ['a:']}", "change has a:, which is not a tool of a", "Write a:NAME."),
+        ("{server: a, add: [{id: 'b:c'}]}", "change has b:c, which is not a tool of a", "Write a:NAME."),
         ("{server: a, add: [{description: x}]}", "change.add[0].id is missing", "server:NAME"),
         ("{server: a, describe: {'a:b': 3}}", 'change.describe."a:b" must be a string', "double quotes"),
         ("{server: a, describe: {1: x}}", "change.describe[1] is not a string key", "double quotes"),
@@ -192,7 +192,7 @@ def test_a_change_of_a_catalog_is_checked_when_the_file_is_read(
 
 def test_a_value_that_holds_itself_is_refused(tmp_path: Path) -> None:
     text = "turns: [{user: a, steps: [{calls: [{tool: t, arguments: &self {again: *self}}]}]}]"
-    _refuse(_written(tmp_path, text), "has a value that JSON cannot hold", "")
+    _refuse(_written(tmp_path, text), "has a value that JSON cannot represent", "")
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_a_database_of_a_newer_program_is_refused_and_left_alone(path: Path) -> 
         other.execute("INSERT INTO _sqlite_migrations VALUES (99, 'toolsight', 'telepathy', 'later')")
     other.close()
     before = path.read_bytes()
-    assert "newer Toolsight" in refusal(path).message
+    assert "newer version of Toolsight" in refusal(path).message
     assert path.read_bytes() == before
 
 

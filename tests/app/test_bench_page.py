@@ -197,7 +197,7 @@ async def test_leaving_the_page_ends_the_run_without_harm() -> None:
 async def test_without_vectors_the_page_says_that_words_decide() -> None:
     async with app_rig(servers=office()) as (pilot, _):
         await opened(pilot)
-        assert "no vectors yet: words only" in said(pilot, "#bench-facts")
+        assert "no embeddings yet, words only" in said(pilot, "#bench-facts")
         await pilot.press("r")
         await until(pilot, lambda: "rankers measured" in said(pilot, "#bench-status"))
 
@@ -207,14 +207,14 @@ async def test_without_tools_it_says_what_to_do_first() -> None:
         await goes(pilot, "bench")
         await until(pilot, lambda: "connect a server" in seen(pilot))
         await pilot.press("r", "v")
-        await until(pilot, lambda: "no request that a tool fits" in seen(pilot))
+        await until(pilot, lambda: "no tool fits any request" in seen(pilot))
 
 
 async def test_results_of_tools_that_changed_are_marked() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
         await ran(pilot)
         rig.servers["shop"].change([Tool("shop", "lend_book", "Lend a book.")])
-        await until(pilot, lambda: "have changed since" in said(pilot, "#bench-status"))
+        await until(pilot, lambda: "have changed" in said(pilot, "#bench-status"))
         await until(pilot, lambda: "over 7 tools" in said(pilot, "#bench-facts"))
         await rig.bench.retrieval.settled()
         await pilot.press("r")
@@ -288,7 +288,7 @@ async def test_v_draws_the_curve_with_the_cursor_on_the_best_threshold() -> None
         current = _list(pilot).current
         assert current is not None
         assert "★" in str(current.cells[0])
-        assert "hybrid: threshold of its confidence" in said(pilot, "#calibration-facts")
+        assert "hybrid: confidence threshold" in said(pilot, "#calibration-facts")
         assert "F1, solid" in said(pilot, "#curve")
 
 
@@ -322,7 +322,7 @@ async def test_a_ranking_with_another_threshold_marks_what_was_measured_before()
         await until(pilot, lambda: bool(_list(pilot).records))
         _list(pilot).move_to("0.9")
         await pilot.press("a", "escape")
-        await until(pilot, lambda: "have changed since" in said(pilot, "#bench-status"))
+        await until(pilot, lambda: "have changed" in said(pilot, "#bench-status"))
 
 
 async def test_without_vectors_the_calibration_says_what_to_do() -> None:
@@ -364,7 +364,7 @@ RUNNING = Running("dense", 3, 6, 60, 234, 4.2)
             "dense 3/6   60 of 234 requests   about 4 s left   esc stops",
         ),
         (State(6, is_running=True, running=RUNNING, is_stopping=True), "Stopping after this request"),
-        (State(6, is_stale=True), "r measures again"),
+        (State(6, is_stale=True), "Press r to measure again"),
     ],
 )
 def test_the_status_says_what_goes_on_or_what_to_do_in_80_columns(state: State, says: str) -> None:

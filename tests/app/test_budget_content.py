@@ -131,7 +131,7 @@ def test_the_window_is_full_after_as_many_calls_as_it_has_grown_on_average() -> 
     grown = replace(PARTS, history=PARTS.history + 500)
     state = session(DEAR, budget=Budget(10_000, grown, 5000), costs=(CALL, CALL))
     assert budget.mean_growth(state) == 250
-    assert "window full in 31 calls (+250 a call)" in text(budget.facts(state))
+    assert "window full in 31 calls (+250 per call)" in text(budget.facts(state))
 
 
 def test_before_a_call_nothing_is_said_of_growth() -> None:
@@ -155,7 +155,7 @@ def test_flowing_pieces_are_never_torn_and_never_lost(texts: list[str], width: i
 def test_the_headline_is_the_bill_and_the_saving() -> None:
     state = session(DEAR, MIDDLE, manifest="x", budget=Budget(10_000, PARTS, 5000))
     told = str(headline(state, 200))
-    assert "1 server, 2 tools: binding all costs 5k tokens a call" in told
+    assert "1 server, 2 tools: binding all costs 5k tokens per call" in told
     assert "the next call 450 with searches: 91 % saved" in told
     # A session's money is that of its calls: one call times a thousand would leave its searches out.
     assert "$" not in told
@@ -165,7 +165,7 @@ def test_the_headline_says_when_discovery_costs_more() -> None:
     state = session(DEAR, manifest="x", budget=Budget(10_000, PARTS, 300))
     assert "⚠ 50 % more than static" in str(headline(state, 200))
     assert "d on a server shows" in str(headline(replace(state, manifest=""), 200))
-    assert "Tools shows why" in str(headline(session(), 200))
+    assert "see Tools" in str(headline(session(), 200))
 
 
 def test_prices_say_whose_they_are_and_of_which_day() -> None:
@@ -226,7 +226,7 @@ def test_what_broke_the_cache_is_marked() -> None:
     (row,) = budget_call.call_rows((broken,), None)
     assert str(row.cells[8]) == "✂ tools: a\\x1b[31m"
     assert row.cells[6] == "–"
-    assert "What broke the prompt cache: tools" in budget_call.call_text(broken)
+    assert "Prompt cache lost: tools" in budget_call.call_text(broken)
 
 
 def test_the_sum_of_a_session_is_that_of_its_calls() -> None:
@@ -296,13 +296,13 @@ def test_the_calls_that_broke_the_cache_are_told_as_far_as_there_is_room() -> No
     assert len(many) == 4
     assert many[1].startswith("✂ call ")
     assert "more calls" in many[3]
-    assert "Nothing broke the cache" in str(budget_way.way_detail(found, Delivery.STATIC, 4))
+    assert "The cache was never lost" in str(budget_way.way_detail(found, Delivery.STATIC, 4))
 
 
 def test_what_is_compared_says_what_it_was_measured_on() -> None:
     told = text(budget_way.way_facts(compared()))
     assert "over an assumed session" in told
-    assert "0.15 searches a call" in told
+    assert "0.15 searches per call" in told
     assert "prompt cache a cache" in told
     assert "over this session's calls" in text(budget_way.way_facts(replace(compared(), is_recorded=True)))
 

@@ -72,7 +72,7 @@ async def test_the_first_line_is_what_the_servers_cost_and_what_discovery_saves(
 async def test_before_any_call_the_page_says_how_to_get_a_plot() -> None:
     async with app_rig() as (pilot, _):
         await budget_page(pilot)
-        await sees(pilot, "No model call yet")
+        await sees(pilot, "No model calls yet")
         await goes(pilot, "calls")
         await sees(pilot, "Send a message in Chat")
 
@@ -80,7 +80,7 @@ async def test_before_any_call_the_page_says_how_to_get_a_plot() -> None:
 async def test_without_tools_the_page_sends_one_to_the_servers() -> None:
     async with app_rig(servers={"empty": MemoryServer([])}) as (pilot, _):
         await goes(pilot, "budget")
-        await sees(pilot, "No tools yet: no server is ready (Tools shows why).")
+        await sees(pilot, "No tools yet: no server is ready (see Tools).")
 
 
 async def test_enter_closes_and_opens_a_server_and_opens_a_tool() -> None:
@@ -120,7 +120,7 @@ async def test_d_tries_a_server_and_0_forgets_it() -> None:
     async with app_rig(prices=PRICES) as (pilot, rig):
         await budget_page(pilot)
         await pilot.press("d")
-        await sees(pilot, "What if shop bound", "first call", "→", "a applies it")
+        await sees(pilot, "What if shop bound", "first call", "→", "a applies")
         assert state_of(pilot, "server shop") == "→ bound"
         assert state_of(pilot, "shop:refund_order") == "→ pinned"
         assert rig.bench.state.tools["shop:refund_order"].binding is Binding.DEFERRED
@@ -186,7 +186,7 @@ async def test_m_tries_a_model_with_its_prices_and_a_takes_it() -> None:
         await pilot.press("m")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
         await pilot.press(*"dear", "enter")
-        await sees(pilot, "What if model dear", "a session with its searches")
+        await sees(pilot, "What if model dear", "session with searches")
         switched: list[str] = []
         rig.bench.switch_model = switched.append  # type: ignore[method-assign, assignment]
         await pilot.press("a")
@@ -251,7 +251,7 @@ async def test_the_ways_are_compared_over_an_assumed_session_before_any_call() -
         await until(pilot, lambda: len(table.records) == 5)
         await sees(pilot, "over an assumed session", "prompt cache the model's own", "append (in use)")
         await pilot.press("b")
-        await tells(pilot, "No model call yet")
+        await tells(pilot, "No model calls yet")
         await pilot.press("c")
         await sees(pilot, "prompt cache Anthropic, 5 minutes")
         await pilot.press("home")
@@ -274,7 +274,7 @@ async def test_without_tools_there_is_no_way_to_compare() -> None:
     async with app_rig(servers={"empty": MemoryServer([])}) as (pilot, _):
         await goes(pilot, "budget")
         await goes(pilot, "ways")
-        await sees(pilot, "No tools to deliver yet")
+        await sees(pilot, "No tools to load yet")
 
 
 async def test_esc_stops_counting_for_another_model(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ async def test_a_cut_is_shown_at_its_place_with_how_sure_it_is() -> None:
     async with app_rig(servers=library(), size=(140, 44)) as (pilot, _):
         await _opened(pilot)
         detail = said(pilot, "#detail")
-        assert detail.index("✂ instructions of town.library: cut after 2,048") < detail.index(RULE)
+        assert detail.index("✂ instructions from town.library: cut after 2,048") < detail.index(RULE)
         assert "● documented" in detail
         await pilot.press("down", "down")
         await until(pilot, lambda: "Codex knows the servers" in said(pilot, "#detail"))
@@ -90,7 +90,7 @@ async def test_d_declares_what_the_client_does_and_tells_which_tools_that_change
         assert "− town.library:lend, town.library:loan.renew" in _notified(pilot)
         await until(pilot, lambda: "elicitation (form) (as codex-mcp-client)" in said(pilot, "#facts"))
         await pilot.press("a")
-        await until(pilot, lambda: "is declared already" in _notified(pilot))
+        await until(pilot, lambda: "are already declared" in _notified(pilot))
 
 
 def _notified(pilot: Pilot[None]) -> str:

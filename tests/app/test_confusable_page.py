@@ -173,7 +173,7 @@ async def test_a_changed_catalog_is_compared_again() -> None:
     async with app_rig(servers=offices()) as (pilot, rig):
         await _opened(pilot)
         rig.bench.switch_toolset("sums")
-        await until(pilot, lambda: "There are no tools to compare yet" in seen(pilot))
+        await until(pilot, lambda: "No tools to compare yet" in seen(pilot))
 
 
 def test_words_are_marked_in_whatever_form_they_are_written() -> None:

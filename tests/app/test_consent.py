@@ -104,14 +104,14 @@ TRICKY = Configuration(
 
 async def test_what_decides_is_read_with_keys_in_a_small_terminal() -> None:
     async with app_rig(size=(80, 24), settled=False, approved=False, configuration=TRICKY) as (pilot, rig):
-        await until(pilot, lambda: "Look at the 2 lines marked !" in seen(pilot))
+        await until(pilot, lambda: "Check the 2 lines marked !" in seen(pilot))
         read = seen(pilot)
         for _ in range(4):
             await pilot.press("pagedown")
             read += seen(pilot)
         assert "file     /tmp/evil/npx" in read
         assert "! chooses  which programs are found:" in read
-        assert "! secret   your AWS_SECRET_ACCESS_KEY goes to" in read
+        assert "! secret   passes your AWS_SECRET_ACCESS_KEY to" in read
         assert "s3cret" not in read
         assert rig.store.sessions() == []
         await pilot.press("left", "enter")
@@ -120,7 +120,7 @@ async def test_what_decides_is_read_with_keys_in_a_small_terminal() -> None:
 
 async def test_a_wrapped_line_goes_on_under_its_text_so_that_no_line_can_be_faked() -> None:
     async with app_rig(size=(80, 24), settled=False, approved=False, configuration=TRICKY) as (pilot, _):
-        await until(pilot, lambda: "Look at the" in seen(pilot))
+        await until(pilot, lambda: "Check the" in seen(pilot))
         await pilot.press("pagedown")
         rows = [line for line in seen(pilot).splitlines() if "/bin:" in line]
         assert rows

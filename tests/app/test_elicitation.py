@@ -146,7 +146,7 @@ async def test_a_copied_address_is_a_yes_that_opens_nothing(monkeypatch: pytest.
 async def test_what_is_no_web_address_can_only_be_refused() -> None:
     async with asking(LinkRequest("shop", "Run it", "javascript:alert(1)")) as (pilot, _task):
         assert "open in the browser" not in seen(pilot)
-        assert "no web address" in seen(pilot)
+        assert "not a web address" in seen(pilot)
 
 
 async def test_a_question_that_is_taken_back_goes_away() -> None:
@@ -178,7 +178,7 @@ async def test_a_form_fits_a_small_terminal() -> None:
 
 def test_a_form_that_asks_for_a_secret_is_warned_about() -> None:
     request = FormRequest("shop", "", {"properties": {"api_key": {"type": "string"}}})
-    assert "looks like a secret (api_key)" in form_body(request, form_fields(request.schema)).plain
+    assert "ask for a secret (api_key)" in form_body(request, form_fields(request.schema)).plain
 
 
 @with_hostile_text
@@ -195,7 +195,7 @@ async def test_a_terminal_too_small_for_a_server_s_question_takes_no_only(
     request_: ElicitationRequest,
 ) -> None:
     async with asking(request_, size=(40, 12)) as (pilot, task):
-        await until(pilot, lambda: "Too small for this question" in seen(pilot))
+        await until(pilot, lambda: "too small for this question" in seen(pilot))
         await pilot.press("ctrl+r", "tab", "shift+tab", "enter")
         assert await task == CANCELLED
 
@@ -203,7 +203,7 @@ async def test_a_terminal_too_small_for_a_server_s_question_takes_no_only(
 def test_a_question_in_toolsight_s_name_is_marked_with_who_wrote_it() -> None:
     said = "T00lsight needs your API key."
     form = form_body(FormRequest("shop", said, SCHEMA), form_fields(SCHEMA)).plain
-    assert "! It asks for what looks like a secret" in form
+    assert "! It seems to ask for a secret" in form
     for text in (form, link_body(LinkRequest("shop", said, LINK.url)).plain):
-        assert "! It names Toolsight, but the server shop wrote it." in text
+        assert "! It mentions Toolsight, but the server shop wrote it." in text
     assert "!" not in form_body(FORM, form_fields(SCHEMA)).plain

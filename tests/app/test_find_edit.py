@@ -192,7 +192,7 @@ async def test_ctrl_r_shows_the_servers_text_and_once_more_the_draft() -> None:
         await pilot.press("ctrl+r")
         await _measured(pilot)
         assert _area(pilot).text == PAY.description
-        assert "ctrl+r: your draft" in seen(pilot)
+        assert "ctrl+r for your draft" in seen(pilot)
         await pilot.press("ctrl+r")
         await _measured(pilot)
         assert _area(pilot).text == BETTER + PAY.description
@@ -322,7 +322,7 @@ async def test_what_cannot_be_is_told() -> None:
         for keys, says in (
             (("shift+tab", "end", "ctrl+u"), "a tool needs a name"),
             ((*"get_order",), "a tool 'shop:get_order' already exists"),
-            (("x", "tab", "tab", "end", "ctrl+u", *"amount"), "two parameters are called 'amount'"),
+            (("x", "tab", "tab", "end", "ctrl+u", *"amount"), "two parameters are named 'amount'"),
         ):
             await pilot.press(*keys)
             await until(pilot, lambda says=says: says in seen(pilot).replace("\n", ""))  # type: ignore[misc]

@@ -82,7 +82,7 @@ async def test_typing_alone_searches_nothing() -> None:
     async with app_rig() as (pilot, rig):
         await goes(pilot, "search")
         await pilot.press(*"refund")
-        assert "The tools appear here, ranked." in seen(pilot)
+        assert "Ranked tools appear here." in seen(pilot)
         assert _searches(rig) == 0
 
 
@@ -91,7 +91,7 @@ async def test_the_bill_follows_the_cursor() -> None:
         await _searched(pilot, "refund", "order")
         assert said(pilot, "#bill-text").startswith("shop:refund_order")
         await pilot.press("end")
-        await until(pilot, lambda: "This tool matches nothing in the query." in seen(pilot))
+        await until(pilot, lambda: "Nothing in the query matches this tool." in seen(pilot))
         await pilot.press("up", "up")
         await until(pilot, lambda: "Choose a tool to see how its score" in seen(pilot))
         await pilot.press("enter")
@@ -205,9 +205,9 @@ async def test_u_changes_the_ranker_of_the_session_and_searches_again() -> None:
         await _searched(pilot, "refund", "order")
         await pilot.press("u")
         assert isinstance(pilot.app.screen, RankerDialog)
-        assert "for the model's searches too" in seen(pilot)
+        assert "including the model's searches" in seen(pilot)
         await pilot.press("down", "enter")
-        await until(pilot, lambda: "by words alone: BM25F" in said(pilot, "#facts"))
+        await until(pilot, lambda: "words only: BM25F" in said(pilot, "#facts"))
         assert rig.bench.retrieval.ranker_name == "bm25"
         assert _searches(rig) == 2
         await pilot.press("u", "escape")

@@ -38,7 +38,7 @@ def test_the_ranker_in_use_comes_first_and_none_is_missing() -> None:
 def test_every_ranker_is_named_for_what_it_stands_for() -> None:
     labels = [info.stands_for for info in INFO.values()]
     assert len(set(labels)) == len(labels)
-    assert INFO["prd-bm25"].stands_for == "as in the PRD: BM25Okapi"
+    assert INFO["prd-bm25"].stands_for == "from the PRD: BM25Okapi"
     assert max(map(len, labels)) <= 34
 
 
@@ -68,7 +68,7 @@ def test_the_formula_and_the_ranking_are_the_detail() -> None:
     text = content.detail("bm25", ranked)
     assert INFO["bm25"].formula in text
     assert all(tool_id in text for tool_id, _ in ranked.best(15))
-    assert "still ranking" in content.detail("bm25", None)
+    assert "Still ranking" in content.detail("bm25", None)
 
 
 @with_hostile_text

@@ -128,7 +128,7 @@ def test_a_bill_has_a_line_for_what_an_average_tool_gets_and_the_inputs_of_every
     assert re.search(r"^word +where +times +tools +rarity +adds$", text, re.MULTILINE)
     assert re.search(r"^ +near +usual +weight +adds$", text, re.MULTILINE)
     assert re.search(r"^average tool +A average +-\d\.\d{3}$", text, re.MULTILINE)
-    assert "of 2 tools" in text
+    assert "among 2 tools" in text
     assert re.search(r"deviation: static vectors \d\.\d{3}, summary \d\.\d{3}, best: ", text)
     assert text.endswith("times = tf, tools = df, rarity = idf, near = cosine, usual = mean")
 
@@ -171,9 +171,9 @@ def test_a_bill_tells_which_step_fits_best_which_siblings_and_where_there_were_t
     assert re.search(r"^siblings fit +V server +\d\.\d\d +0\.10 +\d\.\d{3}$", text, re.MULTILINE)
     assert re.search(r"^a +W words ", text, re.MULTILINE)
     assert re.search(r"^static +S meaning ", text, re.MULTILINE)
-    assert "the whole query counts 0.80" in text
+    assert "the whole query weighs 0.80" in text
     assert "step 2 of 2: “send a message”" in text
-    assert "means of the query with its literals and without" in text
+    assert "averaged over the query with and without its literals" in text
     assert "✓ adds up" in text
 
 
@@ -218,7 +218,7 @@ def test_every_tool_stands_at_its_rank_and_has_its_state_in_its_row() -> None:
     [
         ((Outcome.OVER_LIMIT, Outcome.UNLIKELY), "── beyond the top 2"),
         ((Outcome.UNLIKELY,), "── unlikely to fit"),
-        ((Outcome.BELOW_FLOOR,), "── no word in common"),
+        ((Outcome.BELOW_FLOOR,), "── no words in common"),
         ((Outcome.BELOW_FLOOR, Outcome.UNLIKELY), "── not returned"),
     ],
 )
@@ -275,7 +275,7 @@ def test_a_search_that_finds_nothing_says_so_and_greys_what_came_closest() -> No
     assert {row.tone for row in rows} == {"muted"}
     assert str(rows[0].cells[2]) == "no tool fits"
     first, second = facts.facts(_nothing()).plain.splitlines()
-    assert "nothing   confidence 12 %, found needs 30 %" in first
+    assert "nothing   confidence 12 %, needs 30 %" in first
     assert second == "⚠ no tool fits; a model would get none   l loads any tool"
 
 
@@ -283,15 +283,17 @@ def test_an_unsure_search_says_what_a_model_would_get_and_what_is_withheld() -> 
     hits = (_hit(1, Outcome.WITHHELD), _hit(2, Outcome.FOUND), _hit(3, Outcome.FOUND))
     report = SearchReport(SearchRequest("order"), "hybrid", hits, probability=0.12, threshold=0.3)
     first, second, third = facts.facts(report).plain.splitlines()
-    assert "closest   confidence 12 %, found needs 30 %" in first
+    assert "closest   confidence 12 %, needs 30 %" in first
     assert second == "⚠ no tool clearly fits; a model would get the 2 closest   l loads any tool"
-    assert third == "withheld, as nobody asked to destroy: s:t1"
+    assert third == "withheld, as the query does not clearly ask to delete: s:t1"
 
 
 def test_a_sure_search_says_what_is_withheld_as_well() -> None:
     hits = (_hit(1, Outcome.WITHHELD), _hit(2, Outcome.FOUND))
     report = SearchReport(SearchRequest("order"), "hybrid", hits, probability=0.9, threshold=0.3)
-    assert facts.facts(report).plain.splitlines()[1:] == ["withheld, as nobody asked to destroy: s:t1"]
+    assert facts.facts(report).plain.splitlines()[1:] == [
+        "withheld, as the query does not clearly ask to delete: s:t1"
+    ]
     alone = facts.facts(replace(report, hits=hits[:1])).plain.splitlines()
     assert alone[1].startswith("⚠ no tool fits; a model would get none")
 
@@ -309,7 +311,7 @@ def test_the_facts_tell_ranker_count_and_confidence() -> None:
         note="words only: 12 of 84 tools embedded",
     )
     first, second = facts.facts(report, IndexState(IndexPhase.EMBEDDING, "m", 48, 336)).plain.splitlines()
-    assert first == "as ours: hybrid   1 of 84 tools   found   confidence 72 %   6 ms   words order"
+    assert first == "ours: hybrid   1 of 84 tools   found   confidence 72 %   6 ms   words order"
     assert second == "words only: 12 of 84 tools embedded   embedding: 48 of 336 texts"
     assert "embedding" not in facts.facts(report, IndexState(IndexPhase.READY, "m", 336, 336)).plain
 
@@ -402,7 +404,7 @@ def test_an_own_tool_far_below_the_others_follows_them_with_its_rank() -> None:
     rows = content.rows(report, bound=(), own=Own(far.tool_id, far, 716))
     assert _told(rows) == [
         "1 s:t1 found",
-        "── no word in common",
+        "── no words in common",
         "… ranks 2–610 not shown",
         "▸611 s:t611",
         "… ranks 612–716 not shown",
@@ -421,7 +423,7 @@ def test_the_line_of_the_own_tool_has_its_place_and_fits(width: int, name: str, 
 
 def test_without_an_own_tool_its_line_says_how_to_name_one() -> None:
     assert own_line(NO_TOOL, (), 60).plain.startswith("p: pick your tool")
-    assert "not in any search" in own_line(Own("s:x", problem="not in any search"), (), 60).plain
+    assert "not searchable" in own_line(Own("s:x", problem="not searchable"), (), 60).plain
 
 
 @with_hostile_text

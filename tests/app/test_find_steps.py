@@ -47,7 +47,7 @@ def test_a_row_says_where_the_tool_stands_and_who_finds_it() -> None:
 
 def test_a_search_that_found_nothing_says_so() -> None:
     found = Steps(StepSearch("zebra", (), 0.1, Answer.NOTHING), (), (), ())
-    assert "nothing   confidence 10 %, found needs 30 %" in content.searches(found, "hybrid", 5, 0.3).plain
+    assert "nothing   confidence 10 %, needs 30 %" in content.searches(found, "hybrid", 5, 0.3).plain
 
 
 def test_one_step_is_nothing_to_take_apart() -> None:
@@ -65,7 +65,7 @@ def test_hostile_text_does_no_harm(text: str) -> None:
 async def test_the_pane_sets_the_steps_beside_the_whole() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await arrives(pilot, StepsPage(SearchRequest(QUERY)))
-        await until(pilot, lambda: "found only by the steps" in seen(pilot))
+        await until(pilot, lambda: "found only by steps" in seen(pilot))
         assert "step 1 refund the order" in seen(pilot)
         assert "step 3 create an event" in seen(pilot)
         results = pilot.app.screen.query_one("#step-results", RecordList)

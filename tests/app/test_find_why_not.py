@@ -83,12 +83,12 @@ def test_a_ledger_that_does_not_add_up_says_so() -> None:
 @pytest.mark.parametrize(
     ("cut", "says"),
     [
-        (Outcome.OVER_LIMIT, "only 5 tools are returned, the last of them is shop:b"),
+        (Outcome.OVER_LIMIT, "only 5 tools are returned; the last one is shop:b"),
         (Outcome.BELOW_FLOOR, "its score is too low"),
         (Outcome.UNLIKELY, "too unlikely"),
         (Outcome.OTHER_SERVER, "limited to one server"),
         (Outcome.OTHER_TAG, "asks for tags"),
-        (Outcome.WITHHELD, "nobody clearly asked for that"),
+        (Outcome.WITHHELD, "the request does not clearly ask for that"),
         (None, "✓ it is a result"),
     ],
 )
@@ -128,9 +128,9 @@ def test_an_addition_that_beats_a_right_tool_says_so() -> None:
     beaten = Overtaken("shop:list_orders", "late orders")
     one = replace(_addition("late", 1), overtaken=(beaten,))
     assert str(content.proposals([one])[0].cells[1]) == "⚠ → 1st"
-    assert content.overtaken(one).plain == "⚠ but then it beats shop:list_orders for “late orders”"
+    assert content.overtaken(one).plain == "⚠ but it would also beat shop:list_orders for “late orders”"
     more = replace(one, overtaken=(beaten, beaten, beaten))
-    assert content.overtaken(more).plain.endswith("“late orders”, and so for 2 more requests")
+    assert content.overtaken(more).plain.endswith("“late orders” and for 2 more requests")
     assert not content.overtaken(_addition("late", 1))
     assert not content.overtaken(None)
 
@@ -161,9 +161,9 @@ SESSION = SessionState(
         ("slow:anything", "still connecting"),
         ("idle:anything", "not connected"),
         ("shop:odd", "is invalid: no schema"),
-        ("shop:refund", "The toolset 'sums' hides every tool of the server 'shop'"),
-        ("calc:evaluat", "No connected server has a tool of this name"),
-        ("evaluate_it", "No connected server has a tool of this name"),
+        ("shop:refund", "The toolset 'sums' hides every tool on the server 'shop'"),
+        ("calc:evaluat", "No connected server has a tool with this name"),
+        ("evaluate_it", "No connected server has a tool with this name"),
     ],
 )
 def test_a_tool_outside_the_index_has_its_reason(tool_id: str, says: str) -> None:
@@ -173,7 +173,7 @@ def test_a_tool_outside_the_index_has_its_reason(tool_id: str, says: str) -> Non
 
 def test_a_tool_of_a_replay_is_not_said_to_be_missing_then() -> None:
     reason = missing_tool("calc:evaluate", Catalog((CALC,)), SESSION, None)
-    assert reason.reason.startswith("It was there then")
+    assert reason.reason.startswith("It existed at that moment")
 
 
 def test_a_name_that_nothing_has_brings_the_closest() -> None:
@@ -206,7 +206,7 @@ def test_hostile_text_does_no_harm(text: str) -> None:
 
 async def _opened(pilot: Pilot[None], tool_id: str = TOOL) -> None:
     await arrives(pilot, WhyNotPage(tool_id, SearchRequest(QUERY)))
-    await until(pilot, lambda: "Tried" in str(_proposals(pilot).border_title))
+    await until(pilot, lambda: "tried" in str(_proposals(pilot).border_title))
 
 
 def _proposals(pilot: Pilot[None]) -> RecordList:
@@ -268,8 +268,8 @@ async def test_p_asks_about_another_tool_also_a_pinned_one_or_one_that_is_not_th
         await until(pilot, lambda: "calc:evaluate" in said(pilot, "#verdict"))
         await until(pilot, lambda: bool(pilot.app.screen.query_one("#ledger", RecordList).records))
         await pilot.press("p", *"no_such_tool", "enter")
-        await until(pilot, lambda: "No connected server has a tool of this name" in seen(pilot))
-        assert "not in any search" in said(pilot, "#own")
+        await until(pilot, lambda: "No connected server has a tool with this name" in seen(pilot))
+        assert "not searchable" in said(pilot, "#own")
 
 
 async def test_a_tool_that_a_toolset_hides_is_told_of() -> None:
@@ -287,5 +287,5 @@ async def test_an_addition_warns_that_it_takes_a_request_that_led_to_a_call_in_t
         await _opened(pilot)
         await until(pilot, lambda: any("⚠" in str(row.cells[1]) for row in _proposals(pilot).records))
         await pilot.press("end")
-        warning = f"⚠ but then it beats mail:send_message for “{QUERY}”"
+        warning = f"⚠ but it would also beat mail:send_message for “{QUERY}”"
         await until(pilot, lambda: warning in said(pilot, "#overtaken"))

@@ -51,7 +51,7 @@ async def test_the_tool_under_the_cursor_shows_what_follows_it_and_enter_goes_on
         assert "81 of 100 tasks: still learning" in seen(pilot)
         await pilot.press("tab", "down", "down", "enter")
         await until(pilot, lambda: current(pilot, "#flow-tools") == "office:send_message")
-        assert "Nothing was called after it" in seen(pilot)
+        assert "No tool was called after it" in seen(pilot)
 
 
 async def test_another_persona_is_chosen_in_a_dialog() -> None:
@@ -64,7 +64,7 @@ async def test_another_persona_is_chosen_in_a_dialog() -> None:
 
 async def test_an_empty_record_says_what_to_do() -> None:
     async with page(CannedFlows({})) as (pilot, _):
-        await until(pilot, lambda: "No call is recorded yet" in seen(pilot))
+        await until(pilot, lambda: "No calls recorded yet" in seen(pilot))
 
 
 async def test_the_last_call_of_the_shown_moment_has_a_mark_also_in_a_replay() -> None:
@@ -88,7 +88,7 @@ def test_what_came_of_predictions_is_told_beside_what_they_have_to_beat() -> Non
     inertia = InertiaState(ahead=frozenset({"a:x", "b:y"}), used=frozenset({"a:x"}), hits=hits)
     told = str(content.doing(replace(SessionState(), inertia=inertia), ON))
     assert "1 of 2 tools bound ahead were called." in told
-    assert "Of 5 first uses it named 2 first; most used 1, same server 0." in told
+    assert "Predicted 2 of 5 first uses; most used 1, same server 0." in told
     assert "Predictions are off" in str(content.doing(SessionState(), InertiaSettings()))
 
 

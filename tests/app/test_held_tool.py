@@ -50,7 +50,7 @@ async def test_the_page_of_a_held_tool_shows_it_as_it_was_listed_last() -> None:
         await opened(pilot, ID)
         await until(pilot, lambda: f"{SIGN} held" in seen(pilot))
         facts = " ".join(said(pilot, "#facts").split())
-        assert "weather is away; loaded again when it is back" in facts
+        assert "weather is away; loaded again once it reconnects" in facts
         assert "Forecast for a city." in seen(pilot)
         await pilot.press("l")
         await until(pilot, lambda: "away; evicted again" in said(pilot, "#facts"))
@@ -72,7 +72,7 @@ async def test_a_server_tells_what_is_held_for_it() -> None:
         listed = {row.key: row for row in rows.shown()}
         assert listed[server_key("weather")].cells[1] == "1"
         assert str(listed[ID].cells[2]) == f"{SIGN} held"
-        assert "1 tool as before once it is back" in server_facts(state.servers["weather"], held=1).plain
+        assert "1 tool kept until it reconnects" in server_facts(state.servers["weather"], held=1).plain
 
 
 async def test_the_timeline_tells_when_a_tool_was_held_and_when_it_came_back() -> None:
@@ -84,6 +84,6 @@ async def test_the_timeline_tells_when_a_tool_was_held_and_when_it_came_back() -
         (lane,) = (lane for lane in timeline.lanes if lane.tool == ID)
         told = [(move.binding_to, move.reason) for move in lane.moves[-2:]]
         assert told == [
-            (Binding.HELD, "weather is away: loaded again when it is back"),
+            (Binding.HELD, "weather is away; loaded again once it reconnects"),
             (Binding.LOADED, "weather is back"),
         ]

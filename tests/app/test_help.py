@@ -18,7 +18,7 @@ def test_help_names_the_page_every_key_and_those_of_lists() -> None:
 
 
 def test_a_page_without_lines_says_so() -> None:
-    assert "no help for this page" in help_text(()).plain
+    assert "No help for this page" in help_text(()).plain
 
 
 @pytest.mark.parametrize("name", ["markup_unbalanced", "markup_action_link", "markup_open_only"])

@@ -30,7 +30,7 @@ async def test_what_is_left_is_told_before_a_server_is_started() -> None:
         assert "python -m mcp_git" in shown
         assert "811, 812" in shown
         assert "2026-03-02 08:00 UTC" in shown
-        assert "900  (left its server)" in shown
+        assert "900  (detached from its server)" in shown
         assert not rig.bench.state.servers
 
 
@@ -50,7 +50,7 @@ async def test_a_yes_ends_them_and_says_so() -> None:
         await pilot.press("left", "left", "enter")
         await connected(pilot, rig)
         await until(
-            pilot, lambda: "2 servers had left" in " ".join(n.message for n in pilot.app._notifications)
+            pilot, lambda: "left behind by 2 servers" in " ".join(n.message for n in pilot.app._notifications)
         )
     assert left.find() == ()
 

@@ -74,4 +74,4 @@ async def test_reading_that_fails_is_told_and_can_be_tried_again() -> None:
 
 async def test_a_session_that_reads_no_files_says_which_command_does() -> None:
     async with page(None) as pilot:
-        await until(pilot, lambda: "`toolsight audit` does" in seen(pilot))
+        await until(pilot, lambda: "Use `toolsight audit`" in seen(pilot))

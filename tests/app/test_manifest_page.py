@@ -33,7 +33,7 @@ def test_the_array_to_read_is_the_array_that_is_sent() -> None:
 
 def test_why_there_is_no_manifest() -> None:
     ready = SessionState(servers={"a": ServerState("a", ServerPhase.READY)})
-    assert "Tools shows why" in why_empty(SessionState())
+    assert "see Tools" in why_empty(SessionState())
     assert "defer_loading" in why_empty(ready)
 
 

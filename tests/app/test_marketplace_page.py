@@ -51,7 +51,7 @@ async def test_a_person_installs_after_a_yes_to_the_exact_command_and_removes_it
         await until(pilot, lambda: isinstance(pilot.app.screen, ChangeDialog))
         text = seen(pilot)
         assert "run-currency currency.py" in text
-        assert "test.json would change, with a backup beside it" in text
+        assert "test.json would change; a backup is kept next to it" in text
         await pilot.press("enter")
         assert editor.written == 0
         assert isinstance(pilot.app.screen, MarketplaceScreen)
@@ -60,7 +60,7 @@ async def test_a_person_installs_after_a_yes_to_the_exact_command_and_removes_it
         await until(pilot, lambda: "installed as currency" in said(pilot, "#detail"))
         assert "currency:convert_currency" in rig.bench.state.tools
         await pilot.press("delete")
-        await until(pilot, lambda: "is disconnected" in seen(pilot))
+        await until(pilot, lambda: "will be disconnected" in seen(pilot))
         await pilot.press("left", "enter")
         await until(pilot, lambda: bool(rig.events("removed")))
         assert editor.written == 2
@@ -82,14 +82,14 @@ async def test_a_restricted_user_is_refused_before_anything_is_asked_or_shown() 
         await _shown(pilot)
         # The server that runs is the currency plugin's, but nothing of it may be seen.
         assert "3 plugins, 0 installed" in seen(pilot)
-        assert "only the administrator installs and removes" in seen(pilot)
+        assert "only the administrator can install and remove" in seen(pilot)
         assert "could not be read" not in seen(pilot)
         for keys in (("enter",), ("d",), ("down", "down", "i")):
             await pilot.press(*keys)
             await pilot.pause()
             assert isinstance(pilot.app.screen, MarketplaceScreen)
         told = [toast.message for toast in pilot.app._notifications]
-        assert len([one for one in told if "only the administrator, who sees everything" in one]) == 2
+        assert len([one for one in told if "only the administrator can" in one]) == 2
         assert "would change" not in seen(pilot)
         with pytest.raises(ToolsightError, match="only the administrator"):
             rig.bench.marketplace.plan("plants", {})
@@ -125,7 +125,7 @@ async def test_a_query_ranks_the_plugins_and_says_by_which_text() -> None:
         assert _keys(pilot) == ["currency", "plants", "keyed"]
         await pilot.press("f", *"euro", "enter")
         await until(pilot, lambda: _keys(pilot) == ["currency"])
-        assert "by its tool convert_currency" in said(pilot, "#detail")
+        assert "matches its tool convert_currency" in said(pilot, "#detail")
         await pilot.press("escape")
         await until(pilot, lambda: len(_keys(pilot)) == 3)
 

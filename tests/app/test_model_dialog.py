@@ -60,14 +60,14 @@ async def test_local_models_appear_beside_the_suggestions_and_say_that_they_need
         screen = seen(pilot)
         assert "local, no key: Ollama, 4.0B parameters, window 8,192 tokens" in screen
         assert "2.6 GB" in screen
-        assert said(pilot, "#choice-local") == "2 local models of Ollama, llama.cpp: no key needed"
+        assert said(pilot, "#choice-local") == "2 local models from Ollama, llama.cpp, no key needed"
 
 
 async def test_the_keys_work_while_the_servers_are_asked() -> None:
     async with dialog((QWEN,), answering=False) as (pilot, _, local):
         await pilot.press(*"open")
         assert pilot.app.screen.query_one(PlainInput).value == "open"
-        assert "Asking local model servers: Ollama on 11434" in said(pilot, "#choice-local")
+        assert "Looking for local model servers: Ollama on 11434" in said(pilot, "#choice-local")
         local.answering.set()
         await until(pilot, lambda: QWEN.name in names(pilot))
         assert pilot.app.screen.query_one(PlainInput).value == "open"
@@ -76,7 +76,7 @@ async def test_the_keys_work_while_the_servers_are_asked() -> None:
 async def test_where_no_server_answers_the_dialog_says_which_were_asked() -> None:
     async with dialog() as (pilot, _, local):
         await until(pilot, lambda: local.left == 1)
-        told = "No local model server answers: Ollama on 11434, llama.cpp on 8080"
+        told = "No local model server answered: Ollama on 11434, llama.cpp on 8080"
         await until(pilot, lambda: said(pilot, "#choice-local") == told)
 
 

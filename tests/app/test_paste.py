@@ -14,7 +14,7 @@ from tests.support.app import app_rig
 from widgets import PlainInput, Prompt
 
 MEGABYTE = 1_000_000
-CUT = "200 kB of 1 MB were pasted; the rest is cut. An input holds 200 kB."
+CUT = "Pasted 200 kB of 1 MB; the rest was cut. An input holds at most 200 kB."
 
 
 class Inputs(TerminalApp[None]):
@@ -54,7 +54,7 @@ async def test_a_second_paste_has_only_the_room_that_the_first_one_left() -> Non
             app.post_message(events.Paste(letter * 150_000))
             await pilot.pause()
         assert prompt.text == "a" * 150_000 + "b" * 50_000
-        assert notes(app) == ["50 kB of 150 kB were pasted; the rest is cut. An input holds 200 kB."]
+        assert notes(app) == ["Pasted 50 kB of 150 kB; the rest was cut. An input holds at most 200 kB."]
         prompt.select_all()
         app.post_message(events.Paste("c" * MOST_BYTES))
         await pilot.pause()

@@ -250,7 +250,7 @@ PAGES: Mapping[str, Picture] = {
             Opens(lambda: RaceScreen(_planner_lab(folder))),
             Shows("starts the race"),
             "r",
-            Shows("really asked twice"),
+            Shows("This asks"),
             "left",
             "enter",
             Shows("instead of"),
@@ -266,7 +266,7 @@ PAGES: Mapping[str, Picture] = {
         _office,
         _acts(
             Opens(FindScreen, WhyNotPage("shop:cancel_order", LATE)),
-            Shows("Tried additions"),
+            Shows("Additions tried"),
         ),
     ),
     "find-edit": Picture(
@@ -291,7 +291,7 @@ PAGES: Mapping[str, Picture] = {
     "find-steps": Picture(
         FindScreen,
         _office,
-        _acts(Opens(FindScreen, StepsPage(SEVERAL)), Shows("found only by the steps", "#searches")),
+        _acts(Opens(FindScreen, StepsPage(SEVERAL)), Shows("found only by steps", "#searches")),
     ),
     "tool": Picture(
         ToolsScreen,
@@ -388,7 +388,7 @@ PAGES: Mapping[str, Picture] = {
     "breakers": Picture(
         TelemetryScreen,
         _breakers,
-        _acts(Goes("telemetry"), "a", "t", "t", "t", Shows("tried again", "#numbers-text")),
+        _acts(Goes("telemetry"), "a", "t", "t", "t", Shows("retry at", "#numbers-text")),
     ),
     "profile": Picture(
         SettingsDialog,

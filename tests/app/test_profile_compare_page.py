@@ -76,7 +76,7 @@ async def test_every_call_has_a_bar_for_every_profile(tmp_path: Path) -> None:
         await _compared_all(pilot, 2)
         rows = pilot.app.screen.query_one("#bars", RecordList).records
         assert [str(row.cells[0]) for row in rows[::2]] == [f"1.{call}" for call in range(1, 11)]
-        assert "needed no more calls" in str(rows[-2].cells[2])
+        assert "no more calls needed" in str(rows[-2].cells[2])
         longest = max(len(str(row.cells[2])) for row in rows if "█" in str(row.cells[2]))
         assert longest > len(str(rows[1].cells[2])) > 1
 
@@ -133,7 +133,7 @@ async def test_profiles_that_do_not_fit_are_an_arrow_away(tmp_path: Path) -> Non
     async with opened(lab, size=(80, 24)) as (pilot, _):
         await pilot.press("down", *["down", "space"] * 5)
         await _compared_all(pilot, 7)
-        assert "← → shows 4 more" in said(pilot, "#compare-status")
+        assert "← → show 4 more" in said(pilot, "#compare-status")
         heads = [column.key for column in pilot.app.screen.query_one("#measures", RecordList).columns]
         assert heads == ["measure", "static", "toolsight", "prd"]
         await pilot.press(*["right"] * 9)

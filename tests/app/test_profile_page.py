@@ -92,7 +92,7 @@ async def test_a_switch_turns_at_once_and_backspace_takes_it_back() -> None:
         assert not isinstance(pilot.app.screen, KnobDialog)
         assert not rig.bench.settings.guard.enabled
         await until(pilot, lambda: "from the session" in said(pilot, "#profile-detail"))
-        assert "1 set here" in said(pilot, "#profile-facts")
+        assert "1 set in this session" in said(pilot, "#profile-facts")
         await pilot.press("backspace")
         assert rig.bench.settings.guard.enabled
         assert rig.bench.policy.session_values == {}
@@ -123,7 +123,7 @@ async def test_choices_are_a_list_with_what_each_means() -> None:
     async with opened() as (pilot, rig):
         await _to(pilot, "binding.policy")
         await pilot.press("enter")
-        assert "found tools stay while there is room" in seen(pilot)
+        assert "found tools stay bound while there is room" in seen(pilot)
         await pilot.press("up", "enter")
         assert rig.bench.settings.binding.policy == "keep"
 

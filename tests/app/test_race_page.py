@@ -113,7 +113,7 @@ async def _raced(pilot: Pilot[None], key: str = "r") -> None:
 async def test_without_a_question_the_page_says_how_to_get_one_and_races_nothing(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
     async with opened(lab) as (pilot, _):
-        assert "Ask something in Chat first, or c chooses a scenario." in said(pilot, "#race-said")
+        assert "Ask something in Chat first, or press c to choose a scenario." in said(pilot, "#race-said")
         await pilot.press("r", "left", "space")
         assert lab.runs == []
 
@@ -135,7 +135,7 @@ async def test_r_races_the_last_question_on_the_sessions_servers_with_its_model(
         assert f"{1 - other / static:.0%}".replace("%", " %") in said(pilot, "#race-said")
         assert "3 servers" not in said(pilot, "#race-status")
         assert "4 servers, 17 tools" in said(pilot, "#race-status")
-        assert "asked alone, without the conversation before it" in said(pilot, "#race-said")
+        assert "asked alone, without the earlier conversation" in said(pilot, "#race-said")
 
 
 async def test_the_race_of_an_only_question_leaves_nothing_out(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ async def test_a_real_model_is_asked_twice_only_after_a_yes_that_knows_the_estim
     lab = race_lab(tmp_path)
     lab.model_for = lambda _: ToldModel(says("Nine."))
     async with opened(lab, asked=(QUESTION,), model="openai/told") as (pilot, _):
-        assert "is really asked twice: about 2 calls" in said(pilot, "#race-said")
+        assert "twice: about 2 calls" in said(pilot, "#race-said")
         await pilot.press("r")
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
         await pilot.press("escape")
@@ -235,7 +235,7 @@ async def test_a_scenario_that_does_not_fit_the_servers_is_refused_with_what_it_
         await until(pilot, lambda: "does not fit: needs weather:get_forecast" in seen(pilot))
         assert seen(pilot).index("Searching for the same thing twice") < seen(pilot).index("does not fit")
         await pilot.press("end", "enter")
-        await until(pilot, lambda: "does not fit these servers" in said(pilot, "#choice-error"))
+        await until(pilot, lambda: "cannot run on these servers" in said(pilot, "#choice-error"))
         await pilot.press("escape")
         assert said(pilot, "#race-status").startswith(QUESTION)
         assert lab.runs == []
@@ -249,7 +249,7 @@ async def test_a_scenario_runs_on_the_sessions_servers_under_static_and_its_prof
         await _raced(pilot)
         assert sorted(run[1] for run in lab.runs) == ["static", "toolsight"]
         assert all(ground.configuration is rig.bench.configuration for ground in lab.grounds)
-        assert "static: 2 scripted searches left out, 2 model calls fewer." in said(pilot, "#race-said")
+        assert "static: 2 scripted searches left out, 2 fewer model calls." in said(pilot, "#race-said")
         assert "toolsight: 2 more model calls than static" in said(pilot, "#race-said")
 
 
@@ -417,7 +417,7 @@ async def test_a_script_cannot_be_asked_a_question_but_its_scenario_races(tmp_pa
     lab = race_lab(tmp_path)
     async with opened(lab, asked=(QUESTION,), model="demo/script:x.yaml") as (pilot, _):
         await pilot.press("r")
-        assert "it does not know a question" in said(pilot, "#race-said")
+        assert "cannot answer a question" in said(pilot, "#race-said")
         assert lab.runs == []
         file = next(file for file in _screen(pilot).selection.files if file.path.stem == "demo")
         _screen(pilot)._choose_file(str(file.path))

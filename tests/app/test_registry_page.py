@@ -56,10 +56,10 @@ def listed(pilot: Pilot[None]) -> list[str]:
 async def test_the_tool_under_the_cursor_shows_what_each_version_changed() -> None:
     async with page(canned_library()) as (pilot, _):
         await until(pilot, lambda: "version 3" in seen(pilot))
-        await until(pilot, lambda: "15 tools of 6 origins" in seen(pilot))
+        await until(pilot, lambda: "15 tools from 6 origins" in seen(pilot))
         told = said(pilot, "#registry-detail")
         assert "+ Mails the customer a note." in told
-        assert told.index("version 3") < told.index("version 2") < told.index("as it was first seen")
+        assert told.index("version 3") < told.index("version 2") < told.index("first version seen")
         assert "not in this session" in told
 
 
@@ -70,7 +70,7 @@ async def test_a_filter_narrows_the_list_in_the_registry() -> None:
         await until(pilot, lambda: listed(pilot) == ["shop:track_parcel", "warehouse:find_parcel"])
         await until(pilot, lambda: "2 tools with “PARCEL”" in seen(pilot))
         await pilot.press(*"zz")
-        await until(pilot, lambda: "No id contains that" in seen(pilot))
+        await until(pilot, lambda: "No id contains this text" in seen(pilot))
 
 
 def _granted(*patterns: str) -> AccessPolicy:
@@ -82,14 +82,14 @@ async def test_a_user_sees_what_is_permitted_and_it_goes_when_its_grant_goes() -
     shown = ["shop:track_parcel", "warehouse:count_stock", "warehouse:find_parcel"]
     async with page(canned_library(), policy=lambda: now[0]) as (pilot, rig):
         await until(pilot, lambda: listed(pilot) == shown)
-        await until(pilot, lambda: "3 tools of 2 origins" in seen(pilot))
+        await until(pilot, lambda: "3 tools from 2 origins" in seen(pilot))
         await pilot.press("f", *"stock", "enter")
         await until(pilot, lambda: "nearest tools" in seen(pilot))
         assert "invoice" not in seen(pilot)
         now[0] = _granted("shop:track*")
         await rig.bench.read_policy_again()
         await until(pilot, lambda: listed(pilot) == shown[:1])
-        await until(pilot, lambda: "1 tool of 1 origin" in seen(pilot))
+        await until(pilot, lambda: "1 tool from 1 origin" in seen(pilot))
         assert "count_stock" not in seen(pilot)
 
 
@@ -132,7 +132,7 @@ async def test_a_key_includes_the_registries_of_peers_with_whose_each_result_is(
         await until(pilot, lambda: "nearest tools to" in seen(pilot))
         assert "Peers:" not in seen(pilot)
         await pilot.press("o")
-        await until(pilot, lambda: "Peers: acme 2; post was left out: it is away" in seen(pilot))
+        await until(pilot, lambda: "Peers: acme 2; post was skipped: it is away" in seen(pilot))
         assert "also in peers" in seen(pilot)
         assert "open_vault" not in seen(pilot)
         await pilot.press("o")
@@ -170,7 +170,7 @@ async def test_the_connected_servers_are_kept_with_a_key() -> None:
         await pilot.press("i")
         await until(pilot, lambda: len(listed(pilot)) == len(rig.bench.catalog.tools))
         assert set(library.overview().origins) == set(office())
-        await until(pilot, lambda: "m embeds the others" in seen(pilot))
+        await until(pilot, lambda: "m embeds the rest" in seen(pilot))
         await pilot.press("m")
         await until(pilot, lambda: "(100 %)" in seen(pilot))
 
@@ -203,20 +203,20 @@ async def test_a_session_without_a_registry_says_so() -> None:
 def test_the_facts_name_the_biggest_origins_and_what_is_not_embedded() -> None:
     origins = {"a": 1, "b": 30, "c": 2, "d": 2, "e": 2000}
     told = content.facts(Overview(origins, "m", 1000)).plain
-    assert told.startswith("2,035 tools of 5 origins: e 2,000, b 30, c 2, d 2, and 1 more")
-    assert told.endswith("1,000 embedded (49 %), m embeds the others")
+    assert told.startswith("2,035 tools from 5 origins: e 2,000, b 30, c 2, d 2, and 1 more")
+    assert told.endswith("1,000 embedded (49 %), m embeds the rest")
     assert content.facts(Overview(origins)).plain.endswith("no embeddings")
 
 
 def test_what_was_left_out_of_a_synchronisation_is_told_with_its_reason() -> None:
     done = (Synchronised("a", SyncReport(1, 2, 3, 4)), Synchronised("b", why="it is not connected"))
-    told = "1 server: 1 new, 2 changed, 3 as before, 4 gone\nleft out b: it is not connected"
+    told = "1 server: 1 new, 2 changed, 3 unchanged, 4 removed\nskipped b: it is not connected"
     assert content.synchronised(done) == told
 
 
 def test_a_tool_that_is_gone_says_so() -> None:
     gone = [RegisteredTool(REFUNDS[0], "o", 1, "h", 1.0, is_there=False)]
-    assert "gone: its origin no longer has it" in content.detail(gone, connected=True).plain
+    assert "removed from its origin" in content.detail(gone, connected=True).plain
 
 
 @with_hostile_text

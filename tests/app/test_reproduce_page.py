@@ -97,7 +97,7 @@ async def test_keys_go_on_while_a_section_is_measured() -> None:
         await pilot.press("enter")
         await until(pilot, source.asked.is_set)
         await pilot.press("up", "enter")
-        assert "Would measure" in said(pilot, "#section-text")
+        assert "Measures" in said(pilot, "#section-text")
         assert _states(pilot)["latency"] == "○ not run"
         source.free.set()
         await until(pilot, lambda: _states(pilot)["accuracy"] == "✓ done")
@@ -109,7 +109,7 @@ async def test_what_fails_is_told_and_can_be_tried_again() -> None:
     async with opened(source) as pilot:
         await pilot.press("enter")
         await until(pilot, lambda: _states(pilot)["accuracy"] == "✕ failed")
-        assert "enter measures it again" in said(pilot, "#reproduce-status")
+        assert "Press enter to measure it again" in said(pilot, "#reproduce-status")
         source._fails = False
         await pilot.press("enter")
         await until(pilot, lambda: _states(pilot)["accuracy"] == "✓ done")

@@ -74,10 +74,10 @@ async def test_left_and_right_move_the_counters_and_the_window(tmp_path: Path) -
         await pilot.press(*["right"] * 3)
         await _at(pilot, 4)
         assert " A [B]" in said(pilot, "#guard")
-        assert "1/2, leaves in 120 s" in said(pilot, "#guard")
+        assert "1/2, expires in 120 s" in said(pilot, "#guard")
         await pilot.press("right", "right")
         assert " A  B [C]" in said(pilot, "#guard")
-        assert "leaves in 30 s" in said(pilot, "#guard")
+        assert "expires in 30 s" in said(pilot, "#guard")
         await pilot.press("left", "left")
         await _at(pilot, 4)
         assert "C" not in said(pilot, "#guard").splitlines()[0]
@@ -97,7 +97,7 @@ async def test_a_loop_is_seen_with_its_window_its_guidance_and_its_eviction(tmp_
         assert [line[:6] for line in said(pilot, "#happened").splitlines()][2:] == ["✓ loop", "✓ evic"]
         await pilot.press("right")
         await _at(pilot, 17)
-        assert "The model has to think" in said(pilot, "#read")
+        assert "The model must think" in said(pilot, "#read")
 
 
 async def test_home_is_before_the_first_model_call(tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ async def test_what_never_came_and_what_must_not_come_are_marked(tmp_path: Path)
         await _at(pilot, 4)
         assert "✕ must not occur: result" in said(pilot, "#happened")
         await pilot.press("end", "down")
-        await until(pilot, lambda: "Expected, but never came" in said(pilot, "#about"))
-        assert "no event loop occurs" in said(pilot, "#about")
+        await until(pilot, lambda: "Expected but never happened" in said(pilot, "#about"))
+        assert "there is no loop event" in said(pilot, "#about")
         await pilot.press("left")
         await _at(pilot, 6)
 
@@ -159,7 +159,7 @@ async def test_esc_stops_a_run_and_only_then_leaves(tmp_path: Path) -> None:
         await pilot.press("down", "up", "escape")
         await until(pilot, lambda: lab.cancelled == 1)
         assert "Stopped" in said(pilot, "#lab-status")
-        assert "not run yet" in seen(pilot)
+        assert "Two tools in turn" in seen(pilot)
         await pilot.press("escape")
         assert not isinstance(pilot.app.screen, GuardLabScreen)
 
@@ -231,7 +231,7 @@ async def test_the_filters_take_the_keys_they_need(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [(None, "This session has no scenarios to run"), ("", "No scenario was found")]
+    ("text", "says"), [(None, "No scenarios to run in this session"), ("", "No scenarios found")]
 )
 async def test_where_there_is_nothing_to_run_the_page_says_so(
     tmp_path: Path, text: str | None, says: str

@@ -113,7 +113,7 @@ async def test_capital_r_connects_every_failed_server_again() -> None:
 async def test_capital_r_says_so_where_nothing_failed() -> None:
     async with tools_page() as (pilot, _):
         await pilot.press("R")
-        await until(pilot, lambda: "No server has failed." in told(pilot.app._notifications))
+        await until(pilot, lambda: "No failed servers." in told(pilot.app._notifications))
 
 
 async def test_what_a_failed_server_wrote_is_on_its_first_view() -> None:
@@ -145,7 +145,7 @@ async def test_the_wire_is_listed_newest_last_and_grows() -> None:
     async with tools_page("weather", "wire", servers=servers) as (pilot, _):
         frames = pilot.app.screen.query_one("#frames", RecordList)
         await until(pilot, lambda: len(frames.shown) == 1)
-        await says(pilot, "1 message; no session stores them")
+        await says(pilot, "1 message; not stored in any session")
         crossed(servers["weather"], '{"result":{"tools":[]}}', kind=FrameKind.RESULT)
         await until(pilot, lambda: len(frames.shown) == 2)
         assert [str(cell) for cell in frames.shown[-1].cells[:4]] == [
@@ -172,8 +172,8 @@ async def test_a_frame_is_found_by_what_is_in_it_and_opened_whole() -> None:
 
 
 async def test_the_wire_says_how_much_of_it_is_dropped() -> None:
-    assert wire_heading(2_000, 2_340) == "2,000 messages, 340 older dropped; no session stores them"
-    assert wire_heading(1, 1) == "1 message; no session stores them"
+    assert wire_heading(2_000, 2_340) == "2,000 messages, 340 older dropped; not stored in any session"
+    assert wire_heading(1, 1) == "1 message; not stored in any session"
 
 
 async def test_a_replay_has_no_wire_and_says_so() -> None:

@@ -124,18 +124,16 @@ async def test_a_model_that_fails_is_an_error_with_its_hint() -> None:
 
 async def test_what_a_provider_answered_is_one_key_further() -> None:
     raw = "HTTP 401 Unauthorized\n\n{\x1b[2J}"
-    error = ModelError("openai refused the key (401)", hint="Set OPENAI_API_KEY.", raw=raw)
+    error = ModelError("openai rejected the key (401)", hint="Set OPENAI_API_KEY.", raw=raw)
     async with app_rig(error, at_home=True) as (pilot, rig):
         await ask(pilot, "hello")
         await ended(pilot, rig)
-        assert has(
-            blocks(pilot), "told: openai refused the key (401)", "what came back: 3 lines (enter opens)"
-        )
+        assert has(blocks(pilot), "told: openai rejected the key (401)", "raw reply, 3 lines (enter opens)")
         assert "HTTP 401" not in "".join(blocks(pilot))
         await pilot.press("escape", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, DetailScreen))
         shown = pilot.app.screen.query_one(TextView).text
-        assert shown == f"told: openai refused the key (401)\n\nSet OPENAI_API_KEY.\n\n{raw}"
+        assert shown == f"told: openai rejected the key (401)\n\nSet OPENAI_API_KEY.\n\n{raw}"
         await until(pilot, lambda: "HTTP 401 Unauthorized" in seen(pilot))
         assert "\x1b" not in seen(pilot)
 
@@ -273,7 +271,7 @@ async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> 
         assert not hint.display
         await ask(pilot, "forecast for Oslo")
         await ended(pilot, rig)
-        await until(pilot, lambda: "esc, then w: why not another tool   r: race" in str(hint.render()))
+        await until(pilot, lambda: "esc, then w: why a tool was not found   r: race" in str(hint.render()))
         assert "esc then r: race" in seen(pilot)
         await pilot.press("r")
         assert pilot.app.screen.query_one(Prompt).value == "r"

@@ -12,6 +12,7 @@ from inspector.adapters.files.evalset import read_cases
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.pages.trace.sessions import content
+from inspector.app.pages.trace.sessions.outline import outline
 from inspector.domain.error import ConfigError
 from inspector.domain.price import Prices
 from inspector.engine.agents.finding import Findings
@@ -72,7 +73,7 @@ async def page(
         async with RigApp(start).run_test(size=size) as pilot:
             await ready(pilot, rig)
             await goes(pilot, "sessions")
-            await until(pilot, lambda: "1 session, 0 of them imported" in seen(pilot))
+            await until(pilot, lambda: "1 session, 0 imported" in seen(pilot))
             yield pilot
 
 
@@ -123,7 +124,7 @@ async def test_enter_replays_the_session_on_every_page(tmp_path: Path) -> None:
         for name, tells in (
             ("servers", "late_orders"),
             ("calls", f"priced {MODEL}"),
-            ("budget", "does not hold the definitions of 3 tools"),
+            ("budget", "lacks the definitions of 3 tools"),
             ("events", "compaction"),
         ):
             await goes(pilot, name)
@@ -144,7 +145,7 @@ async def test_an_import_tells_how_far_it_is_and_esc_stops_it() -> None:
         await entered(pilot, "i", "all")
         await until(pilot, lambda: "Importing: 3 MB of 12 MB" in seen(pilot))
         await pilot.press("escape")
-        await until(pilot, lambda: "stopped before the end" in seen(pilot))
+        await until(pilot, lambda: "stopped early" in seen(pilot))
 
 
 async def test_what_is_where_is_said_before_anything_is_opened() -> None:
@@ -152,7 +153,7 @@ async def test_what_is_where_is_said_before_anything_is_opened() -> None:
         await pilot.press("i")
         await until(pilot, lambda: "claude-code: 2 files, 12 MB" in seen(pilot))
         await pilot.press("escape")
-        await until(pilot, lambda: "1 session, 0 of them imported" in seen(pilot))
+        await until(pilot, lambda: "1 session, 0 imported" in seen(pilot))
 
 
 async def test_a_path_that_cannot_be_imported_is_told() -> None:
@@ -164,7 +165,7 @@ async def test_a_path_that_cannot_be_imported_is_told() -> None:
 async def test_an_app_that_cannot_import_says_which_command_does() -> None:
     async with page(None) as pilot:
         await pilot.press("i")
-        await until(pilot, lambda: "`toolsight sessions import` does" in seen(pilot))
+        await until(pilot, lambda: "Use `toolsight sessions import`" in seen(pilot))
 
 
 @with_hostile_text
@@ -172,7 +173,7 @@ def test_no_text_of_a_session_breaks_its_row(text: str) -> None:
     summary = SessionSummary(text, 0.0, 1.0, text, text, 1, 1, 1, text)
     found = Findings(text, text, text)
     found.server(text).trouble = text
-    assert content.rows([summary], text, {text: content.outline(1, found)})
+    assert content.rows([summary], text, {text: outline(1, found)})
     assert content.detail(found, 40)
     assert content.folders([Found(text, text, 1, 1)])
 

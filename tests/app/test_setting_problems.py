@@ -24,7 +24,7 @@ from tests.widgets.hostile import dangerous
 TYPO = SettingProblem(
     "access.preconditions",
     "shop:refnd",
-    "matches no tool of shop",
+    "matches no tool on shop",
     "Did you mean `shop:refund_order`?",
     Severity.ERROR,
     "shop",
@@ -49,14 +49,14 @@ def test_the_header_counts_what_a_person_can_act_on(width: int) -> None:
 
 def test_an_empty_conversation_says_that_no_message_will_be_answered_and_why() -> None:
     text = welcome(state(TYPO), ()).plain
-    assert "No message is answered until the settings are put right" in text
+    assert "Messages get no answer until the settings are fixed" in text
     assert TYPO.sentence in text
     assert TYPO.hint in text
 
 
 def test_where_no_server_will_be_started_nothing_is_waited_for() -> None:
     text = welcome(SessionState(problems=(TYPO,)), ()).plain
-    assert text.startswith("No message is answered")
+    assert text.startswith("Messages get no answer")
     assert "Connecting" not in text
     assert "Connecting" in welcome(SessionState(problems=(AWAY,)), ()).plain
 
@@ -64,12 +64,12 @@ def test_where_no_server_will_be_started_nothing_is_waited_for() -> None:
 def test_an_empty_conversation_says_what_cannot_be_checked_without_alarm() -> None:
     text = welcome(state(AWAY), ()).plain
     assert AWAY.sentence in text
-    assert "No message is answered" not in text
+    assert "Messages get no answer" not in text
 
 
 def test_more_problems_than_there_is_room_for_are_counted() -> None:
     many = [SettingProblem("guard.exempt", f"a:{number}", "matches no tool") for number in range(5)]
-    assert [line.plain for line in problem_lines(many, 3)][-1] == "… 2 more problems of the settings"
+    assert [line.plain for line in problem_lines(many, 3)][-1] == "… 2 more problems in the settings"
     assert len(problem_lines(many, 5)) == 5
 
 
@@ -114,5 +114,5 @@ async def test_a_typo_in_the_file_is_seen_before_the_first_message() -> None:
     )
     async with app_rig(at_home=True, configuration=configuration) as (pilot, _):
         text = str(pilot.app.screen.query_one("#conversation-empty", Static).render())
-        assert "No message is answered" in text
+        assert "Messages get no answer" in text
         assert "shop:refund_order" in text

@@ -50,7 +50,7 @@ async def test_what_cannot_be_opened_is_told_and_may_be_corrected() -> None:
     async with start(*WAYS, refuses="no") as (pilot, app):
         problem = app.query_one("#problem", Static)
         await pilot.press("enter")
-        assert "nothing to open" in str(problem.render())
+        assert "Nothing to open" in str(problem.render())
         await pilot.press("quotation_mark", "x", "enter")
         assert "quote" in str(problem.render())
         await pilot.press("home", "delete", "enter")

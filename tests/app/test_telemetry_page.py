@@ -46,7 +46,7 @@ async def test_the_page_counts_the_session_as_it_goes_on_and_all_of_them_when_as
     async with app_rig(*STEPS, yes=True) as (pilot, rig):
         rig.store.append_all(records_of(story_store()))
         await goes(pilot, "telemetry")
-        await until(pilot, lambda: "1 goes to Chat" in seen(pilot))
+        await until(pilot, lambda: "Press 1 for Chat" in seen(pilot))
         await rig.bench.chat("What is the forecast for Oslo?")
         await until(pilot, lambda: "turns with a search" in seen(pilot) and "hybrid" in seen(pilot))
         await pilot.press("a")
@@ -112,7 +112,7 @@ async def test_in_a_replay_the_page_counts_up_to_the_moment() -> None:
         counts = {
             line.split("  ")[0].strip(): line.split()[-1] for line in seen(pilot).splitlines() if line.strip()
         }
-        assert counts["searches of the model"] == "0"
+        assert counts["model searches"] == "0"
 
 
 def test_an_open_breaker_stands_first_with_its_rate_its_time_and_its_next_try() -> None:
@@ -121,7 +121,7 @@ def test_an_open_breaker_stands_first_with_its_rate_its_time_and_its_next_try() 
     assert "✕ open" in said_lines[first]
     assert "83 % of 6 calls failed" in said_lines[first]
     told = " ".join(" ".join(said_lines[first + 1 :]).split())
-    assert "since 01:00:00, tried again at 01:01:00, 5 of 6 calls failed, opened 2 times" in told
+    assert "since 01:00:00, retry at 01:01:00, 5 of 6 calls failed, opened 2 times" in told
     assert said_lines.index(next(line for line in said_lines if line.startswith("chat:post"))) > first
 
 

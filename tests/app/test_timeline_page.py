@@ -93,6 +93,15 @@ async def test_a_lane_shows_when_a_tool_was_loaded() -> None:
         assert "never moved" in seen(pilot)
 
 
+async def test_a_timeline_resized_while_another_page_is_shown_fits_when_it_comes_back() -> None:
+    async with app_rig(*STEPS, yes=True, servers=reading_office(), size=(80, 24)) as (pilot, rig):
+        await _talked(pilot, rig)
+        await goes(pilot, "budget")
+        await pilot.resize_terminal(120, 36)
+        await goes(pilot, "timeline")
+        await until(pilot, lambda: "1    2    3    4    5    6" in seen(pilot) and "›●" in seen(pilot))
+
+
 async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> None:
     async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
@@ -284,7 +293,7 @@ async def test_a_click_on_a_cell_goes_to_its_call() -> None:
 async def test_an_empty_session_says_what_to_do() -> None:
     async with app_rig() as (pilot, _):
         await goes(pilot, "timeline")
-        await until(pilot, lambda: "No model call yet" in seen(pilot))
+        await until(pilot, lambda: "No model calls yet" in seen(pilot))
         await pilot.press("left", "right", "home", "enter", "f")
         await until(pilot, lambda: "REPLAY end of 0 calls" in seen(pilot) or "REPLAY now" in seen(pilot))
 

@@ -61,7 +61,7 @@ async def test_the_views_show_what_the_tool_is() -> None:
             ("JSON", '"name": "weather__get_forecast"'),
             ("call", "Fill in the form"),
             ("cost", "in every model call"),
-            ("why", "Nothing was searched in this session yet."),
+            ("why", "No searches in this session yet."),
         ):
             await choose(pilot, view)
             await says(pilot, words)
@@ -85,7 +85,7 @@ async def test_the_cost_adds_up_and_compares_bound_with_deferred() -> None:
         everything = sum(one.tokens for one in rig.bench.state.tools.values())
         await says(pilot, f"{cost.tokens:,} tokens")
         text = " ".join(said(pilot, "#cost").split())
-        assert f"of the {everything:,} that all 4 tools have" in text
+        assert f"of the {everything:,} for all 4 tools" in text
         for label, tokens in (
             ("name", cost.name),
             ("description", cost.description),

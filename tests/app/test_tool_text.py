@@ -26,15 +26,15 @@ def test_only_what_the_server_mentions_is_a_claim() -> None:
     assert content.claims(Annotations()) == ()
     assert content.claims(Annotations(read_only=True, open_world=False)) == (
         "only reads",
-        "stays in its own system",
+        "does not reach external systems",
     )
 
 
 def test_the_facts_say_who_claims_what_and_when_it_asks() -> None:
     text = content.facts(TOOL, ToolState(TOOL.id, 1, Binding.EVICTED, reason="loop guard"), CHANGES).plain
-    assert "the model calls it   shop__refund_order" in text
-    assert "its server claims    changes something" in text
-    assert f"you are asked: {CHANGES}" in text
+    assert "name for the model   shop__refund_order" in text
+    assert "its server claims    makes changes" in text
+    assert f"you are asked because {CHANGES}" in text
     assert "evicted              loop guard" in text
 
 

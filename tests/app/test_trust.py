@@ -47,7 +47,7 @@ async def test_what_only_a_claim_says_reads_waits_for_a_deliberate_yes(
             turn = pilot.app.run_worker(rig.bench.chat(asked))
             await until(pilot, lambda: isinstance(pilot.app.screen, Confirm) or turn.is_finished)  # noqa: B023
             if isinstance(pilot.app.screen, Confirm):
-                assert "its server says it is read-only" in seen(pilot)
+                assert "Its server says it is read-only" in seen(pilot)
                 await pilot.press(*keys)
             await turn.wait()
         assert decided(rig) == answers
@@ -68,7 +68,7 @@ async def test_a_tool_that_the_trusted_server_marks_as_changing_offers_no_trust(
 
 async def test_t_trusts_a_server_after_a_deliberate_yes_and_no_longer_at_once() -> None:
     async with tools_page("weather") as (pilot, rig):
-        await until(pilot, lambda: "trusted: what it says only reads" in seen(pilot))
+        await until(pilot, lambda: "trusted: tools it marks as read-only" in seen(pilot))
         await pilot.press("T")
         await until(pilot, lambda: "not trusted: you are asked" in seen(pilot))
         assert "weather" not in rig.bench.state.trusted_servers
@@ -111,14 +111,14 @@ async def test_a_contradiction_is_told_on_the_page_of_a_tool_of_a_trusted_server
 
 def test_a_page_tells_why_the_user_is_asked_and_why_not() -> None:
     tame = replace(DELETE, name="get_forecast")
-    assert "you are asked: its server says it is read-only" in facts(tame, None, CLAIMED).plain
+    assert "you are asked because its server says it is read-only" in facts(tame, None, CLAIMED).plain
     assert "contradicted" not in facts(tame, None, CLAIMED).plain
-    assert "not asked: its trusted server says that it only reads" in facts(tame, None, "").plain
+    assert "runs without asking: its trusted server says it is read-only" in facts(tame, None, "").plain
 
 
 def test_the_consent_says_which_servers_the_file_trusts() -> None:
     trusted, other = ServerConsent("a", ("x",), trusted=True), ServerConsent("b", ("x",))
-    told = "what it says only reads is called without asking"
+    told = "tools it marks as read-only run without asking"
     for text in (lambda server: consent_body("f", (server,)).plain, consent_text):
         assert told in text(trusted)
         assert told not in text(other)
@@ -140,7 +140,7 @@ async def test_the_terminal_offers_trust_where_it_answers_the_question(
     answer = await TerminalApprover(yes=False).ask(replace(REQUEST, offers_trust=offers))
     assert answer is (Decision.SERVER if offers else Decision.SESSION)
     assert asked == [["once", "session", *["server"] * offers, "no"]]
-    assert ("this server claims to only read" in capsys.readouterr().err) is offers
+    assert ("this server says is read-only" in capsys.readouterr().err) is offers
 
 
 @with_hostile_text

@@ -112,7 +112,7 @@ def measure(
 
 
 def report(count: int, measured: Sequence[Measured]) -> None:
-    """A table as docs/registry.md has it, and whether the bars hold."""
+    """A table as docs/papers/registry.md has it, and whether the bars hold."""
     say("| permitted | p50 ms | p95 ms | p99 ms | first ms | recall@10 | of the bare query |")
     say("|--:|--:|--:|--:|--:|--:|--:|")
     for one in measured:

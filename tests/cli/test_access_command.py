@@ -71,7 +71,7 @@ def test_what_shows_everything_takes_no_user(
 ) -> None:
     result = toolsight(*command, *named)
     assert result.exit_code == 2
-    assert "takes no user" in result.stderr
+    assert "--user" in result.stderr
 
 
 def test_settings_are_listed_as_a_user_sees_them(toolsight: Toolsight, tmp_path: Path) -> None:

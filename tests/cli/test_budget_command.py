@@ -181,13 +181,13 @@ def test_people_get_tables_and_the_basis_and_no_file_of_a_client_changes(
         "not measured: needs NO_SUCH_TOKEN",
         "with every tool deferred",
         "an assumed session of 30 model calls",
-        "against static",
+        "vs static",
         "All configurations",
         "not audited: Windsurf",
         "no servers in: ~/.gemini/settings.json",
         "o200k_base, exact",
         "price list",
-        "1. Leave it as it is: 9 tools",
+        "1. Leave it as is: 9 tools",
     ):
         assert text in done.stdout
     ET.fromstring(picture.read_text(encoding="utf-8"))
@@ -285,7 +285,7 @@ def test_a_baseline_of_something_else_does_not_pass(run: Run, stored: tuple[Path
     written(stored[1], {**content, "configurations": [{**configuration, "source": "other"}]})
     elsewhere = compared(run, stored)
     assert elsewhere.exit_code == 2
-    assert "nothing measured now" in elsewhere.stderr
+    assert "nothing in common" in elsewhere.stderr
 
 
 def test_a_file_that_is_not_a_baseline_is_an_error(run: Run, tmp_path: Path) -> None:
@@ -428,8 +428,8 @@ def test_new_gone_and_incomparable_servers_are_reported(capsys: pytest.CaptureFi
     say_growth(moved, 0.05, err=False)
     shown = capsys.readouterr().out
     assert "new: A  a, 5 tokens" in shown
-    assert "gone: B  b, 6 tokens before" in shown
-    assert "not compared: y of C  c" in shown
+    assert "gone: B  b, was 6 tokens" in shown
+    assert "not compared: y in C  c" in shown
     assert "No configuration grew" in shown
 
 

@@ -53,7 +53,7 @@ def run(toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_the_curve_ends_with_the_setting_to_write(run: Run, data: Path, ranker: str, setting: str) -> None:
     result = run("--data", str(data), "--ranker", ranker)
     lines = result.stdout.splitlines()
-    assert lines[0] == f"{ranker} over tiny: 3 possible and 1 impossible requests"
+    assert lines[0] == f"{ranker} on tiny: 3 possible and 1 impossible requests"
     assert sum(line.strip().startswith("0.") for line in lines) == (50 if ranker == "hybrid" else 41)
     best = next(line for line in lines if "best F1" in line)
     value = float(best.partition("best F1")[2].split()[0])
@@ -82,7 +82,7 @@ def test_json_has_every_point_and_the_best_ones(run: Run, data: Path) -> None:
 def test_a_best_threshold_at_an_end_of_the_sweep_is_marked_as_unreliable(run: Run, data: Path) -> None:
     queries = (data / "queries.jsonl").read_text().splitlines()[:3]
     (data / "queries.jsonl").write_text("\n".join(queries))
-    assert "cannot locate it" in run("--data", str(data)).stdout
+    assert "cannot pin it down" in run("--data", str(data)).stdout
 
 
 def test_without_vectors_it_says_what_to_set(run: Run, data: Path) -> None:
@@ -96,8 +96,8 @@ def test_without_vectors_it_says_what_to_set(run: Run, data: Path) -> None:
 def test_without_data_requests_are_generated_and_it_says_so(run: Run, tmp_path: Path) -> None:
     configuration = write_weather_configuration(tmp_path)
     result = run("--config", str(configuration), "--approve")
-    assert result.stdout.startswith("hybrid over generated: ")
-    assert "generated from the tools' own texts" in result.stderr
+    assert result.stdout.startswith("hybrid on generated: ")
+    assert "generated from the tools' texts" in result.stderr
 
 
 def test_a_request_for_a_missing_tool_is_an_error(run: Run, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_request_for_a_missing_tool_is_an_error(run: Run, tmp_path: Path) -> N
     refused = run("--config", str(configuration), "--approve", "--data", str(path))
     assert refused.exit_code == 2
     message, _, hint = refused.stderr.partition("hint:")
-    assert "no tool has the id 'weather:get_forcast'" in message
+    assert "unknown tool 'weather:get_forcast'" in message
     assert "weather:get_forecast" in hint
 
 

@@ -28,10 +28,10 @@ def test_a_value_is_read_as_its_parameters_type(toolsight: Toolsight) -> None:
 
 
 def test_arguments_can_be_one_object(toolsight: Toolsight) -> None:
-    done = toolsight("call", "calc:evaluate", "--arguments", '{"expression": "1 + 1"}', *CALC)
+    done = toolsight("call", "calc:evaluate", '{"expression": "1 + 1"}', *CALC)
     assert "2" in done.stdout
-    for text, said in (("[1]", "not a JSON object"), ("{", "not JSON")):
-        refused = toolsight("call", "calc:evaluate", "--arguments", text, *CALC)
+    for words, said in ((("{",), "not valid JSON"), (("{}", "expression=1"), "follow a JSON object")):
+        refused = toolsight("call", "calc:evaluate", *words, *CALC)
         assert refused.exit_code == 2
         assert said in refused.stderr
 
@@ -56,14 +56,14 @@ def test_what_a_server_only_claims_to_read_is_not_called_without_a_yes_or_trust(
     get = ("call", "shop:get_order", "order_id=1042")
     refused = toolsight(*get, *SHOP[2:])
     assert refused.exit_code == 1
-    assert "its server says it is read-only; --trust shop believes it" in refused.stderr
+    assert "its server says it is read-only; --trust shop or --yes allows such calls" in refused.stderr
     assert toolsight(*get, "--yes", *SHOP[2:]).exit_code == toolsight(*get, *SHOP).exit_code == 0
 
 
 def test_trust_in_a_server_that_is_not_there_is_a_mistake(toolsight: Toolsight) -> None:
     failed = toolsight("call", "calc:evaluate", "expression=1", "--trust", "clac", *CALC[2:])
     assert failed.exit_code == 2
-    assert "--trust clac names no server" in failed.stderr
+    assert "--trust clac: no such server" in failed.stderr
     assert "Servers: calc" in failed.stderr
 
 

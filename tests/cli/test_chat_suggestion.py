@@ -65,13 +65,13 @@ def test_the_command_has_the_options_that_find_the_same_plugin_and_file() -> Non
 
 def test_in_the_demo_a_person_is_sent_to_the_app_where_an_installation_lasts() -> None:
     look, install = how_to_install(Options(demo=True), "fixtures/currency")
-    assert look == "look at it: toolsight marketplace show fixtures/currency --demo"
-    assert install.startswith("install it: toolsight demo, page marketplace")
+    assert look == "details: toolsight marketplace show fixtures/currency --demo"
+    assert install.startswith("install it on the Marketplace page")
 
 
 def test_who_may_not_install_is_told_no_command() -> None:
     (line,) = how_to_install(Options(demo=True), "fixtures/currency", whole=False)
-    assert line == "only the administrator, who sees everything, can install one"
+    assert line == "only the administrator can install plugins"
 
 
 @pytest.mark.parametrize("name", ["--yes", "a; rm -r .", "$(id)", "`id`", "a\nb", "x" * 101, "é", ""])

@@ -46,7 +46,7 @@ def test_tools_as_a_client_show_names_refusals_and_where_instructions_are_cut(ru
     printed = run("tools", "--client", "claude-code").stdout
     assert "mcp__library__search_catalogue" in printed
     assert "64 are allowed" in printed
-    assert "✂ the instructions of library, cut after 2,048 of 3,163 characters" in printed
+    assert "✂ the library instructions, cut after 2,048 of 3,163 characters" in printed
     data = json.loads(run("tools", "--client", "claude-code", "--json").stdout)
     assert data["before_search"]["listed"] == "names"
     assert [tool["tool"] for tool in data["tools"] if tool["refused"]]
@@ -84,7 +84,7 @@ def test_a_tool_that_a_client_refuses_has_no_rank_there(run: Toolsight) -> None:
     lend = ("search", "lend a copy", "--why", "library:lend", "--client", "claude-code")
     alone = run(*lend)
     assert alone.exit_code == 2
-    assert "Claude Code refuses library:lend: its schema has oneOf at its top" in alone.stderr
+    assert "Claude Code refuses library:lend: its schema has oneOf at the top level" in alone.stderr
     compared = run(*lend, "--client", "codex")
     assert "refused" in compared.stdout
     assert "refuses library:lend" in run(*lend, "--try-name", "lend").stderr
@@ -99,7 +99,7 @@ def test_programs_are_told_how_sure_the_rule_is(run: Toolsight) -> None:
 
 def test_a_search_as_one_client_says_by_whose_rule_and_how_sure_it_is(run: Toolsight) -> None:
     assert (
-        "as Claude Code searches: claude-code, 5 results (assumed, unverified)"
+        "searching as Claude Code: claude-code, 5 results (assumed, unverified)"
         in run("search", "renew a loan", "--client", "claude-code").stdout
     )
     edit = ("--why", "library:lend", "--try-description", "Hand out a book.")
@@ -109,7 +109,7 @@ def test_a_search_as_one_client_says_by_whose_rule_and_how_sure_it_is(run: Tools
 def test_a_client_without_a_search_is_refused_before_anything_starts(run: Toolsight) -> None:
     done = run("search", "renew", "--client", "cursor")
     assert done.exit_code == 2
-    assert "Cursor has no search" in done.stderr
+    assert "cannot search as Cursor" in done.stderr
 
 
 def test_the_bench_measures_clients_and_says_how_sure_their_rules_are(toolsight: Toolsight) -> None:
@@ -117,4 +117,4 @@ def test_the_bench_measures_clients_and_says_how_sure_their_rules_are(toolsight:
         "bench", "--client", "codex", "--client", "claude-code", "--embedding-model", "none"
     ).stdout
     assert "codex" in printed
-    assert "as Claude Code searches: claude-code, 5 results (assumed, unverified)" in printed
+    assert "searching as Claude Code: claude-code, 5 results (assumed, unverified)" in printed

@@ -23,7 +23,7 @@ POLICY = "POLICY"
 # The command's arguments, its exit code, and what one line of its output has.
 SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "servers": ((WEATHER,), 0, "ready"),
-    "tools": ((WEATHER,), 0, "4 tools, tokens by o200k_base"),
+    "tools": ((WEATHER,), 0, "4 tools, tokens counted with o200k_base"),
     "call": (("get_alerts", "city=Oslo", WEATHER), 0, "get_alerts of Oslo: sunny"),
     "clients": (("codex",), 0, "https://github.com/openai/codex"),
     "search": (("forecast for a city", WEATHER), 0, "weather:get_forecast"),
@@ -38,10 +38,10 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "bench papers": (("latenci",), 2, "latency"),
     "cost": (("--session", SESSION), 0, "a recorded session of"),
     "audit": ((WEATHER,), 0, "What the first model call costs"),
-    "race": ((SCENARIO, WEATHER), 0, "Tokens for tools, call by call"),
+    "race": ((SCENARIO, WEATHER), 0, "Tool tokens per model call"),
     "chat": (("What is the forecast for Oslo?", "--yes", WEATHER), 0, "▸ weather:get_forecast"),
     "scenario": ((), 0, "demo"),
-    "scenario run": ((SCENARIO, "--check", WEATHER), 0, "1 of 1 went as expected"),
+    "scenario run": ((SCENARIO, "--check", WEATHER), 0, "1 of 1 scenarios passed"),
     "scenario compare": (
         (SCENARIO, "--script", "--profile", "prd", "--profile", "static", WEATHER),
         0,
@@ -52,7 +52,7 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "sessions import": (("--agent", "codex", "--yes"), 2, "no transcripts in"),
     "sessions forget": (("nowhere",), 1, "not deleted: nowhere"),
     "sessions requests": ((SESSION, "--out", REQUESTS), 0, "nothing to add"),
-    "sessions agents": ((), 0, "No session of an agent has been imported yet"),
+    "sessions agents": ((), 0, "No agent sessions imported yet"),
     "sessions unmet": ((), 0, "1 search that led to no call"),
     "sessions metrics": ((), 0, " of toolsight)"),
     "sessions next": ((), 0, ""),
@@ -70,7 +70,7 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "doctor": ((), 0, "works offline"),
     "doctor models": ((), 0, ""),
     "doctor orphans": ((), 0, "0 servers left processes running"),
-    "doctor breakers": ((), 0, "Circuit breakers have counted no call yet"),
+    "doctor breakers": ((), 0, "Circuit breakers have not counted any calls yet"),
     "config settings": (("--set", "binding.capacty=3"), 2, "Did you mean `binding.capacity`?"),
     "config keys": ((), 0, "place.find"),
 }

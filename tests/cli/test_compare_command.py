@@ -38,7 +38,7 @@ def test_the_notes_say_where_the_script_does_not_fit_a_profile(
     toolsight: Toolsight, file: Callable[[str], str]
 ) -> None:
     printed = toolsight("scenario", "compare", file(FORECAST), *_TWO, "--script")
-    assert "static: 1 scripted search was rejected: this script assumes a search." in printed.stdout
+    assert "static: 1 scripted search was rejected: the script expects a search tool." in printed.stdout
     assert "prd: " not in printed.stdout
 
 
@@ -69,7 +69,7 @@ def test_a_narrow_terminal_gets_more_tables_and_every_number(
     toolsight: Toolsight, file: Callable[[str], str]
 ) -> None:
     printed = toolsight("scenario", "compare", file(FORECAST), "--all-profiles", COLUMNS="60")
-    table = printed.stdout.partition("Saved compared to")[0]
+    table = printed.stdout.partition("Savings are relative to")[0]
     assert all(len(line) <= 60 for line in table.splitlines())
     assert table.count("\nadvisory") > 1
     assert "outcome" in table
@@ -81,7 +81,7 @@ def test_ctrl_c_prints_the_profiles_that_were_played(
     labs.interrupted = 3
     stopped = toolsight("scenario", "compare", file(FORECAST), "--all-profiles", "--json")
     assert stopped.exit_code == 130
-    assert "2 of 7 profiles were played" in stopped.stderr
+    assert "2 of 7 profiles played" in stopped.stderr
     assert len(json.loads(stopped.stdout)["profiles"]) == 2
 
 

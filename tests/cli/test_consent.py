@@ -69,8 +69,8 @@ def test_the_question_shows_the_file_what_chooses_it_and_which_secret_leaves(
     shown = capsys.readouterr().err
     assert f"    file     {config.parent / 'evil' / 'npx'}" in shown
     assert f"  ! chooses  which programs are found: PATH={config.parent / 'first'}:" in shown
-    assert "  ! secret   your MY_SECRET_KEY goes to 127.0.0.1:9 in the header X-Trace" in shown
-    assert "Look at the 2 lines marked !." in shown
+    assert "  ! secret   passes your MY_SECRET_KEY to 127.0.0.1:9 in the header X-Trace" in shown
+    assert "Check the 2 lines marked !." in shown
     assert SECRET not in shown
     assert "hidden-value" not in shown
     assert check_consent(configuration, memory).is_approved
@@ -156,7 +156,7 @@ def test_a_changed_script_outside_the_folder_asks_again(scripted: Path, toolsigh
     edit(scripted.parent.parent / "far.py")
     refused = toolsight("servers", *chosen)
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "has not been approved as it is now (changed: " in refused.stderr
+    assert "has not been approved since " in refused.stderr
     assert toolsight("call", "near:get_forecast", "city=Oslo", *chosen, "--yes").exit_code == 0
 
 

@@ -75,7 +75,7 @@ def test_the_output_names_the_prices_and_what_broke_the_cache(toolsight: Toolsig
     assert "a recorded session of 2 model calls over 40 tools" in printed.stdout
     assert "prices of openai/gpt-5 (demo/planner has none)" in printed.stdout
     assert "tools[]: +s:t3" in printed.stdout
-    assert "tools that a gate binds for a turn" in printed.stdout
+    assert "tools that a gate binds per turn" in printed.stdout
     assert "an assumed session" not in printed.stdout
 
 
@@ -106,7 +106,7 @@ def test_a_model_without_a_price_has_tokens_but_no_dollars(toolsight: Toolsight)
 
 @pytest.mark.usefixtures("recorded")
 def test_a_session_without_a_model_call_has_nothing_to_price(toolsight: Toolsight) -> None:
-    assert "nothing to price" in toolsight("cost", "--session", "20250101-none").stdout
+    assert "Nothing to price" in toolsight("cost", "--session", "20250101-none").stdout
     assert json.loads(toolsight("cost", "--session", "20250101-none", "--json").stdout) is None
 
 
@@ -121,7 +121,7 @@ def test_an_unknown_session_is_an_error_with_a_hint(toolsight: Toolsight) -> Non
 def test_what_a_record_says_cannot_be_assumed(toolsight: Toolsight, given: tuple[str, str]) -> None:
     failed = toolsight("cost", "--session", "nowhere", *given)
     assert failed.exit_code == 2
-    assert "is for an assumed session" in failed.stderr
+    assert "applies only to an assumed session" in failed.stderr
 
 
 def test_every_assumption_is_an_option_and_is_shown(toolsight: Toolsight, config: str) -> None:

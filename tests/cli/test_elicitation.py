@@ -66,7 +66,7 @@ async def test_a_wrong_value_is_asked_for_again(typed: list[str], capsys: pytest
     answer = await TerminalElicitor().ask(FORM)
     assert answer.content == {"email": "ada@example.com", "nights": 3, "extras": ["tea"], "late": False}
     said = capsys.readouterr().err
-    for problem in ("required", "an e-mail address", "at most 9", "not among the choices", "true or false"):
+    for problem in ("required", "an e-mail address", "at most 9", "not one of the choices", "true or false"):
         assert problem in said
 
 
@@ -114,8 +114,8 @@ async def test_without_a_terminal_the_server_gets_a_no_and_the_person_reads_why(
 ) -> None:
     monkeypatch.setattr(elicitation, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: False)))
     answer = await TerminalElicitor().ask(FORM)
-    assert (answer.action, answer.why) == (Action.DECLINE, "there is no terminal to ask on")
-    assert "the server shop asks for a form" in capsys.readouterr().err
+    assert (answer.action, answer.why) == (Action.DECLINE, "there is no terminal")
+    assert "the server shop asks you to fill in a form" in capsys.readouterr().err
 
 
 @with_hostile_text
@@ -152,5 +152,5 @@ async def test_a_question_in_toolsight_s_name_is_marked_on_the_terminal(
     typed.append("later")
     await TerminalElicitor().ask(request_)
     shown = capsys.readouterr().err
-    assert "  ! It names Toolsight, but the server shop wrote it." in shown
-    assert ("looks like a secret" in shown) is isinstance(request_, FormRequest)
+    assert "  ! It mentions Toolsight, but the server shop wrote it." in shown
+    assert ("ask for a secret" in shown) is isinstance(request_, FormRequest)

@@ -67,7 +67,7 @@ def test_a_missing_file_is_created(add: Run, file: Path) -> None:
 def test_a_duplicate_request_is_refused_in_any_case_and_spacing(add: Run, file: Path) -> None:
     refused = add("--query", "refund it ", "--impossible")
     assert refused.exit_code == 2
-    assert "already has this request, as 'mine' for shop:refund" in refused.stderr
+    assert "already has this request as 'mine', labelled shop:refund" in refused.stderr
     assert file.read_bytes() == KEPT
 
 
@@ -116,7 +116,7 @@ def test_a_line_that_another_program_adds_meanwhile_is_not_lost(
         file.write_bytes(KEPT + b"\n" + KEPT.replace(b"mine", b"other"))
 
     monkeypatch.setattr("os.fsync", add_too)
-    with pytest.raises(ConfigError, match="changed meanwhile"):
+    with pytest.raises(ConfigError, match="changed in the meantime"):
         append_cases(file, [EvalCase("1", "late orders")])
     assert [case.id for case in read_cases(file)] == ["mine", "other"]
 
@@ -183,7 +183,7 @@ def test_a_generated_set_covers_every_tool_and_is_never_overwritten(
     asked = ("bench", "label", str(output), "--generate", "--config", str(weather), "--approve")
     done = toolsight(*asked)
     assert done.exit_code == 0, done.stderr
-    assert "review them" in done.stdout
+    assert "Review them" in done.stdout
     listed = json.loads(toolsight("tools", "--config", str(weather), "--json").stdout)
     labelled = {tool for case in read_cases(output) for group in case.relevant for tool in group}
     assert labelled == {tool["id"] for tool in listed}

@@ -52,8 +52,7 @@ FREE = {
     *(
         "query",
         "message",
-        "pairs",
-        "--arguments",
+        "given",
         "--try-description",
         "--client",
         "--ranker",

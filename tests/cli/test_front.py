@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Toolsight
+from tests.support import doc_table
 
 ROOT = Path(__file__).resolve().parents[2]
 README, DOCS = ROOT / "README.md", ROOT / "docs"
@@ -37,6 +38,12 @@ def test_thirty_words_have_an_entry() -> None:
     _, _, words = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Words")
     rows = [line for line in words.splitlines() if line.startswith("| ")]
     assert len(rows) - 1 <= 36
+
+
+@pytest.mark.parametrize("page", doc_table.PAGES, ids=lambda page: page.stem)
+def test_the_tables_of_commands_and_keys_are_those_of_the_program(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert doc_table.written(text) == text, "`make docs` writes them"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

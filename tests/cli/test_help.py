@@ -52,7 +52,7 @@ def test_the_program_explains_each_common_option_once(toolsight: Toolsight) -> N
 def test_a_command_explains_only_its_own_options_and_names_the_common_ones(
     toolsight: Toolsight, words: tuple[str, ...]
 ) -> None:
-    own, also, told = toolsight(*words, "--help").stdout.partition("\n  Also: ")
+    own, also, told = toolsight(*words, "--help").stdout.partition("\n  Also takes ")
     taken = dict(commands())[words]
     names = [option.opts[0] for option in common_options(taken)]
     assert not set(sections(own)["Options"]) & set(names)

@@ -101,5 +101,5 @@ def test_a_command_that_starts_servers_tells_of_them_first(
     monkeypatch.setattr("inspector.cli.launch.open_leftovers", lambda _options: store)
     done = toolsight("servers", "--demo")
     assert done.exit_code == 0
-    assert "still running from an earlier run: git" in done.stderr
+    assert "left running by an earlier session: git" in done.stderr
     assert orphans._LATER in done.stderr

@@ -85,7 +85,7 @@ def test_without_a_yes_nothing_is_started_or_written(
     done = toolsight("marketplace", "install", "acme/exits", *_options(config, catalog))
     assert done.exit_code == 1
     assert "-c 'raise SystemExit(3)'" in done.stderr
-    assert "nobody agreed" in done.stderr
+    assert "did not confirm" in done.stderr
     assert config.read_bytes() == before
 
 
@@ -144,7 +144,7 @@ def test_a_user_is_refused_before_anything_is_asked(
     for command in (("install", "keyed"), ("install", "currency", "--yes"), ("remove", "other", "--yes")):
         done = toolsight("marketplace", *command, *options)
         assert done.exit_code == 1
-        assert "only the administrator, who sees everything, can" in done.stderr
+        assert "only the administrator can" in done.stderr
         assert "ACME_TOKEN" not in done.stderr
         assert str(config) not in done.stderr
     shown = json.loads(toolsight("marketplace", "show", "currency", "--json", *options).stdout)

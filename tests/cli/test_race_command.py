@@ -58,8 +58,8 @@ def events(recording: str) -> tuple[dict[str, Any], list[list[Any]]]:
 def test_both_runs_and_every_call_are_in_the_table(toolsight: Toolsight, file: Callable[[str], str]) -> None:
     printed = toolsight("race", file(FORECAST), "--profile", "prd")
     assert printed.exit_code == 0, printed.stderr
-    assert "static: 1 scripted search left out, 1 model call fewer." in printed.stdout
-    assert "prd: 1 more model call than static, each a wait for the model." in printed.stdout
+    assert "static: 1 scripted search left out, 1 fewer model call." in printed.stdout
+    assert "prd: 1 more model call than static, each of which takes time." in printed.stdout
     rows = [line.split() for line in printed.stdout.splitlines()[-3:]]
     assert [row[0] for row in rows] == ["1", "2", "3"]
     assert rows[-1][1] == "–"
@@ -253,7 +253,7 @@ def test_a_question_without_servers_is_a_mistake_and_one_on_the_demo_is_not(
     monkeypatch.chdir(tmp_path)
     failed = toolsight("race", QUESTION)
     assert failed.exit_code == 2
-    assert "no server or configuration was named" in failed.stderr
+    assert "no server or configuration given" in failed.stderr
     assert not labs.opened
     assert toolsight("race", QUESTION, "--demo").exit_code == 0
     assert len(labs.opened) == 2
@@ -262,7 +262,7 @@ def test_a_question_without_servers_is_a_mistake_and_one_on_the_demo_is_not(
 def test_a_question_to_a_script_is_a_mistake(toolsight: Toolsight, labs: MemoryLabs, shop: Path) -> None:
     failed = toolsight("race", QUESTION, "--config", str(shop), "--model", "demo/script:x.yaml")
     assert failed.exit_code == 2
-    assert "it does not know a question" in failed.stderr
+    assert "cannot answer a question" in failed.stderr
     assert not labs.opened
 
 
@@ -273,7 +273,7 @@ def test_what_changes_something_is_not_called_and_that_is_told(
     printed = toolsight("race", file(REFUND), "--config", str(shop))
     assert printed.exit_code == 0, printed.stderr
     for profile in ("static", "toolsight"):
-        told = f"{profile}: 1 call not made, as a race might change something twice: shop:refund_order."
+        told = f"{profile}: 1 call skipped, because a race might change something twice: shop:refund_order."
         assert told in " ".join(printed.stdout.split())
 
 
@@ -283,7 +283,7 @@ def test_a_scenario_that_does_not_fit_the_named_servers_is_refused(
     path = file(FORECAST.replace("weather:get_forecast", "mail:send"))
     failed = toolsight("race", path, "--config", str(shop))
     assert failed.exit_code == 2
-    assert "does not fit these servers: it needs mail:send" in failed.stderr
+    assert "cannot run on these servers: it needs mail:send" in failed.stderr
     assert "Race a question instead" in failed.stderr
     assert labs.opened
     assert toolsight("race", path).exit_code == 0

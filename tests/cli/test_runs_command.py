@@ -38,8 +38,11 @@ def told(toolsight: Toolsight, folder: Path, *more: str) -> Any:
 def test_a_report_names_its_source_and_what_it_left_out(toolsight: Toolsight, folder: Path) -> None:
     done = toolsight("bench", "runs", str(folder), "--tools", str(folder / "tools"), *WORDS_ALONE)
     assert done.exit_code == 0, done.stderr
-    assert "3 recorded runs (LiveMCPBench 1, MCPMark 1, Toolathlon 1); not shipped." in done.stdout
-    assert "Left out: 1 of 7 calls, of 1 tool without a definition (local-nap)" in done.stdout
+    assert (
+        "3 recorded runs (LiveMCPBench 1, MCPMark 1, Toolathlon 1); not shipped with Toolsight."
+        in done.stdout
+    )
+    assert "Left out: 1 of 7 calls, to 1 tool without a definition (local-nap)" in done.stdout
     assert "Brackets are 95 % intervals over tasks." in done.stdout
     assert "static: the provider counted" in done.stdout
 

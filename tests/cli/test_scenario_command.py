@@ -53,7 +53,7 @@ def test_a_met_expectation_is_checked_off_with_its_record(
     (line,) = [line for line in printed.stdout.splitlines() if line.startswith("✓ end")]
     seq = line.rpartition("met at ")[2]
     assert any(line.startswith(f"{seq} ") and "end" in line for line in printed.stdout.splitlines())
-    assert "1 of 1 went as expected" in printed.stdout
+    assert "1 of 1 scenarios passed" in printed.stdout
 
 
 @pytest.mark.usefixtures("labs")
@@ -63,7 +63,7 @@ def test_an_unmet_expectation_names_the_nearest_record_and_the_field(
     printed = toolsight("scenario", "run", file(FORECAST.replace("ok: true", "ok: false")), "--check")
     assert printed.exit_code == 3
     assert "where ok is true" in printed.stdout
-    assert "0 of 1 went as expected; failed: " in printed.stdout
+    assert "0 of 1 scenarios passed; failed: " in printed.stdout
 
 
 @pytest.mark.usefixtures("labs")
@@ -139,7 +139,7 @@ def test_all_plays_every_shipped_scenario_once(
         path.write_text(FORECAST, encoding="utf-8")
     monkeypatch.setattr(composition, "shipped_scenarios", lambda: shipped)
     printed = toolsight("scenario", "run", "--all", "second", "--check")
-    assert "3 of 3 went as expected" in printed.stdout
+    assert "3 of 3 scenarios passed" in printed.stdout
     assert [options.model for _, options in labs.opened] == [f"demo/script:{path}" for path in shipped]
 
 
@@ -170,7 +170,7 @@ def test_a_shipped_scenario_goes_as_expected_on_the_demo_servers(
     database = tmp_path / "toolsight.db"
     printed = toolsight("scenario", "run", "trailing_slash_loop", "--check", "--db", str(database))
     assert printed.exit_code == 0, printed.stdout + printed.stderr
-    assert "1 of 1 went as expected" in printed.stdout
+    assert "1 of 1 scenarios passed" in printed.stdout
     with SqliteStore(database) as store:
         (session,) = store.sessions()
     assert f"session {session.id}" in printed.stdout
@@ -181,4 +181,4 @@ def test_a_setting_on_the_command_line_overrides_the_scenario(toolsight: Toolsig
     changed = toolsight("scenario", "run", "capacity_overflow", "--check", *changes)
     assert changed.exit_code == 3
     assert "✕ evict" in changed.stdout
-    assert "not met: no event evict occurs" in changed.stdout
+    assert "not met: there is no evict event" in changed.stdout

@@ -54,7 +54,7 @@ def test_a_transcript_is_a_session_like_any_other(run: Toolsight, transcript: Pa
 def test_importing_again_stores_nothing_and_says_so(run: Toolsight, transcript: Path) -> None:
     run("sessions", "import", str(transcript))
     again = run("sessions", "import", str(transcript.parent))
-    assert "0 new, 0 longer than before, 1 imported already; 0 events stored" in again.stdout
+    assert "0 new, 0 updated, 1 unchanged; 0 events stored" in again.stdout
 
 
 def test_what_was_added_to_a_transcript_is_imported(run: Toolsight, transcript: Path) -> None:
@@ -210,11 +210,11 @@ def test_followed_events_are_json_lines_for_programs(
 def test_the_report_shows_servers_misses_money_and_suggestions(run: Toolsight, transcript: Path) -> None:
     run("sessions", "import", str(transcript))
     report = run("sessions", "agents").stdout
-    assert "1 session (1 of claude-code)" in report
+    assert "1 session (1 from claude-code)" in report
     assert "at list prices" in report
     assert "2 searches, 1 missed" in report
     assert "overdue deliveries" in report
-    assert "mail waited for a login in 1 of 1 session" in report
+    assert "mail needed a login in 1 of 1 session" in report
     told = json_of(run, "sessions", "agents")
     shop = next(one for one in told["servers"] if one["server"] == "shop")
     assert shop["loaded_never_called"] == ["shop:list_orders"]
@@ -231,7 +231,7 @@ def test_searches_and_the_calls_after_them_are_requests(
 ) -> None:
     run("sessions", "import", str(transcript))
     out = tmp_path / "requests.jsonl"
-    assert "1 request added" in run("sessions", "requests", STORY, "--out", str(out)).stdout
+    assert "added 1 request" in run("sessions", "requests", STORY, "--out", str(out)).stdout
     [case] = read_cases(out)
     assert (case.query, case.relevant) == ("late orders", (frozenset({"shop:late_orders"}),))
     assert "nothing to add" in run("sessions", "requests", STORY, "--out", str(out)).stdout
@@ -251,7 +251,7 @@ def test_a_session_of_unknown_sizes_is_not_priced_another_way(run: Toolsight, tr
     run("sessions", "import", str(transcript))
     refused = run("cost", "--session", STORY)
     assert refused.exit_code == 2
-    assert "does not hold the definitions of 3 tools" in refused.stderr
+    assert "lacks the definitions of 3 tools" in refused.stderr
 
 
 def test_an_odd_time_in_the_store_does_not_end_the_lists(run: Toolsight, database: Path) -> None:

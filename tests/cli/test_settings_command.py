@@ -112,7 +112,7 @@ def test_the_list_says_what_a_setting_does_and_what_is_allowed(said: Said) -> No
     assert "\nbinding\n" in text
     (line,) = (line for line in text.splitlines() if "binding.capacity" in line)
     assert line.split() == ["*", "binding.capacity", "3", "--set"]
-    assert "loaded tools that stay bound" in text
+    assert "how many loaded tools stay bound" in text
     assert "a whole number, 0 or more" in " ".join(text.split())
 
 
@@ -208,14 +208,14 @@ def test_a_pattern_that_matches_no_tool_fails_the_check_with_the_closest_name(
     check = ("config", "settings", "--check", *common)
     done = toolsight(*check, "--set", TYPO, "--set", "guard.exempt=weather:*")
     assert done.exit_code == 3
-    assert "error: access.preconditions “weather:get_forcast” matches no tool of weather." in done.stdout
+    assert "error: access.preconditions “weather:get_forcast” matches no tool on weather." in done.stdout
     assert "Did you mean `weather:get_forecast`?" in done.stdout
     assert done.stderr == ""
     (problem,) = json.loads(toolsight(*check, "--json", "--set", TYPO).stdout)
     assert (problem["severity"], problem["entry"]) == ("error", "weather:get_forcast")
     fits = toolsight(*check, "--set", "guard.exempt=weather:*")
     assert (fits.exit_code, fits.stderr) == (0, "")
-    assert fits.stdout.startswith("0 problems of the settings; 1 of 1 server connected")
+    assert fits.stdout.startswith("0 problems in the settings; 1 of 1 server connected")
 
 
 def test_other_commands_say_on_stderr_what_is_wrong_with_the_settings_and_a_chat_is_refused(

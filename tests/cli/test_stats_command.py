@@ -37,7 +37,7 @@ def json_of(run: Toolsight, *arguments: str) -> Any:
 
 def test_statistics_are_of_own_and_imported_sessions(run: Toolsight) -> None:
     said = run("sessions", "metrics").stdout
-    assert "2 sessions (1 of claude-code, 1 of toolsight)" in said or "2 sessions (1 of toolsight" in said
+    assert any(f"2 sessions (1 from {agent}, " in said for agent in ("claude-code", "toolsight"))
     assert all(
         title in said for title in ("Discovery", "Tools used", "Latency", "Failures and breakers", "Backlog")
     )
@@ -73,8 +73,8 @@ def test_sessions_are_chosen_by_name_agent_profile_and_age(
 
 def test_what_is_no_session_agent_or_time_is_an_error(run: Toolsight) -> None:
     assert "there is no session 'x'" in run("sessions", "metrics", "x").stderr
-    assert "there is no session of 'claud'" in run("sessions", "metrics", "--agent", "claud").stderr
-    assert "is not a time" in run("sessions", "metrics", "--since", "soon").stderr
+    assert "there are no sessions of 'claud'" in run("sessions", "metrics", "--agent", "claud").stderr
+    assert "is not a date or an age" in run("sessions", "metrics", "--since", "soon").stderr
 
 
 def test_nothing_to_sum_up_says_what_to_do(run: Toolsight) -> None:
@@ -99,7 +99,7 @@ def test_every_routing_decision_is_a_line_of_a_file(run: Toolsight, tmp_path: Pa
         ("search", ["shop:list"])
     ]
     assert len(lines) == 3
-    assert "exists already" in run("sessions", "metrics", "--decisions", str(file)).stderr
+    assert "already exists" in run("sessions", "metrics", "--decisions", str(file)).stderr
 
 
 def test_a_session_is_exported_as_spans_without_and_with_what_was_said(
@@ -127,7 +127,7 @@ def test_what_an_older_version_recorded_is_redacted_before_it_leaves(
 
 def test_an_export_goes_to_one_place(run: Toolsight, tmp_path: Path) -> None:
     both = run("sessions", "show", OWN, "--output", str(tmp_path / "f"), "--endpoint", "http://127.0.0.1:9")
-    assert (both.exit_code, "only one of them" in both.stderr) == (2, True)
+    assert (both.exit_code, "not both" in both.stderr) == (2, True)
     assert run("sessions", "show", OWN, "--content", "--as", "events").exit_code == 2
     assert run("sessions", "show", OWN, "--output", str(tmp_path / "f"), "--limit", "3").exit_code == 2
     assert list(tmp_path.iterdir()) == []

@@ -45,7 +45,7 @@ def test_a_file_that_is_no_listing_says_what_it_should_be(toolsight: Toolsight, 
     file.write_text("[]")
     done = toolsight("servers", "--", str(file))
     assert "has no tools" in done.stdout
-    assert "answer to tools/list" in done.stdout
+    assert "tools/list response" in done.stdout
 
 
 def test_options_count_before_and_after_the_name_of_a_command(toolsight: Toolsight, tmp_path: Path) -> None:
@@ -72,9 +72,9 @@ def test_an_option_that_a_command_does_not_have_is_refused_before_its_name_too(t
     [
         (("serach",), "Did you mean `search`?"),
         (("mcp-server-time",), "toolsight -- mcp-server-time"),
-        (("tools", "--"), "name a server"),
-        (("tools", "--config", "x.json", "--", "sh"), "only one of them"),
-        (("tools", "--", "no-such-command"), "there is no command, file or address"),
+        (("tools", "--"), "no server after --"),
+        (("tools", "--config", "x.json", "--", "sh"), "use only one of"),
+        (("tools", "--", "no-such-command"), "is not a command, file or address"),
     ],
 )
 def test_what_cannot_be_understood_says_what_to_type(

@@ -23,13 +23,13 @@ NOTHING = report(0.01, Outcome.NOTHING_FITS)
         (FOUND, "found (confidence 80 %)", "1 found", "“x” -> 1, best a:t1 1.00"),
         (
             CLOSEST,
-            "closest: no tool clearly fits (confidence 12 %, found needs 35 %)",
+            "closest: no tool clearly fits (confidence 12 %, needs 35 %)",
             "2 closest",
             "“x” -> closest 2, best a:t1 1.00",
         ),
         (
             NOTHING,
-            "nothing: no tool fits (confidence 1 %, found needs 35 %)",
+            "nothing: no tool fits (confidence 1 %, needs 35 %)",
             "nothing",
             "“x” -> nothing",
         ),

@@ -56,9 +56,9 @@ def test_a_file_that_is_written_whole_is_not_said_twice() -> None:
 
 
 def test_a_command_without_a_file_and_a_script_without_its_interpreter_are_marked() -> None:
-    assert "! missing no file is found for npx" in lines(ServerSpec("a", "npx", program=Program()))
+    assert "! missing no file found for npx" in lines(ServerSpec("a", "npx", program=Program()))
     orphan = Program("/bin/x", interpreter="node")
-    assert "! run by node, which is not found" in lines(ServerSpec("a", "/bin/x", program=orphan))
+    assert "! run by node, not found" in lines(ServerSpec("a", "/bin/x", program=orphan))
 
 
 @pytest.mark.parametrize("name", DECISIVE)
@@ -97,9 +97,9 @@ def test_every_own_variable_that_goes_to_a_host_is_named_and_a_secret_is_marked(
         Expansion("headers.X-Key", ("input github-token",), "${input:github-token}"),
     )
     shown = lines(ServerSpec("a", url=url, headers={"X-Trace": "s3cret de"}, expansions=sent))
-    assert f"! secret your AWS_SECRET_ACCESS_KEY goes to {host} in the header X-Trace" in shown
-    assert f"  yours your LANG goes to {host} in the header X-Trace" in shown
-    assert f"! secret your input github-token goes to {host} in the header X-Key" in shown
+    assert f"! secret passes your AWS_SECRET_ACCESS_KEY to {host} in the header X-Trace" in shown
+    assert f"  yours passes your LANG to {host} in the header X-Trace" in shown
+    assert f"! secret passes your input github-token to {host} in the header X-Key" in shown
     assert "s3cret" not in shown
 
 
@@ -112,12 +112,12 @@ def test_a_name_before_the_host_is_not_mistaken_for_it() -> None:
 def test_own_variables_in_an_address_or_a_command_line_are_named_and_secrets_stay_as_written() -> None:
     asked = Expansion("url", ("SHOP_KEY",), "https://shop.example/?key=${SHOP_KEY}")
     shown = lines(ServerSpec("a", url="https://shop.example/?key=s3cret", expansions=(asked,)))
-    assert "! secret your SHOP_KEY goes to shop.example in the address" in shown
+    assert "! secret passes your SHOP_KEY to shop.example in the address" in shown
     assert "s3cret" not in shown
     given = Expansion("args[1]", ("SHOP_KEY",), "--key=${SHOP_KEY}")
     shown = lines(ServerSpec("a", "x", ("-v", "--key=s3cret"), expansions=(given,)))
     assert "command x -v '--key=${SHOP_KEY}'" in shown
-    assert "! secret your SHOP_KEY goes to this program on its command line" in shown
+    assert "! secret passes your SHOP_KEY to this program on its command line" in shown
     assert "s3cret" not in shown
 
 
@@ -143,4 +143,4 @@ def test_the_question_says_how_many_lines_are_marked() -> None:
     calm = ServerSpec("a", "x")
     loud = ServerSpec("b", "x", env={"PATH": "/tmp", "LD_PRELOAD": "/tmp/x.so"})
     assert warnings_text(describe(Configuration("mcp.json", (calm,)))) == ""
-    assert warnings_text(describe(Configuration("mcp.json", (calm, loud)))) == "Look at the 2 lines marked !"
+    assert warnings_text(describe(Configuration("mcp.json", (calm, loud)))) == "Check the 2 lines marked !"

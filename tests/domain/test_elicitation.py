@@ -5,7 +5,7 @@ from string import ascii_letters, digits
 from typing import Any
 
 import pytest
-from hypothesis import example, given, strategies as st
+from hypothesis import assume, example, given, strategies as st
 
 from inspector.domain.elicitation import address, recorded_address
 from inspector.domain.elicitation_form import MAX_FIELDS, FormField, form_fields, without_secrets
@@ -43,9 +43,9 @@ def test_what_is_no_web_address_opens_nothing(url: str) -> None:
         (r"https://evil.example\@good.example/x", "backslash"),
         (r"https://evil.example\.good.example/", "backslash"),
         (r"https:\\evil.example/", "backslash"),
-        ("https://evil%2Eexample/", "signs"),
-        ("https://evil.example＼.good.example/", "signs"),
-        ("https://evil.example;good.example/", "signs"),
+        ("https://evil%2Eexample/", "invalid characters"),
+        ("https://evil.example＼.good.example/", "invalid characters"),
+        ("https://evil.example;good.example/", "invalid characters"),
     ],
 )
 def test_an_address_that_browsers_read_in_another_way_opens_nothing(url: str, why: str) -> None:
@@ -64,8 +64,8 @@ def test_a_host_that_is_shown_has_the_letters_of_hosts_alone(url: str) -> None:
     ("url", "warning"),
     [
         ("http://shop.example/pay", "unencrypted"),
-        ("https://xn--bnk-ula.example/", "look like another host"),
-        ("https://bаnk.example/", "look like another host"),
+        ("https://xn--bnk-ula.example/", "imitate another host"),
+        ("https://bаnk.example/", "imitate another host"),
     ],
 )
 def test_what_is_odd_about_an_address_is_said(url: str, warning: str) -> None:
@@ -95,6 +95,8 @@ def test_an_address_is_recorded_without_what_may_be_valid_once(url: str, recorde
 @given(st.text(), st.sampled_from(("?a=", "?a=1&b=", "?", "#", ";x=", "//user:")), st.text())
 def test_no_value_of_an_address_is_recorded(lead: str, sign: str, rest: str) -> None:
     once = "5ecret-once"
+    # Followed by a sign of equality it would be the name of a parameter, and names are recorded.
+    assume(sign != "?" or "=" not in rest)
     after = "@" if sign == "//user:" else ""
     start = "https:" if after else f"https://a.example/{lead}"
     assert once not in recorded_address(f"{start}{sign}{once}{after}{rest}")
@@ -147,8 +149,8 @@ def test_a_choice_has_its_titles_in_the_old_and_the_new_form(part: dict[str, Any
 def test_several_of_a_list_can_be_chosen(items: dict[str, Any]) -> None:
     read = field(type="array", items=items, minItems=1, maxItems=1, default=["g"])
     assert (read.kind, read.options, read.default) == ("choices", (("r", "r"), ("g", "g")), ["g"])
-    assert read.problem(["r", "g"]) == "choose 1 at most"
-    assert read.problem([]) == "choose 1 or more"
+    assert read.problem(["r", "g"]) == "choose at most 1"
+    assert read.problem([]) == "choose at least 1"
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_one_event_meets_one_expectation_only() -> None:
 def test_an_event_that_comes_too_early_is_named() -> None:
     _, early = found(recorded(LOADED, EVICTED), {"event": "evict"}, {"event": "load", "tool": "a:b"})
     assert not early.met
-    assert early.reason == "not met in this order: it occurs at 1"
+    assert early.reason == "not met in this order: it comes earlier, at 1"
 
 
 def test_what_is_missing_is_told_by_the_nearest_event_and_what_differs_there() -> None:
@@ -68,12 +68,12 @@ def test_what_is_missing_is_told_by_the_nearest_event_and_what_differs_there() -
     )
     (finding,) = found(records, {"event": "loop", "tool": "a:b", "count": 3})
     assert (finding.met, finding.seq) == (False, 2)
-    assert finding.reason == "not met: the nearest is 2, where count is 2"
+    assert finding.reason == "not met: the closest event is 2, where count is 2"
 
 
 def test_an_event_that_never_occurs_is_told_as_such() -> None:
     (finding,) = found(recorded(LOADED), {"event": "loop"})
-    assert finding.reason == "not met: no event loop occurs"
+    assert finding.reason == "not met: there is no loop event"
 
 
 def test_one_that_is_not_met_holds_up_none_after_it() -> None:

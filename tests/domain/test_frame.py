@@ -55,7 +55,7 @@ def test_a_thousand_kinds_of_flaws_take_no_more_room_than_fifty() -> None:
     [
         (FrameKind.REQUEST, "tools/list", "tools/list"),
         (FrameKind.RESULT, "tools/list", "result of tools/list"),
-        (FrameKind.ERROR, "tools/call", "error of tools/call"),
+        (FrameKind.ERROR, "tools/call", "error from tools/call"),
         (FrameKind.INVALID, "tools/call", "invalid reply to tools/call"),
         (FrameKind.NOTIFICATION, "notifications/initialized", "notifications/initialized"),
         (FrameKind.RESULT, "", "result of an unknown request"),

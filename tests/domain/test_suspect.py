@@ -84,10 +84,10 @@ def marked(spec: ServerSpec) -> list[Fact]:
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        (ServerSpec("a", url="http://169.254.169.254/latest"), "169.254.169.254 is a cloud's metadata"),
-        (ServerSpec("a", "npx", ("mcp-remote", "http://2852039166/x")), "2852039166 is a cloud's metadata"),
+        (ServerSpec("a", url="http://169.254.169.254/latest"), "169.254.169.254 is a cloud metadata"),
+        (ServerSpec("a", "npx", ("mcp-remote", "http://2852039166/x")), "2852039166 is a cloud metadata"),
         (ServerSpec("a", "x", ("--host=169.254.169.254:80",)), "169.254.169.254"),
-        (ServerSpec("a", "x", env={"API": "http://metadata/"}), "its variable API (metadata) is a cloud's"),
+        (ServerSpec("a", "x", env={"API": "http://metadata/"}), "its variable API (metadata) is a cloud"),
     ],
 )
 def test_the_question_marks_a_server_that_goes_to_a_metadata_address(spec: ServerSpec, text: str) -> None:
@@ -97,7 +97,7 @@ def test_the_question_marks_a_server_that_goes_to_a_metadata_address(spec: Serve
 
 
 def test_an_address_to_visit_that_is_a_metadata_address_is_marked() -> None:
-    assert "its host is a cloud's metadata address" in " ".join(address("http://169.254.169.254/").warnings)
+    assert "its host is a cloud metadata address" in " ".join(address("http://169.254.169.254/").warnings)
     assert "metadata" not in " ".join(address("https://shop.example/metadata").warnings)
 
 
@@ -156,13 +156,13 @@ def test_a_form_in_toolsight_s_name_is_marked_however_it_spells_it(spelled: str)
         warned(description=spelled),
     ):
         assert "the server shop wrote it" in found
-        assert "Toolsight never asks for a password or a key" in found
+        assert "Toolsight never asks for passwords or keys" in found
 
 
 @pytest.mark.parametrize("text", ["Enter your password", "Your API key", "the one-time code", "access token"])
 def test_a_form_that_asks_for_a_secret_in_any_of_its_texts_is_marked_and_its_field_hidden(text: str) -> None:
-    assert "looks like a secret" in warned(text)
-    assert "looks like a secret (value)" in warned(description=text)
+    assert "ask for a secret" in warned(text)
+    assert "ask for a secret (value)" in warned(description=text)
     (field,) = form_fields({"properties": {"value": {"type": "string", "description": text}}})
     assert field.is_secret
 

@@ -68,7 +68,7 @@ def test_a_precondition_with_a_typo_is_an_error_that_names_the_closest_tool() ->
     (problem,) = precondition("shop:refnd_order")
     assert problem.severity is Severity.ERROR
     assert problem.full == (
-        "access.preconditions “shop:refnd_order” matches no tool of shop. Did you mean `shop:refund_order`?"
+        "access.preconditions “shop:refnd_order” matches no tool on shop. Did you mean `shop:refund_order`?"
     )
 
 
@@ -81,7 +81,7 @@ def test_a_pattern_that_matches_is_no_problem(pattern: str) -> None:
 
 def test_a_precondition_for_an_unknown_server_is_an_error_before_any_server_is_ready() -> None:
     (problem,) = precondition("shops:refund_*", {"shop": None, "weather": ServerPhase.CONNECTING})
-    assert (problem.severity, problem.text) == (Severity.ERROR, "names no server")
+    assert (problem.severity, problem.text) == (Severity.ERROR, "matches no server")
     assert problem.hint == "Did you mean `shop:refund_*`?"
 
 

@@ -100,7 +100,7 @@ async def test_no_message_and_no_call_begins_while_another_session_does() -> Non
         gate = slow_to_leave(rig)
         seeing = await begun(rig.bench.see_as("bob"))
         for work in (rig.bench.chat("my secret"), rig.bench.call("shop:list_orders", {"my": "secret"})):
-            with pytest.raises(ToolsightError, match="another session begins"):
+            with pytest.raises(ToolsightError, match="another session is starting"):
                 await work
         gate.set()
         await seeing
@@ -116,7 +116,7 @@ async def test_nobody_is_seen_as_while_a_tool_is_called_or_a_message_is_answered
     steps = (calls(("calc__evaluate", {})), says("Done."))
     async with connected(*steps, servers=servers, policy=lambda: BOTH, values=as_user("ada")) as rig:
         call = await begun(rig.bench.call("calc:evaluate", {}))
-        with pytest.raises(ToolsightError, match="a tool is being called"):
+        with pytest.raises(ToolsightError, match="a tool call is running"):
             await rig.bench.see_as("bob")
         turn = await begun(rig.bench.chat("hello"))
         queued = await begun(rig.bench.chat("and again"))
@@ -137,7 +137,7 @@ async def test_what_begins_while_seeing_as_somebody_else_waits_is_not_interrupte
         async with rig.bench._handover.alone():
             seeing = await begun(rig.bench.see_as("bob"))
             call = await begun(rig.bench.call("calc:evaluate", {}))
-        with pytest.raises(ToolsightError, match="a tool is being called"):
+        with pytest.raises(ToolsightError, match="a tool call is running"):
             await seeing
         gate.set()
         await call

@@ -195,7 +195,7 @@ def test_the_part_tells_how_often_the_tool_was_used_and_by_whom() -> None:
 def test_a_search_says_why_nothing_is_known_of_past_use() -> None:
     broken = PastUse("ada", problem="the file is damaged")
     ranking = Affinity(INDEX, broken, WEIGHT).added(plain())
-    assert ranking.note == "without past use: the file is damaged"
+    assert ranking.note == "past use ignored: the file is damaged"
     assert ranking.values.tolist() == plain().values.tolist()
 
 

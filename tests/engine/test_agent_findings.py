@@ -186,7 +186,7 @@ def test_a_login_that_was_missing_is_told_apart_from_a_failure() -> None:
         ]
     )
     assert (report.servers[0].failed, report.servers[0].logins) == (2, 1)
-    assert report.suggestions[0] == "mail waited for a login in 2 of 2 sessions: log in, or leave it out."
+    assert report.suggestions[0] == "mail needed a login in 2 of 2 sessions. Log in, or leave the server out."
 
 
 def test_an_answer_that_two_sessions_hold_is_paid_once() -> None:
@@ -216,9 +216,9 @@ def test_suggestions_follow_from_the_numbers_and_are_three_at_most() -> None:
         *call(LATE),
     )
     assert agent_report([session]).suggestions == (
-        "stock failed in 1 of 1 session: repair it, or leave it out.",
-        "chat: 1 tool known, 0 calls in 1 session: leave it out there.",
-        "“overdue” and the like missed in 1 search: a description should say these words.",
+        "stock failed in 1 of 1 session. Fix the server, or leave it out.",
+        "chat offered 1 tool but got no calls in 1 session. Leave it out there.",
+        "1 search like “overdue” led to no call. Add such words to a description.",
     )
 
 

@@ -145,7 +145,7 @@ async def test_a_trusted_server_that_claims_anew_that_a_tool_only_reads_is_asked
     asked.listed(replace(ORDERS, annotations=Annotations()))
     assert await asked.allows(ORDERS) == [False]
     [request] = asked.approver.asked
-    assert (request.why.rpartition(", ")[2], request.offers_trust) == ("and did not before", False)
+    assert (request.why, request.offers_trust) == ("its server now says it is read-only", False)
 
 
 async def test_a_trusted_server_is_asked_about_where_the_tool_contradicts_it() -> None:

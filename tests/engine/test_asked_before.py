@@ -179,7 +179,7 @@ def test_by_words_alone_nothing_is_learned() -> None:
 def test_a_search_says_why_there_are_no_past_requests() -> None:
     broken = PastRequests(problem="the file is damaged")
     ranking = CatalogRankers(INDEX, LEARNS, broken).get("hybrid").rank(QUERY)
-    assert ranking.note == "without past requests: the file is damaged"
+    assert ranking.note == "past requests ignored: the file is damaged"
     assert ranking.values.tolist() == plain().values.tolist()
 
 

@@ -187,7 +187,7 @@ def test_a_cancelled_run_keeps_what_it_has_and_says_that_it_is_not_complete() ->
 
 
 def test_a_ranker_over_other_tools_is_refused() -> None:
-    with pytest.raises(ValueError, match="ranks 12 tools, the data set has 11"):
+    with pytest.raises(ValueError, match="ranks 12 tools, but the data set has 11"):
         bench(TableRanker({}), case("q"), tools=TOOLS[:-1])
 
 
@@ -242,7 +242,7 @@ def test_a_run_is_not_summarised_with_other_cases_nor_below_the_cut() -> None:
     run = measured(TableRanker({}), case("q", "a"))
     with pytest.raises(ValueError, match="'id-q' instead of 'id-r'"):
         summarise(run, EvalSet("letters", TOOLS, (case("r"),)))
-    with pytest.raises(ValueError, match="1 cases, the data set 0"):
+    with pytest.raises(ValueError, match="1 cases, but the data set 0"):
         summarise(run, EvalSet("letters", TOOLS, ()))
     with pytest.raises(ValueError, match="keeps 5 tools"):
         summarise(replace(run, depth=5), EvalSet("letters", TOOLS, (case("q"),)))
@@ -333,7 +333,7 @@ def test_what_is_defined_on_neither_side_is_no_drop() -> None:
 
 
 def test_a_table_with_the_same_ranker_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="r on d occurs twice"):
+    with pytest.raises(ValueError, match="r on d appears twice"):
         drops([Mark("d", "r", 1), Mark("d", "r", 0)], [], 0)
 
 

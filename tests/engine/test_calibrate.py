@@ -202,7 +202,7 @@ def test_a_cancelled_calibration_has_no_curve() -> None:
 
 
 def test_without_a_possible_request_it_says_how_to_get_some() -> None:
-    with pytest.raises(ToolsightError, match="no request that a tool fits") as raised:
+    with pytest.raises(ToolsightError, match="no tool fits any request") as raised:
         curve("hybrid", CASES[3:])
     assert "bench label" in raised.value.hint
 

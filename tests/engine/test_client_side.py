@@ -104,7 +104,7 @@ async def test_a_server_that_floods_a_person_with_questions_is_turned_away() -> 
         task.cancel()
     await asyncio.wait(waiting)
     assert [event.why for event in events if event.kind == "answered"][1:] == [
-        "the question was taken back"
+        "the question was withdrawn"
     ] * 3
 
 
@@ -116,8 +116,8 @@ async def test_a_server_that_asks_without_end_is_answered_counted_and_not_record
     assert [event.kind for event in events].count("answered") == MOST_RECORDED
     told = [event.summary() for event in events if event.kind == "flood"]
     assert [text.partition(",")[2] for text in told] == [
-        " 101 times by now: counted, not recorded",
-        " 1,011 times by now: counted, not recorded",
+        " 101 times so far: counted, not recorded",
+        " 1,011 times so far: counted, not recorded",
     ]
 
 

@@ -74,7 +74,7 @@ def test_names_are_made_as_each_client_makes_them() -> None:
 
 
 def test_a_name_that_is_too_long_is_refused_cut_hashed_or_cut_in_the_middle() -> None:
-    assert "characters, 64 are allowed" in see(find_client("claude-code"), TOOLS[1]).refused
+    assert "characters; at most 64 are allowed" in see(find_client("claude-code"), TOOLS[1]).refused
     assert sent_name(find_client("vscode").names, "library", LONG_NAME) == f"mcp_library_{LONG_NAME}"[:64]
     hashed = sent_name(find_client("codex").names, "library", LONG_NAME)
     assert re.fullmatch(r"mcp__library__reserve_\w+_[0-9a-f]{12}", hashed)
@@ -89,12 +89,12 @@ def test_two_long_names_that_begin_alike_stay_apart_by_their_hash() -> None:
 
 def test_two_tools_of_one_name_are_told_apart_for_a_person_where_a_model_cannot() -> None:
     view = _as("none", Tool("a", "search"), Tool("b", "search"))
-    assert [seen.changes for seen in view.tools] == [("named as b:search",), ("named as a:search",)]
+    assert [seen.changes for seen in view.tools] == [("same name as b:search",), ("same name as a:search",)]
 
 
 def test_a_name_that_is_renamed_and_cut_says_both() -> None:
     changes = see(find_client("vscode"), Tool("town", f"{LONG_NAME}.x")).changes
-    assert [change.partition(",")[0] for change in changes] == ["name cut", "renamed"]
+    assert [change.partition(" from ")[0] for change in changes] == ["name shortened", "renamed"]
 
 
 def test_what_a_client_refuses_or_cuts_is_not_searched_as_it_searches() -> None:
@@ -127,7 +127,7 @@ def test_combinations_at_the_top_of_a_schema_are_refused_or_removed() -> None:
     assert "oneOf" in see(find_client("claude-code"), TOOLS[2]).refused
     seen = see(find_client("vscode"), TOOLS[2])
     assert "oneOf" not in seen.definition["function"]["parameters"]
-    assert seen.changes[-1] == "schema: oneOf removed at its top"
+    assert seen.changes[-1] == "schema: oneOf removed from the top level"
 
 
 def test_keywords_that_a_client_loses_are_lost_everywhere_and_names_of_parameters_are_not() -> None:
@@ -178,7 +178,7 @@ def test_more_tools_than_a_client_takes_are_told() -> None:
     client = find_client("anthropic-bm25")
     few = replace(client, listing=replace(client.listing, most=3))
     view = view_as(few, [Tool("a", f"tool{number}") for number in range(4)], {}, len)
-    assert view.problems == ("4 tools, of which 3 are allowed",)
+    assert view.problems == ("4 tools, but only 3 are allowed",)
 
 
 @pytest.mark.parametrize("over", ["cut", "middle", "hash"])

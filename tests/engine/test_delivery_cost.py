@@ -138,7 +138,7 @@ def test_a_conversation_that_is_cut_down_is_sent_anew() -> None:
     plan = Plan(BY_HAND.tools, BY_HAND.overhead, calls)
     static = session_cost(plan, Delivery.STATIC, TERMS)
     assert static.requests[-1].charge.tokens == 300 + 50 + 60
-    assert static.breaks[-1].broke == "the conversation was cut down"
+    assert static.breaks[-1].broke == "the conversation was shortened"
     proxied = session_cost(plan, Delivery.CALL_TOOL, TERMS)
     assert proxied.requests[-1].charge.tokens == 60 + 50 + 60 + 200
 

@@ -149,7 +149,7 @@ def test_the_same_tool_in_two_registries_is_told_with_each() -> None:
 def test_a_peer_with_vectors_of_another_model_is_left_out_and_says_so() -> None:
     done = searched(Shelf(OWN), [member("acme", Shelf(THEIRS, model="another"))])
     assert listed(done) == [("", OWN.id)]
-    assert "none of its tools is embedded by memory" in done.answers[0].why
+    assert "none of its tools are embedded with memory" in done.answers[0].why
 
 
 def test_a_peer_with_vectors_of_other_dimensions_is_left_out_and_says_so() -> None:
@@ -158,7 +158,7 @@ def test_a_peer_with_vectors_of_other_dimensions_is_left_out_and_says_so() -> No
             return ()
 
     done = searched(Shelf(OWN), [member("acme", Flat(THEIRS))])
-    assert done.answers[0].why == "its vectors do not have as many dimensions as those of memory"
+    assert done.answers[0].why == "its vectors differ from those of memory in their number of dimensions"
 
 
 def test_a_peer_that_shows_nothing_does_not_tell_what_it_has() -> None:
@@ -166,7 +166,7 @@ def test_a_peer_that_shows_nothing_does_not_tell_what_it_has() -> None:
         searched(Shelf(OWN), [member("acme", shelf, NOTHING)]) for shelf in (Shelf(THEIRS), Shelf())
     )
     assert seen == empty
-    assert "shows none" in seen.answers[0].why
+    assert "none that its policy grants us" in seen.answers[0].why
 
 
 @pytest.mark.parametrize("error", [StoreError("it is locked", hint="Wait."), ValueError("odd bytes")])

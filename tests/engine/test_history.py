@@ -98,7 +98,7 @@ async def test_a_record_that_can_be_read_again_is_no_problem_any_more() -> None:
         yield from ()
 
     retrieval = made(locked_at_first)
-    for note in ("without past requests: another program has locked the database", ""):
+    for note in ("past requests ignored: another program has locked the database", ""):
         retrieval.update(CATALOG, {})
         await retrieval.settled()
         assert report(retrieval).note == note
@@ -176,7 +176,7 @@ async def test_a_record_that_cannot_be_read_is_told_and_searches_go_on() -> None
     retrieval.update(CATALOG, {})
     await retrieval.settled()
     found = report(retrieval)
-    assert found.note == "without past requests: the file is damaged"
+    assert found.note == "past requests ignored: the file is damaged"
     assert len(found.hits) == len(CATALOG)
 
 

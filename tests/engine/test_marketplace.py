@@ -446,7 +446,7 @@ async def test_a_default_hides_nothing_of_what_is_started() -> None:
         for values in ({}, {"key": "--registry=http://evil.example"}):
             facts = rig.bench.marketplace.plan("evil", values).facts()
             (marked,) = [fact for fact in facts if fact.label == "options"]
-            assert marked.text == "to npx itself: --registry=http://evil.example"
+            assert marked.text == "for npx itself: --registry=http://evil.example"
             assert marked.warns
             assert "http://evil.example" in next(fact.text for fact in facts if fact.label == "command")
 
@@ -472,4 +472,4 @@ async def test_installing_marks_a_publisher_that_looks_like_a_known_one_and_a_me
     async with opened(configuration=CONFIGURED, marketplace=market(posing)) as rig:
         marked = {fact.label: fact.text for fact in rig.bench.marketplace.plan("files").facts() if fact.warns}
         assert marked["look-alike"] == "rnicrosoft is not microsoft"
-        assert marked["metadata"].startswith("169.254.169.254 is a cloud's metadata address")
+        assert marked["metadata"].startswith("169.254.169.254 is a cloud metadata address")

@@ -151,7 +151,7 @@ async def test_a_record_that_cannot_be_read_is_told_and_read_again_later() -> No
         yield from CALLS
 
     retrieval = made(locked_at_first)
-    for note in ("without past use: another program has locked the database", ""):
+    for note in ("past use ignored: another program has locked the database", ""):
         retrieval.update(CATALOG, {})
         await retrieval.settled()
         assert note in report(retrieval).note

@@ -35,7 +35,7 @@ from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.scenario.static_script import left_out, static_scenario
 from inspector.engine.scenario.totals import totals
 
-NO_CALLS = "Neither side made a tool call that succeeded: the number is about definitions alone."
+NO_CALLS = "Neither side made a successful tool call, so the number only covers definitions."
 SEARCH = ScriptedCall("search_tools", {"query": "late orders"})
 ORDERS = ScriptedCall("shop__list_orders", {})
 
@@ -197,7 +197,7 @@ def test_the_script_of_static_binding_has_no_search_and_every_other_call() -> No
     static = static_scenario(scenario)
     assert static.turns == ((Step("Both.", (ORDERS,), wait=3.0), Step("Done.")), (Step("Hi."),))
     assert static.profile == "static"
-    expected = "static: 2 scripted searches left out, 1 model call fewer."
+    expected = "static: 2 scripted searches left out, 1 fewer model call."
     assert left_out(scenario) == expected
     assert left_out(static) == ""
 
@@ -221,8 +221,8 @@ def test_the_verdict_has_both_shares_and_says_what_misleads() -> None:
     assert verdict.input_saved == pytest.approx(0.4)
     assert verdict.billed_saved is None
     assert verdict.notes == (
-        "static: 1 scripted search left out, 1 model call fewer.",
-        "toolsight: 1 more model call than static, each a wait for the model.",
+        "static: 1 scripted search left out, 1 fewer model call.",
+        "toolsight: 1 more model call than static, each of which takes time.",
         NO_CALLS,
     )
 
@@ -238,7 +238,7 @@ def test_more_tokens_are_a_negative_saving_and_no_answer_is_told() -> None:
     verdict = raced(CASE, run(20), capped, scripted=False).verdict
     assert verdict is not None
     assert verdict.saved == pytest.approx(-0.5)
-    assert verdict.notes == (NO_CALLS, "toolsight: a message was not answered: capped.")
+    assert verdict.notes == (NO_CALLS, "toolsight: a message got no answer (capped).")
 
 
 def test_there_is_no_verdict_before_both_are_over() -> None:
@@ -287,9 +287,9 @@ def test_calls_that_were_not_allowed_and_servers_that_did_not_start_are_told_of_
     verdict = raced(CASE, run(1), heard, scripted=False).verdict
     assert verdict is not None
     assert verdict.notes[1:] == (
-        "toolsight: not started: mail.",
-        "toolsight: 2 calls not made, as a race might change something twice: shop:refund_order. "
-        "It only calls what a trusted server says only reads, and what you allowed for the session.",
+        "toolsight: mail did not start.",
+        "toolsight: 2 calls skipped, because a race might change something twice: shop:refund_order. "
+        "It only calls tools that a trusted server marks read-only or that you allowed this session.",
     )
 
 
@@ -305,4 +305,4 @@ def test_a_model_that_failed_is_told_with_its_reason() -> None:
     broken = records(UserSaid("a"), asked(1), Failed("model", "no key"), TurnEnded("failed"))
     verdict = raced(CASE, run(1), broken, scripted=False).verdict
     assert verdict is not None
-    assert verdict.notes[-1] == "toolsight: a message was not answered: ✕ failed: no key."
+    assert verdict.notes[-1] == "toolsight: a message got no answer (✕ failed: no key)."

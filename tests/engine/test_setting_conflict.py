@@ -73,7 +73,7 @@ def test_a_gate_whose_model_failed_says_that_it_lets_no_tool_through() -> None:
     checked = Checked(DEFERRED, profile_settings("attention"), "", {}, index=FAILED)
     [problem] = list(setting_conflicts(checked))
     assert problem.sentence == (
-        "gate.ranker “iso” lets no tool through the gate, as there are no vectors: no such model"
+        "gate.ranker “iso” lets no tool through the gate without vectors: no such model"
     )
 
 

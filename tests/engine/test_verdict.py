@@ -45,7 +45,7 @@ def test_more_tools_never_turn_a_yes_into_a_no(tools: int, even: BreakEven) -> N
 @pytest.mark.parametrize(
     ("tools", "even", "words"),
     [
-        (84, BreakEven(213, 26, 1593), ("in some sessions, not in all", "from 213 tools", "26 to 1,593")),
+        (84, BreakEven(213, 26, 1593), ("in some sessions but not all", "from 213 tools", "26 to 1,593")),
         (4, BreakEven(78, 20, 303), ("4 tools are too few for discovery to save", "from 78 tools")),
         (900, BreakEven(78, 20, 303), ("discovery is cheaper for these 900 tools", "$0.19 with discovery")),
         (
@@ -53,7 +53,11 @@ def test_more_tools_never_turn_a_yes_into_a_no(tools: int, even: BreakEven) -> N
             BreakEven(None, None, None),
             ("1 tool is too few for discovery", "would not be cheaper with 5,000 tools"),
         ),
-        (50, BreakEven(None, 40, None), ("in some sessions", "Never cheaper as assumed", "40 to never")),
+        (
+            50,
+            BreakEven(None, 40, None),
+            ("in some sessions", "Never cheaper under these assumptions", "40 to never"),
+        ),
     ],
 )
 def test_the_sentence_says_what_holds_and_from_how_many_tools_on(
@@ -75,7 +79,7 @@ def test_a_recorded_session_is_judged_by_what_it_cost_and_assumes_nothing(
 ) -> None:
     found = Verdict(84, BreakEven(213, 26, 1593), static, 0.19, is_recorded=True)
     assert found.answer is answer
-    assert found.text == f"This session: $0.19 with discovery, ${static:.2f} with all bound."
+    assert found.text == f"This session: $0.19 with discovery, ${static:.2f} with every tool bound."
 
 
 class Counted(CharacterCounter):

@@ -100,7 +100,7 @@ def test_a_tool_over_the_limit_is_compared_with_the_last_result() -> None:
 def test_no_limit_is_advised_where_an_unsure_search_returns_so_few() -> None:
     found = ask("search order messages", "mail:send_message", limit=5, threshold=0.999)
     assert found.cut is Outcome.OVER_LIMIT
-    assert found.advice[0].endswith(f"matches: an unsure search returns at most {CLOSEST_AT_MOST}.")
+    assert found.advice[0].endswith(f"a “closest” answer has at most {CLOSEST_AT_MOST}.")
 
 
 def test_what_the_request_leaves_out_is_all_the_advice_there_is() -> None:
@@ -109,7 +109,7 @@ def test_what_the_request_leaves_out_is_all_the_advice_there_is() -> None:
     assert found.advice == ("The request is limited to server 'mail'; this tool is on 'shop'.",)
     found = ask(tool_id="wiki:search", request=SearchRequest("search", tags=("write",)))
     assert found.cut is Outcome.OTHER_TAG
-    assert found.advice == ("It lacks the tag 'write', required by the request.",)
+    assert found.advice == ("It lacks the tag 'write', which the request requires.",)
 
 
 def test_a_threshold_that_the_advice_names_returns_the_tool() -> None:
@@ -123,7 +123,7 @@ def test_a_threshold_that_the_advice_names_returns_the_tool() -> None:
 def test_a_loss_of_meaning_is_told_in_cosines() -> None:
     found = ask("search messages", "mail:send_message", limit=1, ranker="dense")
     assert found.lacking == ("search",)
-    assert any("has a cosine of" in line and "that of mail:search" in line for line in found.advice)
+    assert any("has a cosine of" in line and "for mail:search" in line for line in found.advice)
 
 
 def test_lacking_terms_are_those_that_no_field_has() -> None:
@@ -134,7 +134,7 @@ def test_lacking_terms_are_those_that_no_field_has() -> None:
 def test_a_lookup_is_no_ranking() -> None:
     found = ask(request=SearchRequest("order", tool_names=("search",)))
     assert (found.note, found.rival, found.cut) == (LOOKED_UP, None, Outcome.BELOW_FLOOR)
-    assert found.advice == ("The request asks for tools by name, and this is not one of them.",)
+    assert found.advice == ("The request lists tools by name, and this is not one of them.",)
     assert ask(request=SearchRequest("order", tool_names=("pay back",))).cut is None
     assert ask(request=SearchRequest()).advice == ("The request is empty.",)
 

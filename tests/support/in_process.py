@@ -29,8 +29,6 @@ AnyServer = MCPServer[Any] | Server[Any]
 # Every connector has a thread of its own, and all of them import here.
 _IMPORTING = Lock()
 _FAULTY = SERVERS / "faulty.py"
-# Longer than any test takes, so that the clock's list is the same however busy the machine is.
-_NEVER = {"TOOLSIGHT_CLOCK_ADD_AFTER": "3600", "TOOLSIGHT_CLOCK_REMOVE_AFTER": "7200"}
 
 
 class MemoryChannel:
@@ -81,7 +79,7 @@ def _started(script: Path, variables: frozenset[tuple[str, str]]) -> AnyServer:
     assert spec is not None
     assert spec.loader is not None
     with _own_modules(script.parent), pytest.MonkeyPatch.context() as patch:
-        for name, value in (*_NEVER.items(), *variables):
+        for name, value in variables:
             patch.setenv(name, value)
         module = sys.modules[script.stem] = module_from_spec(spec)
         spec.loader.exec_module(module)

@@ -186,7 +186,7 @@ async def test_a_terminal_too_small_for_the_question_says_so_and_takes_no_only(
         app = Asking()
         async with app.run_test(size=size) as pilot:
             await app.ask(pilot)
-            assert "Too small" in "".join(lines(app)) or size == (8, 2)
+            assert "too small" in "".join(lines(app)) or size == (8, 2)
             assert "session" not in "".join(lines(app))
             clock.now += 2
             await pilot.press(*keys.split(), "enter")
@@ -210,7 +210,7 @@ async def test_it_says_when_it_takes_an_answer(clock: Clock) -> None:
     app = Asking()
     async with app.run_test() as pilot:
         await app.ask(pilot)
-        assert "what you type goes on" in str(app.screen.query_one(Vertical).border_subtitle)
+        assert "keys go to the input below" in str(app.screen.query_one(Vertical).border_subtitle)
         clock.now = 1.1
         app.screen._show_state()  # type: ignore[attr-defined]
         assert "enter answers" in str(app.screen.query_one(Vertical).border_subtitle)

@@ -59,12 +59,12 @@ async def test_what_is_wrong_is_said_below_its_field_and_gets_the_focus() -> Non
         app.query(Input)[1].focus()
         await pilot.press("x", "ctrl+r")
         screen = "\n".join(lines(app))
-        assert "✕ required: fill it in" in screen
+        assert "✕ required: enter a value" in screen
         assert "✕ not a whole number such as 10" in screen
         assert app.sent == []
         assert app.focused is app.query(Input).first()
         await pilot.press("a")
-        assert "required: fill it in" not in "\n".join(lines(app))
+        assert "required: enter a value" not in "\n".join(lines(app))
 
 
 async def test_values_that_are_set_come_back_as_they_are() -> None:

@@ -28,8 +28,8 @@ _POLL_SECONDS = 0.1
 _LONGEST_REASON = 500
 _TAIL_BYTES = 8192
 _HINT = (
-    "Is this machine offline, or behind a proxy (HTTPS_PROXY)? HF_ENDPOINT names a mirror of huggingface.co; "
-    "HF_HUB_OFFLINE forbids every download."
+    "Is this machine offline, or behind a proxy (HTTPS_PROXY)? HF_ENDPOINT sets a mirror of huggingface.co; "
+    "HF_HUB_OFFLINE blocks every download."
 )
 
 

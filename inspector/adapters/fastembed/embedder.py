@@ -136,7 +136,7 @@ class FastembedEmbedder:
                 _REGISTERED, specific_model_path=str(self._folder), enable_cpu_mem_arena=False, threads=1
             )
         except Exception as error:
-            hint = f"Delete {self._folder}: its files are copied again from the installed package."
+            hint = f"Delete {self._folder}; Toolsight will copy its files again from the installed package."
             raise ModelError(f"the embedding model cannot be loaded: {error}", hint=hint) from error
 
 
@@ -204,7 +204,7 @@ def _lay_out(folder: Path) -> None:
                 _write(folder / name, content)
     except OSError as error:
         reason = error.strerror or str(error)
-        hint = "Toolsight keeps its models there: check that it can be written to and that there is room."
+        hint = "Toolsight stores its models there: check that the folder is writable and has free space."
         raise ModelError(f"the embedding model cannot be copied to {folder}: {reason}", hint=hint) from error
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from fastembed import TextEmbedding
 
-_HINT_DAMAGED = "Delete its folder and download it again."
+_HINT_DAMAGED = "Delete the model's folder and download it again."
 
 
 class NamedEmbedder:
@@ -70,7 +70,7 @@ class NamedEmbedder:
         if not known.is_whole(self._folder):
             size = max(known.size // 1_000_000, 1)
             hint = f"Download it first (about {size} MB), or use the model that comes with Toolsight."
-            raise ModelError(f"the embedding model {self.name} is not downloaded", hint=hint)
+            raise ModelError(f"the embedding model {self.name} has not been downloaded", hint=hint)
         keep_to_one_thread()
         try:
             return TextEmbedding(known.name, cache_dir=str(self._folder), local_files_only=True)

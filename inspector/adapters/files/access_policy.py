@@ -30,29 +30,29 @@ from inspector.domain.access import AccessPolicy, Grant, Scope, User
 from inspector.domain.error import ConfigError
 
 MAX_PATTERN = 200
-_PATTERN_HINT = "Write SERVER:TOOL; * stands for any characters, ? for one."
+_PATTERN_HINT = "Write SERVER:TOOL; * matches any number of characters, ? matches one."
 Place = Callable[[Location], str]
 
 
 def _pattern(text: str) -> str:
     if "[" in text or "]" in text:
-        raise refusal(f"is {text!r:.80}; brackets have no meaning here", _PATTERN_HINT)
+        raise refusal(f"is {text!r:.80}; brackets are not allowed", _PATTERN_HINT)
     if len(text) > MAX_PATTERN:
-        raise refusal(f"has more than {MAX_PATTERN} characters", _PATTERN_HINT)
+        raise refusal(f"is longer than {MAX_PATTERN} characters", _PATTERN_HINT)
     if ":" not in text and not text.startswith("*") and not text.endswith("*"):
-        raise refusal(f"is {text!r:.80}, which matches no tool's id", _PATTERN_HINT)
+        raise refusal(f"is {text!r:.80}, which cannot match a tool id", _PATTERN_HINT)
     return text
 
 
 _Pattern = Annotated[
     str, AfterValidator(not_empty), AfterValidator(_pattern), Field(description=_PATTERN_HINT)
 ]
-_Patterns = Annotated[list[_Pattern], Field(description="A list of patterns such as crm:find_*.")]
+_Patterns = Annotated[list[_Pattern], Field(description="Write a list of patterns, such as crm:find_*.")]
 _Name = Annotated[str, AfterValidator(not_empty), Field(description="Give it a name.")]
 
 
 class _User(NullAsAbsent):
-    roles: Annotated[list[_Name], Field(description="A list of roles of the organisation.")] = Field(
+    roles: Annotated[list[_Name], Field(description="Write a list of the organisation's roles.")] = Field(
         default_factory=list
     )
     tools: _Patterns = Field(default_factory=list)
@@ -66,7 +66,7 @@ class _Organisation(NullAsAbsent):
 
 class _File(NullAsAbsent):
     organisations: Annotated[
-        dict[_Name, _Organisation], Field(min_length=1, description="Organisations by name.")
+        dict[_Name, _Organisation], Field(min_length=1, description="List at least one organisation by name.")
     ]
     experts: dict[_Name, _Patterns] = Field(default_factory=dict)
 
@@ -98,8 +98,8 @@ def _members(name: str, organisation: _Organisation, place: Place) -> Iterator[U
         for index, role in enumerate(entry.roles):
             if role not in organisation.roles:
                 loc: Location = ("organisations", name, "users", user, "roles", index)
-                hint = meant(role, roles) or f"{name} has no roles."
-                raise ConfigError(f"{place(loc)}: {_shown(loc)} names no role of {name}: {role}", hint=hint)
+                hint = meant(role, roles) or f"Add the role to {name}, or remove it here."
+                raise ConfigError(f"{place(loc)}: {_shown(loc)}: {name} has no role {role}", hint=hint)
         yield User(user, name, tuple(dict.fromkeys(entry.roles)))
 
 
@@ -116,8 +116,8 @@ def _grants(name: str, organisation: _Organisation) -> Iterator[Grant]:
 def _refuse_second(user: User, first: User, place: Place) -> None:
     loc: Location = ("organisations", user.organisation, "users", user.name)
     raise ConfigError(
-        f"{place(loc)}: {_shown(loc)} is a user of {first.organisation} already",
-        hint="Names of users are unique over all organisations.",
+        f"{place(loc)}: {_shown(loc)} is already a user of {first.organisation}",
+        hint="User names must be unique across all organisations.",
     )
 
 

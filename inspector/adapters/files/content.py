@@ -29,8 +29,8 @@ def open_file(path: Path, kind: str) -> BinaryIO:
     Raises ConfigError for those and for a folder, OSError or ValueError for what cannot be opened.
     """
     if path.is_dir():
-        raise ConfigError(f"{path} is a folder", hint=f"Name the {kind} file in it.")
-    hint = f"A pipe or a device cannot be read as a {kind}: write it to a file and name that."
+        raise ConfigError(f"{path} is a folder", hint=f"Specify the {kind} file inside it.")
+    hint = f"Cannot read from a pipe or device: save the {kind} to a file and pass that."
     # Some devices act on being opened, and whatever the name stood for may be a pipe by now.
     if S_ISREG(path.stat().st_mode):
         file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")

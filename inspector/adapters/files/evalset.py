@@ -24,7 +24,9 @@ from inspector.engine.sink import clean, open_private
 
 TOOLS, QUERIES = "tools.jsonl", "queries.jsonl"
 _SEED = 0
-_RELEVANT_HINT = '`relevant` is a list of "server:tool" or of lists of alternatives; [] if no tool fits.'
+_RELEVANT_HINT = (
+    '`relevant` is a list of "server:tool" ids or of lists of alternatives; write [] if no tool fits.'
+)
 
 _Text = Annotated[str, Field(description="Every line needs a string for this key.")]
 _Group = Annotated[
@@ -77,7 +79,7 @@ def read_evalset(folder: Path, name: str = "") -> EvalSet:
 
     def tool_id(place: str, given: str) -> str:
         if given not in tools:
-            raise ConfigError(f"{place}: no tool has the id {given!r:.80}", hint=f"Use an `id` in {TOOLS}.")
+            raise ConfigError(f"{place}: no tool has the id {given!r:.80}", hint=f"Use an `id` from {TOOLS}.")
         return tools[given].id
 
     cases = _cases(folder / QUERIES, tool_id)
@@ -129,7 +131,7 @@ def _tools(folder: Path) -> dict[str, Tool]:
     tools: dict[str, Tool] = {}
     for (place, line), tool in zip(lines, _distinct([line.tool() for _, line in lines]), strict=True):
         name = tool.id if line.id is None else line.id
-        _refuse_twice(place, name, tools, "Labels need distinct ids.")
+        _refuse_twice(place, name, tools, "Ids must be unique, because labels refer to them.")
         tools[name] = tool
     return tools
 
@@ -156,7 +158,7 @@ def _cases(path: Path, tool_id: Callable[[str, str], str]) -> tuple[EvalCase, ..
     cases: dict[str, EvalCase] = {}
     for place, line in _lines(path, _CaseLine):
         groups = (frozenset(tool_id(place, given) for given in group) for group in line.relevant or ())
-        _refuse_twice(place, line.id, cases, "Results are matched by id.")
+        _refuse_twice(place, line.id, cases, "Ids must be unique, because results are matched by id.")
         cases[line.id] = EvalCase(line.id, line.query, tuple(dict.fromkeys(groups)), line.kind)
     return tuple(cases.values())
 

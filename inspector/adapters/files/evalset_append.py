@@ -36,7 +36,7 @@ def append_cases(path: Path, cases: Sequence[EvalCase]) -> None:
         write_cases(new, cases)
         _complete(new, before, target)
         if _content(target) != before:
-            raise ConfigError(f"{path} was changed meanwhile, so nothing was added", hint="Try again.")
+            raise ConfigError(f"{path} has changed in the meantime, so nothing was added", hint="Try again.")
         new.replace(target)
     except OSError as error:
         raise content.unusable(path, error, "written") from error

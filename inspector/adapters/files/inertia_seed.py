@@ -18,13 +18,13 @@ _HINT = 'Write { "transitions": [ { "after": "SERVER:TOOL", "tool": "SERVER:TOOL
 def _tool(value: str) -> str:
     server, colon, name = value.partition(":")
     if not (colon and server.strip() and name.strip()):
-        raise refusal(f"is {value!r:.80}, not the id of a tool", "Write SERVER:TOOL.")
+        raise refusal(f"is {value!r:.80}, not a tool id", "Write SERVER:TOOL.")
     return value
 
 
 _ToolId = Annotated[str, AfterValidator(_tool), Field(description="Write SERVER:TOOL.")]
-_Count = Annotated[int, Field(ge=1, le=_MOST, description="A whole number from 1: how often.")]
-_Tasks = Annotated[int, Field(ge=0, le=_MOST, description="A whole number: the tasks that this stands for.")]
+_Count = Annotated[int, Field(ge=1, le=_MOST, description="Write how often as a whole number, at least 1.")]
+_Tasks = Annotated[int, Field(ge=0, le=_MOST, description="Write the number of tasks as a whole number.")]
 
 
 class _Transition(NullAsAbsent):
@@ -40,11 +40,13 @@ class _Transition(NullAsAbsent):
 
 
 class _Persona(NullAsAbsent):
-    persona: Annotated[str, AfterValidator(not_empty), Field(description="Whose habits these are.")] = (
+    persona: Annotated[str, AfterValidator(not_empty), Field(description="Write whose habits these are.")] = (
         OWN_PERSONA
     )
     tasks: _Tasks = 0
-    transitions: Annotated[list[_Transition], Field(min_length=1, description="A list of after and tool.")]
+    transitions: Annotated[
+        list[_Transition], Field(min_length=1, description="Write a list of objects with `after` and `tool`.")
+    ]
 
     def graph(self) -> InertiaGraph:
         graph = InertiaGraph()
@@ -56,7 +58,7 @@ class _Persona(NullAsAbsent):
 
 
 class _File(NullAsAbsent):
-    personas: Annotated[list[_Persona], Field(min_length=1, description="A list of personas.")]
+    personas: Annotated[list[_Persona], Field(min_length=1, description="Write a list of personas.")]
 
 
 def load_seeds(path: Path) -> dict[str, InertiaGraph]:

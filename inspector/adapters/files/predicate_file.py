@@ -109,8 +109,8 @@ def _predicates(path: Path, module: ModuleType) -> Iterator[tuple[str, OwnPredic
         if name.startswith("_") or not _takes_facts(value):
             continue
         if any(is_later(value) for is_later in _LATER):
-            hint = "Write it with def, without await or yield."
-            raise ConfigError(f"{_where(path, value)}: {name} does not return its answer directly", hint=hint)
+            hint = "Define it with def, without await or yield."
+            raise ConfigError(f"{_where(path, value)}: {name} is async or a generator", hint=hint)
         yield name, value
 
 

@@ -117,7 +117,7 @@ def _explained(model: type[BaseModel], fault: Mapping[str, Any]) -> tuple[str, s
     if kind == _REFUSED:
         return fault["ctx"]["message"], fault["ctx"]["hint"]
     if kind == "extra_forbidden":
-        return "is not a key Toolsight knows", meant(str(loc[-1]), keys)
+        return "is not a known key", meant(str(loc[-1]), keys)
     if kind == "missing":
         return "is missing", described or "Add it, or remove the entry."
     if kind == "invalid_key" or loc[-1:] == (_KEY,):

@@ -27,7 +27,7 @@ from inspector.engine.registry.acceptance import (
 from inspector.engine.sink import open_private
 
 _MAX_LINE = 32 * 1024 * 1024
-_NOTHING = "Nothing of the file was imported. Correct the line, or remove it."
+_NOTHING = "Nothing was imported from the file. Correct the line, or remove it."
 _CLAIMS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
@@ -43,8 +43,8 @@ class _Line(Foreign):
     annotations: Claims = Field(default_factory=Claims)
     tags: list[str] = Field(default_factory=list)
     origin: str
-    version: int = Field(ge=1, le=MOST_VERSION, description="Versions of a tool count from 1.")
-    hash: str = Field(description="Only lines of an export have one: remove it from a line of your own.")
+    version: int = Field(ge=1, le=MOST_VERSION, description="A tool's versions start at 1.")
+    hash: str = Field(description="Only exported lines have a hash: leave it out of lines you write.")
     at: float = Field(ge=0, le=LAST_MOMENT, allow_inf_nan=False, description="Write seconds since 1970, UTC.")
     there: bool = True
 
@@ -95,11 +95,11 @@ def _checked(
     if problem := name_problem(found.tool, found.origin):
         raise ConfigError(f"{path}:{number}: {problem}", hint=NAME_HINT)
     if what in seen:
-        problem = f"is version {found.version} of {found.tool.id}, as line {seen[what]} is"
+        problem = f"repeats version {found.version} of {found.tool.id} from line {seen[what]}"
         raise ConfigError(f"{path}:{number} {problem}", hint=_NOTHING)
     if definition_hash(found.tool) != found.hash:
-        hint = "The line was changed. For definitions of your own, write lines without hash and version."
-        raise ConfigError(f"{path}:{number}: hash is not that of the definition", hint=hint)
+        hint = "The line was changed. In lines you write yourself, leave out hash and version."
+        raise ConfigError(f"{path}:{number}: hash does not match the definition", hint=hint)
     seen[what] = number
     return found
 

@@ -27,7 +27,7 @@ _POSTGRES = ("postgres://", "postgresql://")
 
 def _short(name: str) -> str:
     if len(not_empty(name)) > MAX_NAME or not name.isprintable():
-        raise refusal(f"is no name of at most {MAX_NAME} printable characters", "Shorten it.")
+        raise refusal(f"must have at most {MAX_NAME} printable characters", "Choose another name.")
     return name
 
 
@@ -35,16 +35,16 @@ _Text = Annotated[str, AfterValidator(not_empty)]
 
 
 class _Peer(NullAsAbsent):
-    database: Annotated[_Text, Field(description="A file of SQLite, or postgresql://USER@HOST/DATABASE.")]
-    policy: Annotated[_Text, Field(description="The file with the peer's access rules.")] | None = None
-    user: Annotated[_Text, Field(description="A user of the policy.")] | None = None
-    expert: Annotated[_Text, Field(description="An expert of the policy.")] | None = None
+    database: Annotated[_Text, Field(description="Give an SQLite file or postgresql://USER@HOST/DATABASE.")]
+    policy: Annotated[_Text, Field(description="Give the file with the peer's access rules.")] | None = None
+    user: Annotated[_Text, Field(description="Give a user from the policy.")] | None = None
+    expert: Annotated[_Text, Field(description="Give an expert from the policy.")] | None = None
 
 
 class _File(NullAsAbsent):
     peers: Annotated[
         dict[Annotated[str, AfterValidator(_short)], _Peer],
-        Field(min_length=1, max_length=MAX_PEERS, description="Other registries by name."),
+        Field(min_length=1, max_length=MAX_PEERS, description="List the other registries by name."),
     ]
 
 
@@ -68,10 +68,10 @@ def load_peers(path: Path, environment: Mapping[str, str]) -> tuple[Peer, ...]:
         shown = f"{place(loc)}: {dotted('peers', name)}"
         if (entry.policy is None) != (entry.user is None):
             lacking, given = ("policy", "user") if entry.policy is None else ("user", "policy")
-            hint = "Name both, or neither: without them everything there is searched."
-            raise ConfigError(f"{shown} has a {given} and no {lacking}", hint=hint)
+            hint = "Set both or neither: without them, the whole registry is searched."
+            raise ConfigError(f"{shown} has a {given} but no {lacking}", hint=hint)
         if entry.expert is not None and entry.policy is None:
-            raise ConfigError(f"{shown} has an expert and no policy", hint="Name policy and user, too.")
+            raise ConfigError(f"{shown} has an expert but no policy", hint="Set policy and user, too.")
         database = scope.expand(entry.database, f"{shown}.database")
         if not is_address(database):
             database = str(scope.folder / database)

@@ -52,7 +52,7 @@ def _sendable(value: Any) -> dict[str, Any]:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         hint = "Put dates in quotes; leave out numbers that are not finite."
-        raise refusal(f"has a value that JSON cannot hold ({error})", hint) from error
+        raise refusal(f"has a value that JSON cannot represent ({error})", hint) from error
     return value
 
 
@@ -64,9 +64,9 @@ def _expectation(value: Any) -> Expectation:
 
 
 _Seconds = Annotated[
-    float, Field(ge=0, le=1e9, allow_inf_nan=False, description="A number of seconds, from 0 to 1e9.")
+    float, Field(ge=0, le=1e9, allow_inf_nan=False, description="Write a number of seconds from 0 to 1e9.")
 ]
-_Window = Annotated[int, Field(ge=1, le=10**9, description="A whole number of tokens, from 1 to 1e9.")]
+_Window = Annotated[int, Field(ge=1, le=10**9, description="Write a whole number of tokens from 1 to 1e9.")]
 # pydantic's own stripping rejects a lone surrogate, which a scenario may contain on purpose.
 _Text = Annotated[str, AfterValidator(str.strip)]
 _Needed = Annotated[_Text, AfterValidator(not_empty)]
@@ -93,7 +93,7 @@ class _StepModel(NullAsAbsent):
     @model_validator(mode="after")
     def _answers(self) -> "_StepModel":
         if not self.say and not self.calls:
-            raise refusal("has neither say nor calls", "Give what the model says, what it calls, or both.")
+            raise refusal("has neither say nor calls", "Add what the model says, what it calls, or both.")
         return self
 
     def step(self) -> Step:
@@ -107,7 +107,7 @@ class _AddedModel(NullAsAbsent):
 
 
 class _ChangeModel(NullAsAbsent):
-    server: Annotated[_Needed, Field(description="The server whose tools change.")]
+    server: Annotated[_Needed, Field(description="Give the server whose tools change.")]
     remove: list[_Text] = Field(default_factory=list)
     add: list[_AddedModel] = Field(default_factory=list)
     describe: dict[str, _Text] = Field(default_factory=dict)
@@ -119,7 +119,7 @@ class _ChangeModel(NullAsAbsent):
         named = (*self.remove, *(tool.id for tool in self.add), *self.describe, *self.parameters)
         for tool_id in named:
             if not tool_id.startswith(prefix) or tool_id == prefix:
-                raise refusal(f"names {tool_id}, not a tool of {self.server}", f"Write {prefix}NAME.")
+                raise refusal(f"has {tool_id}, which is not a tool of {self.server}", f"Write {prefix}NAME.")
         return self
 
     def change(self) -> CatalogChange:
@@ -128,13 +128,13 @@ class _ChangeModel(NullAsAbsent):
 
 
 class _FaultModel(NullAsAbsent):
-    server: Annotated[_Needed, Field(description="The server whose next calls fail.")]
+    server: Annotated[_Needed, Field(description="Give the server whose next calls fail.")]
     kind: Annotated[
         Literal["timeout", "transport", "rate_limit", "protocol"],
-        Field(description="One of timeout, transport, rate_limit, protocol."),
+        Field(description="Write timeout, transport, rate_limit or protocol."),
     ]
-    times: Annotated[int, Field(ge=1, le=1000, description="How many calls fail, from 1 to 1000.")] = 1
-    tool: Annotated[_Text, Field(description="Only the calls of this tool of the server.")] = ""
+    times: Annotated[int, Field(ge=1, le=1000, description="Write how many calls fail, from 1 to 1000.")] = 1
+    tool: Annotated[_Text, Field(description="Give the one tool whose calls fail.")] = ""
     retry_after: _Seconds | None = None
 
     def fault(self) -> Fault:
@@ -142,26 +142,28 @@ class _FaultModel(NullAsAbsent):
 
 
 class _ViewerModel(NullAsAbsent):
-    user: Annotated[_Needed, Field(description="A user of access.policy.")]
-    expert: Annotated[_Text, Field(description="An expert of access.policy.")] = ""
+    user: Annotated[_Needed, Field(description="Give a user from access.policy.")]
+    expert: Annotated[_Text, Field(description="Give an expert from access.policy.")] = ""
 
     def viewer(self) -> Viewer:
         return Viewer(self.user, self.expert)
 
 
 class _TurnModel(NullAsAbsent):
-    user: Annotated[_Needed, Field(description="What the user says in this turn.")]
+    user: Annotated[_Needed, Field(description="Write what the user says in this turn.")]
     wait: _Seconds = 0.0
     milestone: _Text = ""
-    stop: Annotated[_Text, Field(description="The server that goes away before this turn.")] = ""
+    stop: Annotated[_Text, Field(description="Give the server that goes away before this turn.")] = ""
     change: _ChangeModel | None = None
-    reconnect: Annotated[_Text, Field(description="The server that comes back before this turn.")] = ""
+    reconnect: Annotated[_Text, Field(description="Give the server that comes back before this turn.")] = ""
     fault: _FaultModel | None = None
-    install: Annotated[_Text, Field(description="The plugin that the person installs before this turn.")] = ""
-    uninstall: Annotated[_Text, Field(description="The server that the person removes before it.")] = ""
+    install: Annotated[_Text, Field(description="Give the plugin to install before this turn.")] = ""
+    uninstall: Annotated[_Text, Field(description="Give the server to remove before this turn.")] = ""
     see_as: _ViewerModel | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
-    steps: Annotated[list[_StepModel], Field(min_length=1, description="A list of the model's answers.")]
+    steps: Annotated[
+        list[_StepModel], Field(min_length=1, description="Write a list of the model's answers.")
+    ]
 
     def preparation(self, path: Path) -> Preparation:
         return Preparation(
@@ -184,6 +186,8 @@ class _ScenarioModel(NullAsAbsent):
     profile: _Text = ""
     settings: dict[str, Any] = Field(default_factory=dict)
     window: _Window = 0
-    turns: Annotated[list[_TurnModel], Field(min_length=1, description="A list of `user` and `steps`.")]
+    turns: Annotated[
+        list[_TurnModel], Field(min_length=1, description="Write a list of turns with `user` and `steps`.")
+    ]
     expect: list[_Expectation] = Field(default_factory=list)
     never: list[_Expectation] = Field(default_factory=list)

@@ -77,14 +77,14 @@ def _command(words: Sequence[str]) -> tuple[str, ...]:
         return (str(own) if path.suffix == ".py" and own.exists() else runner, str(path.absolute()), *rest)
     if not is_there and shutil.which(first) is None:
         raise ConfigError(
-            f"there is no command, file or address '{first}'",
-            hint="Name a server as you would start it: `toolsight -- python server.py`, or its address.",
+            f"'{first}' is not a command, file or address",
+            hint="Write a command that starts the server, like `toolsight -- python server.py`, or its URL.",
         )
     return (str(path.absolute()) if is_there else first, *rest)
 
 
 def _told(words: Sequence[str]) -> str:
-    """The word that tells servers apart: the script, the package, or else the command."""
+    """The word that distinguishes servers: the script, the package, or else the command."""
     others = [word for word in words if not word.startswith("-")]
     scripts = [word for word in others if Path(word).suffix in _RUNNERS]
     packages = [word for word in others[1:] if "/" in word or "-" in word]
@@ -103,5 +103,5 @@ def _is_address(word: str) -> bool:
 def _is_configuration(path: Path) -> bool:
     if path.suffix == ".jsonl":
         return False
-    value = load_value(path, "servers or tools", hint="It has the tools of a server, or a configuration.")
+    value = load_value(path, "servers or tools", hint="It must hold a server's tools, or a configuration.")
     return isinstance(value, dict) and any(isinstance(value.get(key), dict) for key in SECTIONS)

@@ -41,7 +41,7 @@ class Looks:
         self._told = self._last = state
 
     def changed(self, now: State) -> bool:
-        """Whether files have changed since that was told last, and are as they were at the last look."""
+        """Whether files have changed since the last report, and are as they were at the last look."""
         at_rest, self._last = now == self._last, now
         if not at_rest or now == self._told:
             return False

@@ -20,7 +20,7 @@ class JsonSchemaCheck:
     """See `SchemaCheck`. Nothing is ever fetched: a reference to another document cannot be checked."""
 
     def problem(self, schema: JsonObject, arguments: JsonObject) -> str:
-        """What a schema objects to, or why that cannot be told; "" for arguments that it accepts."""
+        """What a schema objects to, or why it cannot be checked; "" for arguments that it accepts."""
         from jsonschema import Draft202012Validator
         from jsonschema.exceptions import SchemaError, best_match
         from referencing import Registry

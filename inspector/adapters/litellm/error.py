@@ -75,11 +75,11 @@ def broke_off(asked: Asked) -> ModelError:
 
 def not_processed(asked: Asked) -> ModelError:
     """The error for a 422 of a provider that speaks as OpenAI does: litellm keeps what it said to itself."""
-    hint = "Check what the model supports; its server's log says what it rejected."
+    hint = "Check what the model supports; its server's log shows what it rejected."
     return ModelError(f"{asked.who} rejected the request (422)", hint=hint)
 
 
-def no_tools(model: str, words: str = "its provider accepts none", *, raw: str = "") -> ModelError:
+def no_tools(model: str, words: str = "its provider does not accept them", *, raw: str = "") -> ModelError:
     """The error for a model that does not support tools."""
     hint = "Use a model that supports tool calls."
     return ModelError(f"{model} does not support tools: {words}", hint=hint, raw=raw)

@@ -24,8 +24,8 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _TOLD_HEADERS = ("x-request-id", "request-id", "cf-ray", "retry-after", "content-type")
 _NETWORK = (
     (ssl.SSLCertVerificationError, "its certificate is not trusted"),
-    (ssl.SSLError, "it does not speak TLS as https needs it"),
-    (ConnectionRefusedError, "nothing listens there"),
+    (ssl.SSLError, "it does not support TLS, which https requires"),
+    (ConnectionRefusedError, "nothing is listening there"),
     (TimeoutError, "no answer"),
 )
 
@@ -126,7 +126,7 @@ def _reason(causes: list[BaseException]) -> str:
     """Why there is no connection, in plain words."""
     for cause in causes:
         if type(cause).__name__ == "gaierror":
-            return "its name cannot be found"
+            return "the host name cannot be found"
         for kind, words in _NETWORK:
             if isinstance(cause, kind):
                 return words

@@ -46,7 +46,7 @@ UNKNOWN_FAILURE = Kind("{who} failed", "Try again, or use another model.")
 KINDS = (
     Kind(
         "the key for {who} cannot be sent",
-        "Set {key} anew: it has a line break or a character that no key has.",
+        "Set {key} again: it contains a line break or another invalid character.",
         classes=_any("UnicodeEncodeError"),
         pattern=r"control character detected in headers|illegal header value",
         quotes=False,
@@ -59,8 +59,8 @@ KINDS = (
         pattern=r"prompt is too long|maximum context length|exceeds the maximum number of tokens",
     ),
     Kind(
-        "{who} refused the request for its content",
-        "Say it in other words; it may also be the text of a tool or a result that it refuses.",
+        "{who} rejected the request because of its content",
+        "Rephrase it; the text of a tool or result may also be the cause.",
         codes=_any("content_filter", "content_policy_violation"),
         classes=_any("ContentPolicyViolationError"),
         pattern=r"content (?:management|filter\w*|policy)|flagged|safety system",
@@ -79,7 +79,7 @@ KINDS = (
         statuses=frozenset({413}),
     ),
     Kind(
-        "{who} is rate-limiting",
+        "{who} is limiting your request rate",
         "Wait{wait}, or use another model.",
         codes=_any("rate_limit_error", "rate_limit_exceeded", "resource_exhausted"),
         statuses=frozenset({429}),
@@ -87,7 +87,7 @@ KINDS = (
         waits=True,
     ),
     Kind(
-        "{who} refused the key",
+        "{who} rejected the key",
         "Set {key} to a valid key.",
         codes=_any("api_key_invalid", "invalid_api_key", "authentication_error"),
         statuses=frozenset({401}),
@@ -100,21 +100,21 @@ KINDS = (
         classes=_any("PermissionDeniedError"),
     ),
     Kind(
-        "{who} knows no model {name}",
-        "Check the name, with the provider's prefix before it.",
+        "{who} has no model {name}",
+        "Check the name, including the provider's prefix.",
         codes=_any("model_not_found", "not_found_error"),
         pattern=r"\bmodels?\b.{0,80}(?:not found|not exist)|not a valid model",
-        ollama_hint="`ollama pull {name}` fetches it; `toolsight doctor models` lists those that are there.",
+        ollama_hint="`ollama pull {name}` downloads it; `toolsight doctor models` lists installed models.",
     ),
     Kind(
-        "nothing answers for a model at this address of {place}",
-        "Check --api-base: most servers want it to end in /v1.",
+        "no model answers at this address of {place}",
+        "Check --api-base: most servers expect it to end in /v1.",
         statuses=frozenset({404, 405}),
         classes=_any("NotFoundError"),
     ),
     Kind(
         "cannot connect to {place}: {reason}",
-        "Check the network; a local model's server has to run, and --api-base to be its address.",
+        "Check the network; for a local model, check that its server is running at --api-base.",
         classes=_any("ConnectError", "ConnectTimeout", "ClientConnectorError"),
         quotes=False,
         ollama_hint="Start it with `ollama serve`; `toolsight doctor models` lists what answers here.",
@@ -133,8 +133,8 @@ KINDS = (
         quotes=False,
     ),
     Kind(
-        "“{host}” is no address for {provider}",
-        "Check --api-base: it begins with http:// or https://.",
+        "“{host}” is not a valid address for {provider}",
+        "Check --api-base: it must start with http:// or https://.",
         classes=_any("InvalidURL", "UnsupportedProtocol"),
         quotes=False,
     ),
@@ -146,7 +146,7 @@ KINDS = (
         quotes=False,
     ),
     Kind(
-        "what {who} sent is no answer of a model",
+        "{who} did not send a model's answer",
         "Check that --api-base is the address of a model server.",
         classes=_any("JSONDecodeError", "APIResponseValidationError", "KeyError"),
         pattern=r"invalid response from LLM|'choices'|converting to valid response",
@@ -154,7 +154,7 @@ KINDS = (
     ),
     Kind(
         "litellm needs a package for {model}",
-        "Install it with Toolsight, or use another model.",
+        "Install that package beside Toolsight, or use another model.",
         classes=_any("ModuleNotFoundError"),
     ),
     Kind(
@@ -173,7 +173,7 @@ KINDS = (
         waits=True,
     ),
     Kind(
-        "{who} has an error of its own",
+        "{who} had an internal error",
         "Try again later, or use another model.",
         statuses=frozenset({500, 502, 520, 521, 522, 523, 524}),
         classes=_any("InternalServerError", "BadGatewayError"),

@@ -143,4 +143,4 @@ def _failure(event: Any) -> str:
     response = getattr(event, "response", None)
     error = getattr(response, "error", None) or event
     told = error.get("message") if isinstance(error, dict) else getattr(error, "message", None)
-    return f"the provider gave up: {told or 'it does not say why'}"
+    return f"the provider gave up: {told or 'no reason given'}"

@@ -11,7 +11,7 @@ from inspector.adapters.mcp.line import LONGEST_LINE, CutLine
 from inspector.adapters.mcp.translate import size_text
 
 TOO_LARGE = "The answer is too large"
-ASK_FOR_LESS = "Toolsight reads no more of one message. Can the server give it in parts?"
+ASK_FOR_LESS = "Toolsight limits the size of a message. Can the server split its answer?"
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")')
 # The text of the first block of a result's content, wherever its type stands.
 _TEXT = re.compile(rb'"content"\s*:\s*\[\s*\{[^{}\[\]]*?"text"\s*:\s*"')
@@ -23,7 +23,7 @@ _NEAR = 4_000
 
 
 def cut_frame(line: CutLine) -> JSONRPCResponse | JSONRPCError | None:
-    """An answer in place of one that was too large; None if nobody can tell what it answers."""
+    """An answer in place of one that was too large; None if what it answers is unknown."""
     named = _ID.search(line.head[:_NEAR]) or _ID.search(line.tail)
     if named is None:
         return None

@@ -22,7 +22,7 @@ class RawMessage(SessionMessage):
 def stray_hint(line: str) -> str:
     """What to do about a server that printed this line on stdout; "" for none."""
     return (
-        f"It printed “{line}” on stdout, which is for protocol messages: print to stderr instead."
+        f"It printed “{line}” to stdout, which is only for protocol messages: print to stderr instead."
         if line
         else ""
     )

@@ -120,7 +120,7 @@ class Host:
         if isinstance(diagnosis, ServerExited):
             return diagnosis
         message = diagnosis.message if diagnosis else "The server closed the connection"
-        hint = diagnosis.hint if diagnosis else "Reconnect it."
+        hint = diagnosis.hint if diagnosis else "Reconnect the server."
         return ServerExited(message, hint=hint, stderr_tail=self._channel.stderr_tail())
 
     async def _own(self, identity: Implementation) -> None:

@@ -89,7 +89,7 @@ class HttpChannel:
             hint = "Check the URL's path; many servers use /mcp."
             return ConnectError(f"No MCP endpoint at {self._where}: HTTP {self.status}", hint=hint)
         if self.status >= 400:
-            return ConnectError(f"{self._where} answered HTTP {self.status}", hint="Its log may say why.")
+            return ConnectError(f"{self._where} answered HTTP {self.status}", hint="Check the server's log.")
         return None
 
     @property
@@ -98,9 +98,9 @@ class HttpChannel:
         return self.status == _TOO_MANY or (self.status == _UNAVAILABLE and self.retry_after is not None)
 
     def _limited(self) -> RateLimited:
-        wanted = f" and wants to be asked again in {duration(self.retry_after)}" if self.retry_after else ""
-        message = f"{self._where} answered HTTP {self.status}: too many requests, or too busy{wanted}"
-        hint = "Wait, and call it less often."
+        wanted = f"; try again in {duration(self.retry_after)}" if self.retry_after else ""
+        message = f"{self._where} answered HTTP {self.status}: too many requests, or overloaded{wanted}"
+        hint = "Wait, then call it less often."
         return RateLimited(message, hint=hint, retry_after=self.retry_after)
 
     def _auth_hint(self) -> str:
@@ -114,11 +114,13 @@ class HttpChannel:
         if isinstance(error, httpx2.ConnectError):
             reason = str(error) or "connection refused"
             return ConnectError(
-                f"Cannot connect to {self._where}: {reason}", hint="Is the server running, and on this port?"
+                f"Cannot connect to {self._where}: {reason}", hint="Is the server running on this port?"
             )
         if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
             return ConnectError(f"Not a valid URL: {error}", hint="Write it as http://host:port/mcp.")
-        return ConnectError(f"{self._where}: {str(error) or type(error).__name__}", hint="Reconnect it.")
+        return ConnectError(
+            f"{self._where}: {str(error) or type(error).__name__}", hint="Reconnect the server."
+        )
 
 
 class _WatchedClient(httpx2.AsyncClient):

@@ -35,7 +35,7 @@ class _Body(httpx2.AsyncByteStream):
         async for chunk in self._inner:
             size += len(chunk)
             if size > LONGEST_LINE:
-                raise httpx2.StreamError(f"{TOO_LARGE}: {size_text(LONGEST_LINE)} are read at most")
+                raise httpx2.StreamError(f"{TOO_LARGE}: Toolsight reads at most {size_text(LONGEST_LINE)}")
             chunks.append(chunk)
         whole = b"".join(chunks)
         messages = self._reader.body(whole) if self._reader is not None else []

@@ -214,4 +214,4 @@ class McpLink:
 
 
 def _lost(page: int, reason: str) -> SkippedTool:
-    return SkippedTool(f"page {page:,}", f"{reason}; the pages from here on are not listed")
+    return SkippedTool(f"page {page:,}", f"{reason}; this page and later ones are not listed")

@@ -45,7 +45,7 @@ def _giants(tools: Sequence[Any]) -> dict[int, list[str]]:
     return {
         place: [
             _name(tool, place + 1),
-            f"its definition has {size_text(size)}, and {size_text(MAX_DEFINITION)} are read at most",
+            f"its definition has {size_text(size)}; Toolsight reads at most {size_text(MAX_DEFINITION)}",
         ]
         for place, tool, size in sizes
         if size > MAX_DEFINITION
@@ -67,7 +67,7 @@ def _sorted_out(page: Mapping[str, Any], tools: Sequence[Any], protocol: str) ->
 
 def _nesting(tool: object) -> str:
     is_cut = isinstance(tool, dict) and TOO_DEEP in tool
-    return "its definition is nested more deeply than Toolsight reads" if is_cut else ""
+    return "its definition is nested too deeply for Toolsight" if is_cut else ""
 
 
 def _name(tool: object, number: int) -> str:

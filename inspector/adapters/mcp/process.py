@@ -45,7 +45,9 @@ _MOST_WAITING = 10_000
 # So much at once is no message for a person.
 _MUCH_STDERR = 16_000
 HAS_PROCESS_GROUPS = hasattr(os, "killpg")
-_NO_POSIX = "On Windows, run Toolsight in WSL, or name the server's address (`url`) instead of a command."
+_NO_POSIX = (
+    "On Windows, run Toolsight in WSL, or configure the server's address (`url`) instead of a command."
+)
 
 
 class StdioChannel:
@@ -252,7 +254,7 @@ class _Outgoing:
         self._stdin.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
 
     async def aclose(self) -> None:
-        """Do nothing: closing stdin tells a server to stop, so it stays open until the transport ends."""
+        """Do nothing: a server stops when its stdin closes, so it stays open until the transport ends."""
 
     async def __aenter__(self) -> Self:
         return self

@@ -31,9 +31,9 @@ from inspector.adapters.mcp.stand_in import StandIns
 from inspector.adapters.mcp.translate import size_text
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-SEVERAL_LINES, MARK = "message over several lines", "byte order mark"
-STRAY = "output that is no message"
-FLOOD = "messages that nobody asked for"
+SEVERAL_LINES, MARK = "message split over several lines", "byte order mark"
+STRAY = "output that is not a message"
+FLOOD = "unrequested messages"
 TOO_LONG = f"message longer than {size_text(LONGEST_LINE)}"
 REPLIED = "toolsight/replied"
 """In an error's data: the server itself sent it, with this as its data."""

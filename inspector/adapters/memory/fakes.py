@@ -113,7 +113,7 @@ class MemoryStore:
         self._written.add(record.session)
         stream = self._streams.setdefault(record.session, {})
         if record.seq in stream:
-            hint = "Two programs may be writing one session; start a new session."
+            hint = "Two programs may be writing the same session; start a new one."
             raise StoreError(f"{record.session} already has an event {record.seq}", hint=hint)
         stream[record.seq] = record
 

@@ -51,6 +51,6 @@ class MemoryEditor:
         if self.fault is not None:
             raise self.fault
         if self.text.encode() != change.before:
-            raise ConfigError(f"{change.path} was changed meanwhile, so it was left alone")
+            raise ConfigError(f"{change.path} has changed in the meantime, so it was left alone")
         self.text, self.written = change.after.decode(), self.written + 1
         return f"{change.path}.bak"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
 
 _TRACES = "/v1/traces"
-_INSTALL = "Install it with `pip install 'toolsight[otel]'`; --otel FILE needs nothing."
+_INSTALL = "Install it with `pip install 'toolsight[otel]'`; --otel FILE works without it."
 
 
 def send_spans(endpoint: str, spans: Iterable[Span], *, timeout: float = 10.0) -> int:
@@ -29,7 +29,7 @@ def send_spans(endpoint: str, spans: Iterable[Span], *, timeout: float = 10.0) -
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.trace.export import SpanExportResult
     except ImportError as error:
-        raise ConfigError("OpenTelemetry's exporter is not installed", hint=_INSTALL) from error
+        raise ConfigError("the OpenTelemetry exporter is not installed", hint=_INSTALL) from error
     exporter, sent, waiting = (
         OTLPSpanExporter(endpoint=traces_address(endpoint), timeout=timeout),
         0,
@@ -48,7 +48,7 @@ def send_spans(endpoint: str, spans: Iterable[Span], *, timeout: float = 10.0) -
     return sent
 
 
-_HINT = "Is a collector running there? Its OTLP port for HTTP is usually 4318."
+_HINT = "Is a collector running there? Its OTLP/HTTP port is usually 4318."
 
 
 def traces_address(endpoint: str) -> str:
@@ -57,7 +57,7 @@ def traces_address(endpoint: str) -> str:
 
     parts = urlsplit(endpoint)
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise ConfigError(f"{endpoint} is not an address", hint="Write it as http://localhost:4318.")
+        raise ConfigError(f"{endpoint} is not a valid address", hint="Write it as http://localhost:4318.")
     return endpoint.rstrip("/") + _TRACES if parts.path in ("", "/") else endpoint
 
 
@@ -88,7 +88,7 @@ def readable(span: Span) -> "ReadableSpan":
 
 
 class _Ear(logging.Handler):
-    """Keeps what the exporter logs of a failure, which it tells nobody otherwise."""
+    """Keeps what the exporter logs of a failure, which it reports nowhere else."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -114,5 +114,5 @@ def _heard() -> Iterator[list[str]]:
 
 def _refused(endpoint: str, said: list[str]) -> ConnectError:
     return ConnectError(
-        f"{endpoint} did not take the spans: {said[-1] if said else 'no reason given'}", hint=_HINT
+        f"{endpoint} did not accept the spans: {said[-1] if said else 'no reason given'}", hint=_HINT
     )

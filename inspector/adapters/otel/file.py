@@ -33,9 +33,11 @@ def write_spans(path: Path, spans: Iterable[Span]) -> int:
                 file.write(f"{line}\n")
                 written += size
     except FileExistsError:
-        raise ConfigError(f"{path} exists already", hint="Name another file.") from None
+        raise ConfigError(f"{path} already exists", hint="Choose another file.") from None
     except OSError as error:
-        raise ConfigError(f"{path} cannot be written: {error.strerror}", hint="Name another file.") from error
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}", hint="Choose another file."
+        ) from error
     return written
 
 

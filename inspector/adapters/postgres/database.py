@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 TIMEOUT_S = 10
 _INSTALL = "Install it with `pip install 'toolsight[postgres]'`."
 _ADDRESS = "Write it as postgresql://USER:PASSWORD@HOST:5432/DATABASE."
-_UNREACHABLE = "Is the server running there, and does TOOLSIGHT_DATABASE_URL name it?"
+_UNREACHABLE = "Is the server running, and is TOOLSIGHT_DATABASE_URL correct?"
 
 # By the beginning of an SQLSTATE code, the longest first.
 _HINTS: tuple[tuple[str, str], ...] = (
-    ("3D000", "There is no such database: create it with createdb, or name another one."),
-    ("42501", "Grant the user the rights to create and use the schema toolsight, or name another user."),
-    ("25006", "The database can only be read: name the primary server."),
+    ("3D000", "There is no such database. Create it with createdb, or use another one."),
+    ("42501", "Grant the user the rights to create and use the schema toolsight, or use another user."),
+    ("25006", "The database is read-only. Use the primary server."),
     ("53100", "The server's disk is full. Free some space there."),
-    ("53200", "The server is out of memory. Give it more, or stop what else it does."),
-    ("53300", "The server has no free connection. Close one, or raise its max_connections."),
+    ("53200", "The server is out of memory. Give it more, or reduce its load."),
+    ("53300", "The server has no free connections. Close one, or raise its max_connections."),
     ("57P", "The server is starting or stopping. Try again in a moment."),
     ("28", "Check the user and the password in TOOLSIGHT_DATABASE_URL."),
-    ("40", "Another program writes at the same time. Try again."),
+    ("40", "Another program is writing at the same time. Try again."),
     ("08", _UNREACHABLE),
 )
 
@@ -120,7 +120,7 @@ class PostgresDatabase:
                 return connection
             if connection.execute("SHOW server_encoding").fetchone() != ("UTF8",):
                 raise StoreError(
-                    f"{self._name()} is not in UTF-8", hint="Create a database with the encoding UTF8."
+                    f"{self._name()} does not use UTF-8", hint="Create a database with the encoding UTF8."
                 )
             if self._is_read_only:
                 migration.require_current(connection, self._name())
@@ -132,17 +132,19 @@ class PostgresDatabase:
         return connection
 
     def _name(self) -> str:
-        """The database as an error tells it: where, and as whom; never with a password."""
+        """The database as an error names it: where, and as whom; never with a password."""
         parts = _parts(self._url)
         host, user = parts.get("host") or "the local server", parts.get("user")
-        return f"the database {parts.get('dbname') or user or ''} of {host}".replace("  ", " ")
+        return f"the database {parts.get('dbname') or user or ''} on {host}".replace("  ", " ")
 
     @contextmanager
     def _translated(self, verb: str) -> Iterator[None]:
         try:
             from psycopg import Error
         except ImportError as error:
-            raise StoreError("psycopg is not installed, which talks to PostgreSQL", hint=_INSTALL) from error
+            raise StoreError(
+                "psycopg is not installed; Toolsight needs it for PostgreSQL", hint=_INSTALL
+            ) from error
         try:
             yield
         except Error as error:
@@ -181,9 +183,11 @@ def _parts(url: str) -> dict[str, Any]:
     try:
         return dict(conninfo_to_dict(url))
     except (Error, UnicodeError, ValueError):
-        raise StoreError("the address of the registry's database cannot be read", hint=_ADDRESS) from None
+        raise StoreError("the address of the registry's database is not valid", hint=_ADDRESS) from None
 
 
 def _hint(error: "Error") -> str:
     code = error.sqlstate or "08"
-    return next((hint for start, hint in _HINTS if code.startswith(start)), "The server's log tells more.")
+    return next(
+        (hint for start, hint in _HINTS if code.startswith(start)), "See the server's log for details."
+    )

@@ -27,7 +27,7 @@ _FIRST_COUNTS = """
 DELETE FROM staged USING staged AS before
 WHERE before.id = staged.id AND before.version = staged.version AND before.position < staged.position
 """
-# The last staged version of each tool, with what is known of it here: its newest version, and whether it is
+# The last staged version of each tool, with  what is known of it here: its newest version, and whether it is
 # there. A tool that is gone in its source stays where it is here.
 _LAST = """
 CREATE TEMP TABLE last ON COMMIT DROP AS

@@ -84,8 +84,8 @@ def require_current(connection: "Connection[Any]", name: str) -> None:
     """Raise StoreError unless the database is up to date: it is somebody else's."""
     if not _is_current(connection, name):
         raise StoreError(
-            f"{name} was written by an older Toolsight, or by none",
-            hint="Whoever keeps it brings it up to date with `toolsight registry`.",
+            f"{name} was written by an older version of Toolsight, or by another program",
+            hint="Its owner can update it with `toolsight registry`.",
         )
 
 
@@ -94,8 +94,8 @@ def _is_current(connection: "Connection[Any]", name: str) -> bool:
     if applied != known[: len(applied)]:
         newer = ", ".join(str(step) for step in applied if step not in known)
         raise StoreError(
-            f"{name} was written by a newer Toolsight (it has: {newer})",
-            hint="Update Toolsight, or name another database.",
+            f"{name} was written by a newer version of Toolsight (unknown migrations: {newer})",
+            hint="Update Toolsight, or use another database.",
         )
     return applied == known
 

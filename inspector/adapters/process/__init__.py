@@ -1,1 +1,1 @@
-"""Processes of servers: noted while they run, ended after the app was killed, told of at the next start."""
+"""Processes of servers: noted while they run, ended after the app was killed, reported at the next start."""

@@ -18,5 +18,5 @@ def hold(path: Path) -> int:
 
 
 def is_held(handle: int) -> bool:
-    """Whether the app or its reaper is alive, or nobody can tell."""
+    """Whether the app or its reaper is alive, or that is unknown."""
     return not locked(handle, exclusive=True)

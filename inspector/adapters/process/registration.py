@@ -1,4 +1,4 @@
-"""The starts of servers, as their transport tells them."""
+"""The starts of servers, as their transport reports them."""
 
 from collections.abc import Callable, Mapping
 from typing import Protocol

@@ -23,7 +23,10 @@ _LSTART = "%a %b %d %H:%M:%S %Y"
 
 
 class Process(NamedTuple):
-    """One process. `started` tells it from another that has its pid before or later; a zombie has ended."""
+    """One process. A zombie has ended.
+
+    `started` distinguishes it from another with the same pid before or later.
+    """
 
     pid: int
     parent: int
@@ -33,7 +36,7 @@ class Process(NamedTuple):
 
 
 class Table(Protocol):
-    """How one platform tells its processes. What cannot be read is left out."""
+    """How one platform lists its processes. What cannot be read is left out."""
 
     def processes(self) -> list[Process]:
         """This user's processes."""
@@ -52,7 +55,7 @@ class Table(Protocol):
 
 
 class ProcTable:
-    """Linux: a start is told in ticks since the machine's, which no clock changes."""
+    """Linux: a start is in ticks since the machine's, which no clock changes."""
 
     def processes(self) -> list[Process]:
         found = (self._process(path) for path in _PROC.iterdir() if path.name.isdecimal())
@@ -88,7 +91,7 @@ class ProcTable:
 
 
 class PsTable:
-    """macOS: a start is told in seconds since 1970."""
+    """macOS: a start is in seconds since 1970."""
 
     # A program that macOS itself protects shows its environment to nobody.
     _with_environment = ("-AEww",) if sys.platform == "darwin" else ("axeww",)

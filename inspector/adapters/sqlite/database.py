@@ -19,15 +19,15 @@ BUSY_TIMEOUT_MS = 5000
 _PRIVATE_FILE = 0o600
 
 _HINTS: tuple[tuple[int, str], ...] = (
-    (sqlite3.SQLITE_NOTADB, "It is not an SQLite database. Move it away, or name another file."),
-    (sqlite3.SQLITE_CORRUPT, "The file is damaged. Move it away; `sqlite3 FILE .recover` may save its rows."),
-    (sqlite3.SQLITE_FULL, "The disk is full. Free some space, or name a file on another disk."),
-    (sqlite3.SQLITE_IOERR, "The disk is full, over its quota, or failing. Name a file on another disk."),
+    (sqlite3.SQLITE_NOTADB, "It is not an SQLite database. Move it, or use another file."),
+    (sqlite3.SQLITE_CORRUPT, "The file is damaged. Move it; `sqlite3 FILE .recover` may save its rows."),
+    (sqlite3.SQLITE_FULL, "The disk is full. Free some space, or use a file on another disk."),
+    (sqlite3.SQLITE_IOERR, "The disk is full, over its quota, or failing. Use a file on another disk."),
     (sqlite3.SQLITE_BUSY, "Another program has locked the database. Close it and try again."),
     (sqlite3.SQLITE_LOCKED, "Another program has locked the database. Close it and try again."),
-    (sqlite3.SQLITE_READONLY, "The file or its folder is read-only. Name a file in a writable folder."),
+    (sqlite3.SQLITE_READONLY, "The file or its folder is read-only. Use a file in a writable folder."),
     (sqlite3.SQLITE_CANTOPEN, "Check that the folder exists and that you can write to it."),
-    (sqlite3.SQLITE_CONSTRAINT, "Two programs may be writing one session; start a new session."),
+    (sqlite3.SQLITE_CONSTRAINT, "Two programs may be writing the same session; start a new one."),
 )
 
 
@@ -132,8 +132,9 @@ class SqliteDatabase:
     def _refuse_newer(self, unknown: Sequence[str]) -> None:
         if unknown:
             raise StoreError(
-                f"{self.path} was written by a newer Toolsight (it has: {', '.join(unknown)})",
-                hint="Update Toolsight, or name another file.",
+                f"{self.path} was written by a newer version of Toolsight "
+                f"(unknown migrations: {', '.join(unknown)})",
+                hint="Update Toolsight, or use another file.",
             )
 
     @contextmanager
@@ -154,4 +155,4 @@ class SqliteDatabase:
 def _hint(error: sqlite3.Error) -> str:
     # The low byte is the kind of error; the rest of the code is its details.
     kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return next((hint for code, hint in _HINTS if code == kind), "Name another file, or move this one away.")
+    return next((hint for code, hint in _HINTS if code == kind), "Use another file, or move this one.")

@@ -32,7 +32,9 @@ class ReadOnlyDatabase(SqliteDatabase):
 
     def _connect(self) -> sqlite3.Connection:
         if not self.path.is_file():
-            raise StoreError(f"{self.path} does not exist", hint="Name the file of a Toolsight (--db).")
+            raise StoreError(
+                f"{self.path} does not exist", hint="Use the database file of a Toolsight (--db)."
+            )
         address = f"{self.path.absolute().as_uri()}?mode=ro"
         if not self.path.with_name(f"{self.path.name}-wal").exists():
             # Nobody has it open. Otherwise SQLite would put two files beside it, and leave them there.
@@ -60,12 +62,13 @@ class ReadOnlyDatabase(SqliteDatabase):
             return
         if newer := sqlite_schema.newer_steps(connection):
             raise StoreError(
-                f"{self.path} was written by a newer Toolsight (it has: {', '.join(newer)})",
+                f"{self.path} was written by a newer version of Toolsight "
+                f"(unknown migrations: {', '.join(newer)})",
                 hint="Update Toolsight.",
             )
         raise StoreError(
-            f"{self.path} was written by an older Toolsight, or is none of its files",
-            hint="Whoever keeps it brings it up to date with `toolsight registry --db FILE`.",
+            f"{self.path} was written by an older version of Toolsight, or is not a Toolsight database",
+            hint="Its owner can update it with `toolsight registry --db FILE`.",
         )
 
 

@@ -131,12 +131,12 @@ class SqliteStore:
         return tuple(gone)
 
     def is_written(self, session: str) -> bool:
-        """Whether anybody else is writing the session, or nobody can tell. Raises StoreError."""
+        """Whether anyone else is writing the session, or that is unknown. Raises StoreError."""
         try:
             return self._writers.is_held_elsewhere(session)
         except OSError as error:
-            hint = "Look at the permissions of the folder beside the database."
-            raise StoreError(f"whether {session} is being written is unknown: {error}", hint=hint) from error
+            hint = "Check the permissions of the folder beside the database."
+            raise StoreError(f"cannot tell whether {session} is being written: {error}", hint=hint) from error
 
     def release(self, session: str) -> None:
         """Say that this store writes the session no more, so that it may be deleted when its time comes."""

@@ -35,7 +35,7 @@ class WriterLocks:
         self._held[session] = handle
 
     def is_held(self, session: str) -> bool:
-        """Whether any program is writing the session, or nobody can tell. Raises OSError."""
+        """Whether any program is writing the session, or that is unknown. Raises OSError."""
         try:
             handle = os.open(self._file(session), os.O_RDWR)
         except FileNotFoundError:

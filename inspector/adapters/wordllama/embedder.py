@@ -78,7 +78,7 @@ class WordLlamaEmbedder:
         return tokenizer
 
 
-_HINT = "Install the package `wordllama` again."
+_HINT = "Reinstall the package `wordllama`."
 
 
 def _unit(rows: "NDArray[np.float16]") -> "NDArray[np.float32]":

@@ -10,8 +10,8 @@ from widgets import plain, visible
 
 _VALUE_LIMIT = 2000
 _TRUSTING = (
-    "Nobody checks the claim. After “trust its claims” you are not asked in this session about anything that "
-    "{} says only reads."
+    "Toolsight cannot verify the claim. “trust its claims” runs any tool that {} marks as read-only without "
+    "asking for the rest of this session."
 )
 
 
@@ -22,7 +22,7 @@ def trusting(server: str) -> Content:
 
 def approval_body(request: ApprovalRequest) -> Content:
     """Return the reason for asking, every argument on its own line, and what changed in the definition."""
-    lines = [Content.assemble((f"Asked because {request.why}.", "$text-warning")), Content("")]
+    lines = [Content.assemble((f"{request.why[:1].upper()}{request.why[1:]}.", "$text-warning")), Content("")]
     for name, value in request.arguments.items():
         text = value if isinstance(value, str) else compact(value)
         lines.append(
@@ -35,6 +35,6 @@ def approval_body(request: ApprovalRequest) -> Content:
     if request.offers_trust:
         lines += [Content(""), trusting(request.tool.server)]
     if request.changes:
-        lines += [Content(""), Content.styled("Changed since you were asked", "$text-warning")]
+        lines += [Content(""), Content.styled("Changed since you were last asked", "$text-warning")]
         lines += change_lines(request.changes)
     return Content("\n").join(lines)

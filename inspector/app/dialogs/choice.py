@@ -165,7 +165,7 @@ class ModelDialog(NamedDialog):
 class MilestoneDialog(NamedDialog):
     """Marks a milestone as reached; tools may wait for it."""
 
-    hint = "the milestone that is reached"
+    hint = "milestone reached"
 
     def __init__(self, context: Context) -> None:
         session = context.session

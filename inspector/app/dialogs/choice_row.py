@@ -16,17 +16,17 @@ from widgets import Column, Record, visible
 COLUMNS = (Column("mark", width=1), Column("name", weight=3, shorten="middle"), Column("size", align="right"))
 _OLLAMA = "ollama/"
 _MODELS = (
-    ("demo/planner", "rules instead of an LLM, no key: for trying things out"),
+    ("demo/planner", "rules instead of an LLM; no key needed, good for a first try"),
     ("openai/gpt-5", "needs OPENAI_API_KEY"),
     ("anthropic/claude-sonnet-4-5", "needs ANTHROPIC_API_KEY"),
     ("openrouter/auto", "needs OPENROUTER_API_KEY"),
-    ("ollama/qwen3", "a local model, no key; ollama must be running"),
+    ("ollama/qwen3", "local model, no key needed; start ollama first"),
 )
 
 
 def toolset_rows(toolsets: Mapping[str, Toolset], current: str, all_key: str) -> tuple[Record, ...]:
     """Return all tools first, then every toolset; the current one is marked."""
-    everything = _row(all_key, "every tool of every server", not current)
+    everything = _row(all_key, "every tool on every server", not current)
     return (
         everything,
         *(
@@ -64,7 +64,7 @@ def viewer_rows(viewers: Sequence[tuple[str, str]], current: tuple[str, str]) ->
     """Return a row for each, by its number."""
     rows = []
     for number, (user, expert) in enumerate(viewers):
-        name, what = (viewer(user, expert), "") if user else ("administrator", "every tool of every server")
+        name, what = (viewer(user, expert), "") if user else ("administrator", "every tool on every server")
         row = _row(name, what, (user, expert) == current)
         rows.append(replace(row, key=str(number)))
     return tuple(rows)
@@ -74,8 +74,8 @@ def looked_for(servers: Sequence[str], found: Sequence[LocalModel], *, done: boo
     """Return what became of the question for local model servers."""
     if found:
         names = ", ".join(dict.fromkeys(model.server for model in found))
-        return f"{count(len(found), 'local model')} of {names}: no key needed"
-    told = "No local model server answers" if done else "Asking local model servers"
+        return f"{count(len(found), 'local model')} from {names}, no key needed"
+    told = "No local model server answered" if done else "Looking for local model servers"
     return f"{told}: {', '.join(servers)}"
 
 
@@ -90,7 +90,7 @@ def milestone_rows(preconditions: Mapping[str, Sequence[str]], reached: Sequence
         for name in milestones_in(texts):
             waiting.setdefault(name, []).append(pattern)
     return tuple(
-        _row(name, f"for {', '.join(patterns)}" if patterns else "no tool waits for it", name in reached)
+        _row(name, f"needed by {', '.join(patterns)}" if patterns else "no tool needs it", name in reached)
         for name, patterns in waiting.items()
     )
 

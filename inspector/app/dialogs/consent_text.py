@@ -18,7 +18,7 @@ def consent_body(source: str, servers: tuple[ServerConsent, ...]) -> Content:
     started = sum(not server.named for server in servers)
     does = [f"start {count(started, 'server')}"] if started else []
     does += ["execute a Python file"] if any(server.executes for server in servers) else []
-    does += ["use what its settings name"] if not does else []
+    does += ["use files or models from its settings"] if not does else []
     what = f"would {' and '.join(does)}"
     head = Content.assemble(
         plain(source, newlines=False, exact=True).stylize("bold"), f"\n{what} with your permissions:"

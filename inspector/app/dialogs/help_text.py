@@ -5,23 +5,23 @@ from textual.content import Content
 from inspector.app.command import COMMANDS, shown_keys
 
 _IN_LISTS = (
-    ("j k g G", "down, up, first, last; the arrows, home and end do the same"),
+    ("j k g G", "down, up, first, last; arrows, home and end work too"),
     ("/", "filter"),
     ("enter", "open"),
-    ("w", "why a search finds the tool, or not"),
-    ("e", "edit the tool, and see what that changes"),
-    ("l", "load the tool for the model, or unload it"),
+    ("w", "why a search does or does not find the tool"),
+    ("e", "edit the tool and see the effect"),
+    ("l", "load or unload the tool for the model"),
     ("y", "copy the row"),
     ("x", "export"),
-    ("r", "do it again: measure, run, race, connect"),
-    ("esc q", "one level back; in an input, to the list beside it"),
+    ("r", "run again: measure, race, reconnect"),
+    ("esc q", "go back one level; from an input, to its list"),
 )
 _KEY_WIDTH = 10
 
 
 def help_text(lines: tuple[str, ...]) -> Content:
     """Return the page's own lines, then the commands, then the keys of every list."""
-    page = [Content(line) for line in lines] or [Content("There is no help for this page.")]
+    page = [Content(line) for line in lines] or [Content("No help for this page.")]
     commands = [
         _row(shown_keys(command) or "ctrl+p", f"{command.title}: {command.help}") for command in COMMANDS
     ]
@@ -31,7 +31,7 @@ def help_text(lines: tuple[str, ...]) -> Content:
         Content(""),
         Content.styled("Everywhere", "bold"),
         *commands,
-        _row("ctrl+p", "find any page, command, tool, server, session or setting by its name"),
+        _row("ctrl+p", "find any page, command, tool, server, session or setting by name"),
         Content(""),
         Content.styled("In every list", "bold"),
         *lists,

@@ -19,7 +19,7 @@ _LABEL_WIDTH = 9
 _END, _KEEP = "end", "keep"
 _CHOICES = (
     Choice("", "end them", _END),
-    Choice("", "leave them for good", _KEEP),
+    Choice("", "leave them running", _KEEP),
     Choice("", "not now", "no"),
 )
 
@@ -29,10 +29,10 @@ async def ask_about_leftovers(app: "App[None]", leftovers: Leftovers) -> None:
     found = await asyncio.to_thread(leftovers.find)
     if not found:
         return
-    dialog = GuardedConfirm("Still running from an earlier run", leftover_body(found), _CHOICES)
+    dialog = GuardedConfirm("Left running by an earlier session", leftover_body(found), _CHOICES)
     answer = await app.push_screen_wait(dialog)
     if answer == _END:
-        app.notify(f"Ending what {count(len(found), 'server')} left …", markup=False)
+        app.notify(f"Ending processes left behind by {count(len(found), 'server')} …", markup=False)
         left = await asyncio.to_thread(leftovers.end, found)
         app.notify(ended_text(left, found), severity="warning" if left else "information", markup=False)
     elif answer == _KEEP:
@@ -41,12 +41,14 @@ async def ask_about_leftovers(app: "App[None]", leftovers: Leftovers) -> None:
 
 def leftover_body(found: Sequence[Leftover]) -> Content:
     """Each server with its command, when it was started, and the processes that would be ended."""
-    head = Content("Toolsight was killed, or they left their server. Ending sends SIGTERM, then SIGKILL.")
+    head = Content(
+        "Toolsight was killed, or they outlived their server. “end them” sends SIGTERM, then SIGKILL."
+    )
     return Content("\n\n").join([head, *map(_leftover, found)])
 
 
 def _leftover(leftover: Leftover) -> Content:
-    pids = ", ".join(map(str, leftover.pids)) + "  (left its server)" * leftover.detached
+    pids = ", ".join(map(str, leftover.pids)) + "  (detached from its server)" * leftover.detached
     facts = (
         ("command", leftover.command),
         ("started", since_text(leftover)),

@@ -29,7 +29,7 @@ class PathDialog(ModalScreen[str | None]):
         with Vertical(id="path-box") as box:
             box.border_title = self._title
             box.border_subtitle = f"enter {self._verb}, esc closes"
-            yield PlainInput(self._suggested, placeholder="a file or a folder", id="path")
+            yield PlainInput(self._suggested, placeholder="file or folder", id="path")
             yield Static(plain(self._note), id="path-note", markup=False)
 
     @on(PlainInput.Submitted)

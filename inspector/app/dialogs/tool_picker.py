@@ -35,8 +35,8 @@ class ToolPicker(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="picker") as box:
             box.border_title = self._title
-            box.border_subtitle = "type to filter, enter takes the first, ↓ goes to the list, esc closes"
-            yield PlainInput(placeholder="a tool's name", id="picker-name")
+            box.border_subtitle = "type to filter, enter picks the first, ↓ goes to the list, esc closes"
+            yield PlainInput(placeholder="tool name", id="picker-name")
             yield RecordList(_COLUMNS, self._rows, empty=_EMPTY, filterable=False, id="picker-tools")
 
     @on(PlainInput.Changed, "#picker-name")

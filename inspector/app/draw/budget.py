@@ -86,8 +86,10 @@ def no_budget(session: SessionState, otherwise: str) -> Content:
     """Return why nothing is known of the next request; `otherwise` is said if nothing is missing."""
     if not session.uncounted:
         return Content(otherwise)
-    told = f"The transcript does not hold the definitions of {count(session.uncounted, 'tool')}: "
-    return Content.styled(f"{told}they count as 0 tokens. What was reported is right.", "$text-warning")
+    told = f"The transcript lacks the definitions of {count(session.uncounted, 'tool')}, so "
+    return Content.styled(
+        f"{told}they count as 0 tokens. The provider's numbers are correct.", "$text-warning"
+    )
 
 
 def two_bars(session: SessionState, width: int) -> Content:
@@ -169,7 +171,7 @@ def _lasting(session: SessionState, budget: Budget) -> Content:
     left = turns_left(budget, growth)
     if left is None:
         return fact("window", "not filling", "no growth")
-    return fact("window full in", count(left, "call"), f"+{tokens(round(growth))} a call")
+    return fact("window full in", count(left, "call"), f"+{tokens(round(growth))} per call")
 
 
 def mean_growth(session: SessionState) -> float | None:

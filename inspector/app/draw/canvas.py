@@ -20,7 +20,7 @@ class Canvas(Static):
         self.redraw()
 
     def watch_virtual_size(self) -> None:
-        """Draw also where Textual gives a size and does not tell it, as on a page that is shown again."""
+        """Draw too when Textual sets a size without an event, as on a page shown again."""
         self.call_later(self.redraw)
 
     def redraw(self) -> None:

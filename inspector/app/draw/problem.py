@@ -35,7 +35,7 @@ def problem_lines(problems: Sequence[SettingProblem], most: int) -> list[Content
     """Return a line per problem, at most so many, and how many more there are."""
     lines = [problem_line(problem) for problem in problems[:most]]
     if len(problems) > most:
-        lines.append(Content(f"… {count(len(problems) - most, 'more problem')} of the settings"))
+        lines.append(Content(f"… {count(len(problems) - most, 'more problem')} in the settings"))
     return lines
 
 

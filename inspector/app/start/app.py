@@ -23,7 +23,7 @@ COLUMNS = (
     Column("servers", weight=3, min_width=12, hide_below=70),
     Column("known", width=26, align="right", hide_below=100),
 )
-_NOTHING_TYPED = "There is nothing to open yet: type how your server is started."
+_NOTHING_TYPED = "Nothing to open yet. Type the command that starts your server."
 _HINT = "↑ ↓ choose   enter opens   esc leaves"
 
 
@@ -58,7 +58,9 @@ class StartApp(TerminalApp[Opens]):
         self._ways: dict[str, Way] = {}
 
     def compose(self) -> ComposeResult:
-        about = "see what tools an LLM agent sees, what they cost, and why a search finds them or not"
+        about = (
+            "see which tools an LLM agent sees, what they cost, and why a search does or does not find them"
+        )
         yield Static(Content.assemble(("Toolsight   ", "bold $primary"), (about, MUTED)), id="about")
         yield PlainInput(
             placeholder="python server.py, npx -y @scope/server, https://host/mcp, tools.json …", id="typed"
@@ -102,7 +104,7 @@ class StartApp(TerminalApp[Opens]):
         try:
             words = tuple(shlex.split(event.value))
         except ValueError as error:
-            self._refuse(f"A quote is not closed ({error}).")
+            self._refuse(f"Unclosed quote ({error}).")
             return
         if not words:
             self._refuse(_NOTHING_TYPED)

@@ -1,5 +1,6 @@
 """`toolsight access`: who may see which tools, for whoever may know all of it."""
 
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -23,21 +24,26 @@ Work = Callable[[Workbench, AccessPolicy], None]
 @click.command()
 @click.argument("name", default="", metavar="[USER]")
 @click.argument("tool", default="", metavar="[TOOL]")
-@click.option("--compare", "other", default="", metavar="USER", help="The tools only one of the two sees.")
+@click.option(
+    "--compare", "other", default="", metavar="USER", help="Show the tools only one of the two sees."
+)
 @shared
 @json_option
 def access(name: str, tool: str, other: str, as_json: bool, **values: Any) -> None:
     """Show who may see which tools, and why.
 
-    Lists every user, all tools of USER, or why USER may see TOOL or not. It names everything, so it is for
-    administrators. The exit code is 2 if a pattern of the policy matches no tool.
+    Lists every user, all of USER's tools, or why USER may or may not see TOOL. It shows everything, so it is
+    for administrators. The exit code is 2 if a pattern in the policy matches no tool.
 
     \b
     toolsight access ada shop:list_orders --policy policy.yaml --config .mcp.json
     """
     if other and (tool or not name):
-        raise click.UsageError("--compare needs one USER, and no TOOL")
+        raise click.UsageError("--compare needs one USER and no TOOL")
     chosen = options(**values)
+    if chosen.user:
+        hint = f"`toolsight access {shlex.quote(chosen.user)}` lists that user's tools."
+        raise ConfigError("this command is the administrator's and takes no --user", hint=hint)
     work: Callable[[Workbench, AccessPolicy, str, bool], None]
     if other:
         work = partial(_compare, name, other)
@@ -116,8 +122,8 @@ def _as_administrator(chosen: Options, work: Work) -> None:
     async def worked(bench: Workbench) -> None:
         policy = bench.access.policy
         if policy is None:
-            hint = "Name it with --policy FILE, or with access.policy in the settings."
-            raise ConfigError("there is no policy: everybody may see everything", hint=hint)
+            hint = "Give one with --policy FILE or the setting access.policy."
+            raise ConfigError("there is no policy: everyone may see everything", hint=hint)
         await bench.see_as("")
         await bench.wait_connected()
         work(bench, policy)

@@ -18,15 +18,15 @@ _LAST = 50
 
 @click.command()
 @click.option(
-    "--last", type=click.IntRange(min=1), default=_LAST, show_default=True, help="The N newest sessions."
+    "--last", type=click.IntRange(min=1), default=_LAST, show_default=True, help="Only the N newest sessions."
 )
 @json_option
 @database
 def agents(last: int, as_json: bool, database: Path | None) -> None:
-    """Sum up what imported agents did with each server.
+    """Summarize how agents used each server.
 
-    Tools known, loaded, called, never called and missed, with tokens; money is what the reported tokens cost
-    at list prices. `toolsight sessions import` imports sessions.
+    Counts the tools that were known, loaded, called, never called and missed, with their tokens. Costs are
+    list prices for the tokens that providers reported. Import sessions with `toolsight sessions import`.
 
     \b
     toolsight sessions agents --last 20
@@ -34,7 +34,7 @@ def agents(last: int, as_json: bool, database: Path | None) -> None:
     options = Options(database=database)
     stored = [one.id for one in open_store(options).sessions() if one.agent][:last]
     if not stored and not as_json:
-        say("No session of an agent has been imported yet. `toolsight sessions import --agent NAME` does it.")
+        say("No agent sessions imported yet. Import some with `toolsight sessions import --agent NAME`.")
         return
     library, progress = MachineLibrary(options), Progress(SystemClock())
     found = []

@@ -42,7 +42,7 @@ def follow(path: Path, options: Options, *, as_json: bool) -> None:
     run = Importer(open_store(options), cache(bulk_counter_for)).follow(
         file=path.name, at=changed_at(path), agent=str(transcript.format)
     )
-    say(f"following {path}; Ctrl+C ends it", err=True)
+    say(f"following {path}; press Ctrl+C to stop", err=True)
     complete = False
     try:
         with cancellation() as stopped:

@@ -30,12 +30,14 @@ _LISTED = 20
     "agents",
     multiple=True,
     type=click.Choice(list(AGENT_FOLDERS)),
-    help=f"Look where this agent keeps its transcripts: {', '.join(AGENT_FOLDERS.values())}. "
-    "Says what is there and asks before any file is opened. May be repeated.",
+    help=f"Import this agent's transcripts, from {' or '.join(AGENT_FOLDERS.values())}. "
+    "Shows what it found and asks before opening any file. May be repeated.",
 )
-@click.option("--yes", is_flag=True, help="With --agent: do not ask.")
-@click.option("--last", type=click.IntRange(min=1), help="Only the N newest transcripts.")
-@click.option("--follow", "follows", is_flag=True, help="Follow the newest one as it grows, until Ctrl+C.")
+@click.option("--yes", is_flag=True, help="With --agent: import without asking.")
+@click.option("--last", type=click.IntRange(min=1), help="Import only the N newest transcripts.")
+@click.option(
+    "--follow", "follows", is_flag=True, help="Follow the newest transcript as it grows, until Ctrl+C."
+)
 @json_option
 @database
 def import_sessions(
@@ -49,15 +51,15 @@ def import_sessions(
 ) -> None:
     """Import transcripts of real agents as sessions.
 
-    Each PATH is a transcript, or a folder of them. Nothing is imported twice; what was added to a transcript
-    since is. Files are only read, nothing leaves this machine, and what looks like a secret is redacted
-    before anything is stored.
+    Each PATH is a transcript or a folder of transcripts. Importing again adds only what is new. Files are
+    only read, nothing leaves this machine, and anything that looks like a secret is redacted before it is
+    stored.
 
     \b
     toolsight sessions import --agent claude-code
     """
     if not paths and not agents:
-        raise click.UsageError("Name transcripts or folders, or an agent with --agent.")
+        raise click.UsageError("Pass transcripts or folders, or choose an agent with --agent.")
     chosen = [*paths, *_allowed(agents, yes=yes)]
     options = Options(database=database)
     if follows:
@@ -71,7 +73,7 @@ def import_sessions(
         progress.clear()
     say_json(report_json(report)) if as_json else _say(report)
     if not report.imported.is_complete:
-        say("cancelled: import the same again to go on", err=True)
+        say("cancelled: run the same command to continue", err=True)
         sys.exit(Exit.INTERRUPTED)
 
 
@@ -86,13 +88,13 @@ def _allowed(agents: Sequence[str], *, yes: bool) -> list[str]:
     for one in found:
         if not one.files:
             raise ConfigError(
-                f"{one.agent} has no transcripts in {one.folder}", hint="Name the file or folder instead."
+                f"{one.agent} has no transcripts in {one.folder}", hint="Pass the file or folder instead."
             )
         say(f"{one.agent}: {count(one.files, 'file')}, {byte_size(one.bytes)} in {one.folder}", err=True)
         if not yes and not _ask():
             raise ConfigError(
-                f"the transcripts of {one.agent} were not opened",
-                hint="Say yes in a terminal, or add --yes. --last N takes only the newest.",
+                f"{one.agent} transcripts were not opened",
+                hint="Run the command in a terminal to confirm, or add --yes. --last N limits the import.",
             )
     return [str(agent_folder(one.agent)) for one in found]
 
@@ -109,14 +111,14 @@ def _say(report: ImportReport) -> None:
     sessions = len({session.id for session in done.sessions})
     unchanged = sum(not session.added for session in done.sessions)
     say(f"{count(report.transcripts, 'transcript')}, {count(done.tally.records, 'record')}")
-    kinds = f"{done.new:,} new, {done.grown:,} longer than before, {unchanged:,} imported already"
+    kinds = f"{done.new:,} new, {done.grown:,} updated, {unchanged:,} unchanged"
     say(f"{count(sessions, 'session')}: {kinds}; {count(done.added, 'event')} stored")
     for what, kinds_of in (("not understood", done.tally.unknown), ("malformed", done.tally.malformed)):
         if kinds_of:
             told = ", ".join(f"{number:,} {kind}" for kind, number in kinds_of.most_common())
             say(f"{what}: {count(kinds_of.total(), 'record')} ({told})")
     if done.held:
-        say(f"{count(len(done.held), 'session')} left to the program that is writing it")
+        say(f"skipped {count(len(done.held), 'session')} that another program is writing")
     for path, reason in report.skipped:
         say(f"skipped {path}: {reason}", err=True)
     new = [session for session in done.sessions if session.added]
@@ -127,7 +129,9 @@ def _say(report: ImportReport) -> None:
         say_table(headers, rows, right=frozenset({2, 3}), whole=frozenset({0}))
     if len(new) > _LISTED:
         say(f"and {count(len(new) - _LISTED, 'older session')}")
-    say("`toolsight sessions agents` sums up what they did; `toolsight sessions show SESSION` shows one.")
+    say(
+        "Summarize them with `toolsight sessions agents`, or show one with `toolsight sessions show SESSION`."
+    )
 
 
 def report_json(report: ImportReport) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class MachineLibrary:
             before += size
         if files and len(report.skipped) == len(files):
             path, reason = report.skipped[0]
-            raise ConfigError(f"no transcript could be read; {path}: {reason}", hint=_HINT)
+            raise ConfigError(f"none of the transcripts could be read; {path}: {reason}", hint=_HINT)
         report.imported.is_complete = report.imported.is_complete and not stopped()
         return report
 
@@ -110,7 +110,7 @@ class MachineLibrary:
         return len(cases)
 
 
-_HINT = "docs/papers/transcripts.md says which files of which agents Toolsight reads."
+_HINT = "docs/papers/transcripts.md lists the agents and files that Toolsight reads."
 
 
 def looked_at(agent: str) -> Found:
@@ -132,7 +132,7 @@ def transcripts(paths: Sequence[str], last: int | None = None) -> list[Path]:
     named = (Path(path).expanduser() for path in paths)
     found = list(dict.fromkeys(file for path in named for file in find_transcripts(path)))
     if not found:
-        raise ConfigError(f"there are no transcripts in {', '.join(paths)}", hint=_HINT)
+        raise ConfigError(f"no transcripts found in {', '.join(paths)}", hint=_HINT)
     ordered = by_age(found)
     return ordered if last is None else ordered[-last:]
 

@@ -17,12 +17,12 @@ _SERVER_COLUMNS = (
 def say_report(report: AgentReport) -> None:
     """Print the report."""
     agents = Counter(session.agent for session in report.sessions)
-    told = ", ".join(f"{number:,} of {agent}" for agent, number in agents.most_common())
+    told = ", ".join(f"{number:,} from {agent}" for agent, number in agents.most_common())
     say(f"{count(len(report.sessions), 'session')} ({told})")
     say(reported_line(report))
     say()
     say_table(_SERVER_COLUMNS, map(_row, report.servers), right=frozenset(range(1, 10)), whole=frozenset({0}))
-    say("tokens: definitions over all model calls, counted where the transcript holds them; - where not")
+    say("tokens: definitions, summed over all model calls; - if the transcript does not contain them")
     _say_misses(report)
     _say_rewrites(report)
     if report.suggestions:
@@ -35,21 +35,21 @@ def reported_line(report: AgentReport) -> str:
     """What the providers reported, and what it costs at list prices."""
     reported = report.reported
     if not reported.calls:
-        return "reported by the providers: nothing"
+        return "the providers reported no tokens"
     known = f"{tokens(reported.input)} input ({tokens(reported.read)} read from the cache"
     known += f", {tokens(reported.written)} written to it), {tokens(reported.output)} output"
     calls = count(reported.calls, "model call")
     if not reported.priced:
-        return f"reported over {calls}: {known}; no price is known"
-    share = "" if reported.priced == reported.calls else f" for {reported.priced:,} of them"
-    return f"reported over {calls}: {known}; {money(reported.dollars)} at list prices{share}"
+        return f"reported for {calls}: {known}; no price is known"
+    share = "" if reported.priced == reported.calls else f" for {reported.priced:,} of the calls"
+    return f"reported for {calls}: {known}; {money(reported.dollars)} at list prices{share}"
 
 
 def _row(total: ServerTotal) -> tuple[str, ...]:
     trouble = [f"{total.logins:,}x login" if total.logins else ""]
     trouble += [f"{total.failed - total.logins:,}x failed" if total.failed > total.logins else ""]
     return (
-        f"{total.server} (its own tools)" if total.is_own else total.server,
+        f"{total.server} (built-in tools)" if total.is_own else total.server,
         f"{total.sessions:,}",
         f"{len(total.known):,}",
         f"{len(total.deferred):,}",
@@ -72,7 +72,7 @@ def _say_misses(report: AgentReport) -> None:
         ]
         say_table(("missed", "sessions", "searched for"), rows, right=frozenset({0, 1}))
         if len(report.backlog) > _MISSES:
-            say(f"and {len(report.backlog) - _MISSES:,} more, see --json")
+            say(f"and {len(report.backlog) - _MISSES:,} more; see --json")
 
 
 def _say_rewrites(report: AgentReport) -> None:
@@ -83,7 +83,7 @@ def _say_rewrites(report: AgentReport) -> None:
         (str(cause), f"{total.count:,}", tokens(total.tokens))
         for cause, total in sorted(report.rewrites.items(), key=lambda pair: -pair[1].tokens)
     ]
-    say_table(("probably because", "times", "tokens"), rows, right=frozenset({1, 2}))
+    say_table(("probable cause", "times", "tokens"), rows, right=frozenset({1, 2}))
 
 
 def report_json(report: AgentReport) -> dict[str, Any]:

@@ -14,23 +14,23 @@ from inspector.domain.number import count
 
 @click.command()
 @click.argument("sessions", nargs=-1, required=True, metavar="SESSION...")
-@click.option("--out", required=True, metavar="FILE", help="The file to write or to add to.")
+@click.option("--out", required=True, metavar="FILE", help="File to create or append to.")
 @database
 def requests(sessions: tuple[str, ...], out: str, database: Path | None) -> None:
     """Turn what agents searched for into labelled requests.
 
-    A search is labelled with the tools it found that were called later in the same turn. The agent need not
-    have been right, so review them. Requests that FILE already has are not added again.
+    Each search is labelled with the tools it found that the agent then called in the same turn. The agent
+    may have been wrong, so review the labels. Requests already in FILE are skipped.
 
     \b
     toolsight sessions requests SESSION --out requests.jsonl
     """
     added = MachineLibrary(Options(database=database)).write_requests(sessions, out)
     if not added:
-        say("nothing to add: no other search led to a call of a tool that it found")
+        say("nothing to add: no other search led to a call to a tool it found")
         return
-    say(f"{count(added, 'request')} added to {out}")
-    say(f"`toolsight bench --data {out}` measures rankers on them, with the same servers.")
+    say(f"added {count(added, 'request')} to {out}")
+    say(f"Measure rankers on them with `toolsight bench --data {out}` and the same servers.")
 
 
 @click.command()
@@ -39,7 +39,7 @@ def requests(sessions: tuple[str, ...], out: str, database: Path | None) -> None
 def forget(sessions: tuple[str, ...], database: Path | None) -> None:
     """Delete each SESSION with all its events.
 
-    An imported one can be imported again.
+    You can import an imported session again.
 
     \b
     toolsight sessions forget SESSION
@@ -50,5 +50,5 @@ def forget(sessions: tuple[str, ...], database: Path | None) -> None:
     if kept:
         raise StoreError(
             f"not deleted: {', '.join(kept)}",
-            hint="`toolsight sessions` lists the sessions; one that is being written stays.",
+            hint="`toolsight sessions` lists the sessions. Sessions still being recorded cannot be deleted.",
         )

@@ -41,12 +41,12 @@ def _share(_context: click.Context, _parameter: click.Parameter, text: str) -> f
 
 @click.command()
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
-@click.option("--svg", type=_Path, metavar="FILE", help="Also draw a slide to this file.")
+@click.option("--svg", type=_Path, metavar="FILE", help="Also write a slide to this file.")
 @click.option(
     "--baseline",
     type=_Path,
     metavar="FILE",
-    help="Compare with an earlier --json output; exit code 3 if a configuration grew.",
+    help="Compare with an earlier --json output; exit with 3 if a configuration grew.",
 )
 @click.option(
     "--max-increase",
@@ -54,7 +54,7 @@ def _share(_context: click.Context, _parameter: click.Parameter, text: str) -> f
     show_default=True,
     metavar="PERCENT",
     callback=_share,
-    help="With --baseline: the token growth that is allowed.",
+    help="With --baseline: the token growth to allow.",
 )
 @assuming
 @shared
@@ -69,10 +69,10 @@ def audit(
 ) -> None:
     """Measure the servers of every MCP client on this machine.
 
-    It reads the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI and
-    Toolsight, or --config, and changes none. A server is started only with your consent, and only once even
-    if several clients have it. Without consent, its tools are measured as of its last connection, if there
-    was one. Money is that of a whole session with its searches, as in `toolsight cost`.
+    Reads the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI and
+    Toolsight, or --config, and changes none of them. A server starts only with your consent, and only once
+    even if several clients use it. Without consent, Toolsight measures the tools from the last connection,
+    if there was one. Costs cover a whole session with its searches, as in `toolsight cost`.
 
     \b
     toolsight audit --baseline audit.json --max-increase 5%
@@ -118,8 +118,8 @@ def _compared(audit: Audit, previous: tuple[dict[Key, Tokens], str]) -> Sequence
         for change in moved:
             say(f"{'gone' if change.after is None else 'not compared'}: {', '.join(change.key)}", err=True)
         raise ConfigError(
-            "nothing measured now is in the baseline",
-            hint="Use the same files, and add --approve if servers must be started.",
+            "the baseline has nothing in common with this audit",
+            hint="Use the same files, and add --approve if servers have to start.",
         )
     return moved
 

@@ -32,11 +32,11 @@ def _remarks(change: Change) -> Iterator[str]:
     if change.before is None:
         yield f"new: {name}, {count(change.after or 0, 'token')}"
     elif change.after is None:
-        yield f"gone: {name}, {count(change.before, 'token')} before"
+        yield f"gone: {name}, was {count(change.before, 'token')}"
     elif not change.is_compared:
-        yield f"not compared: {name}, because no server was measured both times"
+        yield f"not compared: {name} (no server was measured both times)"
     elif change.skipped:
-        yield f"not compared: {', '.join(change.skipped)} of {name}, because not measured both times"
+        yield f"not compared: {', '.join(change.skipped)} in {name} (not measured both times)"
 
 
 def _grown(change: Change) -> Iterator[tuple[str, str, str, str]]:

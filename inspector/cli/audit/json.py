@@ -32,7 +32,7 @@ def audit_json(audit: Audit, moved: Sequence[Change] | None, limit: float) -> di
 def stored_totals(value: object) -> tuple[dict[Key, Tokens], str]:
     """The tokens and the tokenizer of a parsed `audit_json`. Raises ValueError for anything else."""
     if not isinstance(value, dict) or value.get("version") not in _READ:
-        raise ValueError(f"expected an audit of version {VERSION}")
+        raise ValueError(f"expected audit version {VERSION}")
     try:
         tokenizer = str(value["tokenizer"]["name"])
         return {_key(one): dict(map(_tokens, one["servers"])) for one in value["configurations"]}, tokenizer
@@ -47,7 +47,7 @@ def _key(one: dict[str, Any]) -> Key:
 def _tokens(server: dict[str, Any]) -> tuple[str, int | None]:
     tokens = server["tokens"]
     if tokens is not None and (isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0):
-        raise ValueError(f"{tokens!r} is not a number of tokens")
+        raise ValueError(f"{tokens!r} is not a token count")
     return str(server["name"]), tokens
 
 

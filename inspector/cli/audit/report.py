@@ -86,7 +86,7 @@ def audit_markdown(audit: Audit) -> str:
     overview = Section("sums", "All configurations", "", "", (sums,))
     each = tuple(_section(one, audit.basis) for one in audit.configurations)
     sections = each if len(each) == 1 else (overview, *each)
-    return markdown(Report("What the tools of MCP clients cost", tuple(map(_inline, notes)), sections))
+    return markdown(Report("What MCP clients' tools cost", tuple(map(_inline, notes)), sections))
 
 
 def _section(one: ConfigurationAudit, basis: Basis) -> Section:
@@ -160,27 +160,27 @@ def _prices(session: PricedSession | None) -> tuple[str, str, str]:
 def basis_lines(basis: Basis) -> Iterator[str]:
     """The tokenizer, the window and the prices that the counts are based on."""
     yield (
-        f"Tokens by {basis.tokenizer.label}, compact JSON, against a window of {tokens(basis.window)} "
+        f"Tokens counted with {basis.tokenizer.label}, compact JSON; window {tokens(basis.window)} "
         f"({basis.model}). chars/4 is a rule of thumb, shown with its error."
     )
     yield (
-        "The first call has every tool deferred and nothing found yet; each search adds to it, so money is "
-        "that of a whole session with its searches. `toolsight cost` has every delivery and assumption."
+        "On the first call, every tool is deferred. Searches add tokens, so costs cover a whole session with "
+        "its searches. `toolsight cost` shows every loading strategy and assumption."
     )
     yield _assumptions_line(basis.assumed)
     yield _price_line(basis)
 
 
 def _assumptions_line(assumed: Assumptions) -> str:
-    return f"Assumed: {count(assumed.calls, 'model call')}, {assumed.text}; options change it."
+    return f"Assumed: {count(assumed.calls, 'model call')}, {assumed.text}; change this with options."
 
 
 def _price_line(basis: Basis) -> str:
     prices = basis.prices
     if prices is None:
-        return "No price is known: name a model with --model or --set budget.priced_as=MODEL."
+        return "No price is known. Choose a model with --model or --set budget.priced_as=MODEL."
     source = ", ".join(part for part in (prices.source, prices.date) if part)
-    return f"US dollars at the prices of {prices.model} ({source}); prompt cache: {terms_text(basis.terms)}."
+    return f"US dollars at {prices.model} prices ({source}); prompt cache: {terms_text(basis.terms)}."
 
 
 def _rows(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:

@@ -140,8 +140,8 @@ def _refuse(options: Options, candidates: Sequence[ClientFile], found: _Found) -
     for broken in found.unreadable:
         say(f"not read: {broken.error.message}", err=True)
     looked = "".join(f"\n  {file.client}: {file.path}" for file in candidates)
-    hint = f"Name a file with --config, or run `toolsight demo`. Looked for:{looked}"
-    raise ConfigError("no MCP client on this machine has a server that can be audited", hint=hint)
+    hint = f"Pass a file with --config, or try `toolsight demo`. Looked for:{looked}"
+    raise ConfigError("no MCP client on this machine has a server to audit", hint=hint)
 
 
 def _readings(

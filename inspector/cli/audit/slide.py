@@ -22,7 +22,7 @@ def slide(audit: Audit) -> str:
     measured = sorted((one for one in audit.configurations if one.measured), key=lambda one: -one.tokens)
     rows = measured[:_MOST_ROWS]
     parts = [
-        _text(_MARGIN, 92, "What the tools of MCP clients cost", 40, weight=700),
+        _text(_MARGIN, 92, "What MCP clients' tools cost", 40, weight=700),
         _text(_MARGIN, 134, _subtitle(audit, measured), 20, svg.DIM),
         *_legend(),
         *_bars(rows),
@@ -42,7 +42,7 @@ def _subtitle(audit: Audit, measured: Sequence[ConfigurationAudit]) -> str:
     what = (
         f"{count(len(measured), 'configuration')}, {count(servers, 'server')}{left}, {count(tools, 'tool')}"
     )
-    return f"{what}: tokens of definitions in a model call"
+    return f"{what}: definition tokens per model call"
 
 
 def _legend() -> Iterator[str]:
@@ -50,7 +50,7 @@ def _legend() -> Iterator[str]:
         yield _box(_MARGIN + number * 12, 156, 10, 14, _COLORS[number])
     yield _text(_MARGIN + 44, 168, "every tool bound, by server", 15, svg.DIM)
     yield _box(_MARGIN + 290, 156, 34, 14, svg.GOOD)
-    yield _text(_MARGIN + 334, 168, "every tool deferred: the first call, before any search", 15, svg.DIM)
+    yield _text(_MARGIN + 334, 168, "every tool deferred: first call, before any search", 15, svg.DIM)
 
 
 def _bars(rows: Sequence[ConfigurationAudit]) -> Iterator[str]:

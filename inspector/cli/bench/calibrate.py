@@ -48,17 +48,17 @@ _ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
 @click.option(
     "--embedding-model",
     default="",
-    help="packaged, or any fastembed model; by default the configuration's.",
+    help="packaged, or any fastembed model. Default: the configuration's model.",
 )
 @as_json
 @shared
 def calibrate(ranker: str, data: Path | None, embedding_model: str, as_json: bool, **values: Any) -> None:
-    """Find the confidence from which a search should answer.
+    """Find the confidence threshold for search answers.
 
-    For hybrid, thresholds are confidences and requests are counted: those with a right tool in the first
-    five. Above one threshold the answer is “found”, above a lower one “closest”, below that “nothing”. For
-    dense, the threshold is a cosine and tools are counted: those in the first ten. For iso, too: it is the
-    threshold of the per-turn gate. The ranker three-tier uses the threshold of dense.
+    For hybrid, thresholds are confidences, and a request counts if a right tool is in the top five. Above
+    one threshold the answer is “found”, above a lower one “closest”, and below both “nothing”. For dense and
+    iso, thresholds are cosines, and every tool in the top ten counts. The per-turn gate uses the threshold
+    for iso; the ranker three-tier uses the one for dense.
 
     \b
     toolsight bench calibrate --data requests.jsonl --config .mcp.json
@@ -114,7 +114,7 @@ def text_calibration(calibration: Calibration, now: float) -> list[str]:
     kind = "confidence" if is_hybrid else "cosine"
     best, cautious = ("found: best F1", "closest") if is_hybrid else ("best F1", "cautious")
     lines = [
-        f"{calibration.ranker} over {calibration.dataset}: {calibration.possible} possible and "
+        f"{calibration.ranker} on {calibration.dataset}: {calibration.possible} possible and "
         f"{calibration.impossible} impossible requests",
         "",
         _ROW.format("", "", "", "", "answered", "refused", "").rstrip(),
@@ -123,13 +123,13 @@ def text_calibration(calibration: Calibration, now: float) -> list[str]:
         "",
         _summary(best, calibration.best),
     ]
-    most = f"refuses at most {percent(calibration.max_refused)} of the possible ones"
+    most = f"refuses at most {percent(calibration.max_refused)} of the possible requests"
     if calibration.cautious is None:
         lines.append(f"{cautious:<{_NAME}}  no threshold {most}")
     else:
         lines += [_summary(cautious, calibration.cautious), f"{'':<{_NAME}}  the highest that {most}"]
     if calibration.is_at_edge:
-        lines.append("The best threshold is at an end of the sweep: these requests cannot locate it.")
+        lines.append("The best threshold is at the edge of the sweep, so these requests cannot pin it down.")
     return [*lines, f"{'now':<{_NAME}}  {now:.2f}", "", calibration.line(calibration.best.threshold)]
 
 

@@ -48,7 +48,7 @@ _Path = click.Path(path_type=Path)
 def _a_number(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
     """Reject NaN: no drop is larger than it, so every drop would pass."""
     if math.isnan(value):
-        raise click.BadParameter("it is not a number")
+        raise click.BadParameter("not a number")
     return value
 
 
@@ -67,7 +67,7 @@ def _a_number(_context: click.Context, _parameter: click.Parameter, value: float
     help=f"Measure only this ranker: {', '.join(RANKERS)}. May be repeated.",
 )
 @as_clients
-@click.option("--distractors", type=_Path, help="Add the tools.jsonl of this folder to every data set.")
+@click.option("--distractors", type=_Path, help="Add this folder's tools.jsonl to every data set.")
 @click.option(
     "--sample",
     "count",
@@ -85,7 +85,7 @@ def _a_number(_context: click.Context, _parameter: click.Parameter, value: float
 @click.option(
     "--baseline",
     type=_Path,
-    help="Compare nDCG@10 with a file written by --format json; exit code 3 if it dropped.",
+    help="Compare nDCG@10 with a file written by --format json; exit with 3 if it dropped.",
 )
 @click.option(
     "--max-drop",
@@ -93,7 +93,7 @@ def _a_number(_context: click.Context, _parameter: click.Parameter, value: float
     default=0.01,
     show_default=True,
     callback=_a_number,
-    help="The allowed drop.",
+    help="With --baseline: the drop to allow.",
 )
 @click.option(
     "--details",
@@ -132,7 +132,7 @@ def bench(
     wanted = (*map(require_ranker, rankers), *map(client_ranker, clients))
     names = tuple(dict.fromkeys(wanted or DEFAULT_RANKERS))
     if details and (form not in _WITH_DETAILS or len(names) < 2):
-        raise click.UsageError("--details needs two rankers, and --format text or markdown.")
+        raise click.UsageError("--details needs two rankers and --format text or markdown.")
     chosen = options(**values)
     stored = _stored(baseline) if baseline else None
     if output is not None and not output.parent.is_dir():

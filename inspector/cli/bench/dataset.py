@@ -52,12 +52,12 @@ def read_datasets(selection: Selection, options: Options) -> list[DataSet]:
 
 def generated(options: Options) -> DataSet:
     """Requests made of the texts of the tools that the options name. Raises ConfigError."""
-    say("Requests are generated from the tools' own texts: easier than what people ask.", err=True)
-    say("hint:  Label your own with `toolsight bench label`, and pass them with --data.", err=True)
+    say("Requests are generated from the tools' texts, so they are easier than real ones.", err=True)
+    say("hint:  Label your own requests with `toolsight bench label` and pass them with --data.", err=True)
     live = connect_catalog(options)
     tools = live.catalog.tools
     if not tools:
-        raise ConfigError("there are no tools to search for", hint="`toolsight servers` shows why.")
+        raise ConfigError("there are no tools to search", hint="`toolsight servers` shows why.")
     return DataSet(EvalSet("generated", tools, generate(tools)), live.settings, live.gate)
 
 
@@ -75,7 +75,7 @@ def _shaped(dataset: DataSet, selection: Selection) -> DataSet:
     evalset = dataset.evalset
     if not evalset.cases:
         raise ConfigError(
-            f"{evalset.name} has no requests", hint="`toolsight bench label --generate` writes some."
+            f"{evalset.name} has no requests", hint="Generate some with `toolsight bench label --generate`."
         )
     if selection.distractors is not None:
         folder = selection.distractors
@@ -92,8 +92,8 @@ def require_tools(live: LiveCatalog, unknown: Sequence[str], *, where: str) -> N
         return
     more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
     near = closest(unknown[0], list(live.catalog.by_id))
-    hint = f"Closest: {', '.join(near)}." if near else "`toolsight tools` lists the known ones."
-    raise ConfigError(f"{where}: no tool has the id '{unknown[0]}'{more}", hint=hint)
+    hint = f"Closest: {', '.join(near)}." if near else "`toolsight tools` lists the tools."
+    raise ConfigError(f"{where}: unknown tool '{unknown[0]}'{more}", hint=hint)
 
 
 def _require_different(names: Sequence[str]) -> None:
@@ -101,7 +101,7 @@ def _require_different(names: Sequence[str]) -> None:
     if twice:
         raise ConfigError(
             f"two data sets are named '{twice[0]}'",
-            hint="Results are listed by folder or file name: rename one.",
+            hint="Results are listed by folder or file name, so rename one of them.",
         )
 
 

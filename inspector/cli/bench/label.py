@@ -29,33 +29,35 @@ def _groups(
     """Parse each --tool into its alternatives."""
     groups = [frozenset(filter(None, map(str.strip, value.split("|")))) for value in values]
     if not all(groups):
-        raise click.BadParameter("it names no tool")
+        raise click.BadParameter("no tool given")
     return tuple(dict.fromkeys(groups))
 
 
 @click.command()
 @click.argument("file", type=_Path)
-@click.option("--query", default="", help="The request.")
+@click.option("--query", default="", help="The request to label.")
 @click.option(
     "--tool",
     "tools",
     multiple=True,
     metavar="SERVER:NAME[|SERVER:NAME]",
-    help="A tool that the request needs. Repeat it if all of them are needed. If any one of several "
-    "tools will do, put | between them, in quotes: --tool 'shop:find_orders|shop:list_orders'.",
+    help="A tool the request needs. Repeat the option if the request needs several tools. If any one of "
+    "several will do, separate them with | in quotes: --tool 'shop:find_orders|shop:list_orders'.",
     callback=_groups,
 )
 @click.option("--impossible", is_flag=True, help="No tool fits the request.")
 @click.option("--from-log", is_flag=True, help="Add the models' recorded searches that led to a call.")
 @click.option("--session", default="", help="With --from-log: only this session.")
 @click.option("--generate", "generates", is_flag=True, help="Write requests for every tool to a new FILE.")
-@click.option("--seed", default=0, show_default=True, help="With --generate: another seed, other requests.")
+@click.option(
+    "--seed", default=0, show_default=True, help="With --generate: change it to get other requests."
+)
 @click.option(
     "--per-tool",
     type=click.IntRange(min=1),
     default=PER_TOOL,
     show_default=True,
-    help="With --generate: maximum number of exact, and of paraphrased, requests per tool.",
+    help="With --generate: at most this many exact and this many paraphrased requests per tool.",
 )
 @shared
 def label(
@@ -72,16 +74,16 @@ def label(
 ) -> None:
     """Add labelled requests to FILE, for `bench --data`.
 
-    If a server is named, its tools must exist.
+    If you pass servers, the labelled tools must exist there.
 
     \b
     toolsight bench label mine.jsonl --query "who has not paid?" --tool shop:list_orders
     toolsight bench label mine.jsonl --generate --config .mcp.json
     """
     if [bool(tools), impossible, from_log, generates].count(True) != 1:
-        raise click.UsageError("Give exactly one of --tool, --impossible, --from-log and --generate.")
+        raise click.UsageError("Use exactly one of --tool, --impossible, --from-log and --generate.")
     if (from_log or generates) == bool(query.strip()) or (session and not from_log):
-        raise click.UsageError("--tool and --impossible need --query; --session goes with --from-log.")
+        raise click.UsageError("--query goes with --tool or --impossible, and --session with --from-log.")
     chosen = options(**values)
     if generates:
         _generate(file, chosen, seed, per_tool)
@@ -94,21 +96,23 @@ def label(
         _require_known(cases, chosen)
     if cases:
         append_cases(file, numbered(cases, [case.id for case in known]))
-    say(f"added {len(cases)}, {file} now has {count(len(known) + len(cases), 'request')}")
+    say(f"added {len(cases)}; {file} now has {count(len(known) + len(cases), 'request')}")
 
 
 def _generate(file: Path, chosen: Options, seed: int, per_tool: int) -> None:
     """Write requests for every tool, without a language model, for a person to review."""
     if is_there(file):
-        raise ConfigError(f"{file} already exists", hint="Name another file: labels are not overwritten.")
+        raise ConfigError(
+            f"{file} already exists", hint="Choose another file; existing labels are never overwritten."
+        )
     live = connect_catalog(chosen)
     if not live.catalog.tools:
-        raise ConfigError("there are no tools to search for", hint="`toolsight servers` shows why.")
+        raise ConfigError("there are no tools to search", hint="`toolsight servers` shows why.")
     cases = generate(live.catalog.tools, seed, per_tool)
     append_cases(file, cases)
     kinds = Counter(case.kind for case in cases)
     say(f"{count(len(cases), 'request')}: {', '.join(f'{number} {kind}' for kind, number in kinds.items())}")
-    say("They use the tools' own words, and the impossible ones are guesses: review them.")
+    say("Review them: they reuse the tools' wording, and the impossible ones are guesses.")
 
 
 def _labelled(query: str, relevant: tuple[frozenset[str], ...], known: Sequence[EvalCase]) -> EvalCase:
@@ -117,7 +121,7 @@ def _labelled(query: str, relevant: tuple[frozenset[str], ...], known: Sequence[
     if same is not None:
         labels = ", ".join(sorted(tool for group in same.relevant for tool in group)) or "no tool"
         raise ConfigError(
-            f"the file already has this request, as '{same.id}' for {labels}",
+            f"the file already has this request as '{same.id}', labelled {labels}",
             hint="Edit that line if its label is wrong.",
         )
     return EvalCase("", query, relevant, PARAPHRASE if relevant else IMPOSSIBLE)

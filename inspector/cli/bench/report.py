@@ -67,7 +67,7 @@ def difference_report(title: str, difference: Difference, most: int) -> str:
 
 
 def standing_lines(standings: Sequence[Standing]) -> Iterator[str]:
-    """The best ranker of each data set, which others are worse by a paired test, and which cannot be told."""
+    """The best ranker of each data set, which others are worse by a paired test, and which are tied."""
     for one in standings:
         worse = [f"{other.ranker} (p {p_text(other.p_value)})" for other in one.others if other.is_worse]
         parts = [f"better than {', '.join(worse)}"] if worse else []
@@ -75,8 +75,8 @@ def standing_lines(standings: Sequence[Standing]) -> Iterator[str]:
         yield f"{one.dataset}: {one.best} has the highest nDCG@10; {'; '.join(parts)}"
     if standings:
         yield (
-            "95 % intervals: requests that need the same tool are one cluster; shares by Wilson. Paired "
-            "randomization tests, corrected for the number of rankers (Holm)."
+            "Intervals are 95 %, clustered by the tools that requests need; Wilson intervals for shares. "
+            "Tests are paired randomization tests, Holm-corrected for the number of rankers."
         )
 
 

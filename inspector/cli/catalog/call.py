@@ -31,23 +31,21 @@ _TEXT = ("string", "any")
 
 @click.command()
 @click.argument("tool")
-@click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
-@click.option("--arguments", default="", metavar="JSON", help="All arguments as one JSON object.")
+@click.argument("given", nargs=-1, metavar="[KEY=VALUE]... | JSON")
 @shared
 @as_json
-def call(tool: str, pairs: tuple[str, ...], arguments: str, as_json: bool, **values: Any) -> None:
+def call(tool: str, given: tuple[str, ...], as_json: bool, **values: Any) -> None:
     """Call TOOL with these arguments and print its result.
 
-    TOOL is SERVER:NAME, or a name that only one server has. A value is read as its parameter's type: text as
-    it is, anything else as JSON. A call that may change something asks first; --yes allows it. The exit code
-    is 1 if the tool reports an error or was not called.
+    TOOL is SERVER:NAME, or a name that only one server has. Each value is read as its parameter's type: text
+    as is, anything else as JSON. One JSON object can hold all arguments instead. A call that may change
+    something asks first; --yes allows it. The exit code is 1 if the tool reports an error or was not called.
 
     \b
     toolsight call weather:get_forecast city=Oslo days=3 --demo
+    toolsight call get_forecast '{"city": "Oslo", "days": 3}' --demo
     """
-    if arguments and pairs:
-        raise click.UsageError("give KEY=VALUE pairs or --arguments, not both")
-    result = run(_called(tool, pairs, arguments, options(**values)))
+    result = run(_called(tool, given, options(**values)))
     if as_json:
         say_json(result)
     else:
@@ -56,11 +54,11 @@ def call(tool: str, pairs: tuple[str, ...], arguments: str, as_json: bool, **val
         sys.exit(Exit.FAILED)
 
 
-async def _called(tool_id: str, pairs: Sequence[str], text: str, chosen: Options) -> ToolResult:
+async def _called(tool_id: str, words: Sequence[str], chosen: Options) -> ToolResult:
     opened = _with_its_server(read_configuration(chosen), tool_id)
     async with headless(chosen, opened, record=True, listing=True) as bench:
         tool = _tool(bench, tool_id)
-        given = _object(text) if text else _read(tool, pairs)
+        given = _object(words) if words and words[0].lstrip().startswith("{") else _read(tool, words)
         why, approver = why_ask(tool, bench.state), TerminalApprover(yes=chosen.yes)
         request = ApprovalRequest(tool, given, why, offers_trust=why == CLAIMED)
         if why and await approver.ask(request) is Decision.NO:
@@ -91,7 +89,7 @@ def _with_its_server(opened: OpenedConfiguration, tool_id: str) -> OpenedConfigu
     known = [spec.name for spec in opened.seen.servers]
     if name not in known:
         hint = did_you_mean("Write SERVER:TOOL; servers", name, known) or "There is no server to call."
-        raise ConfigError(f"'{tool_id}' names no server", hint=hint)
+        raise ConfigError(f"there is no server for '{tool_id}'", hint=hint)
     return opened.only(name)
 
 
@@ -117,16 +115,16 @@ def _value(field: SchemaField | None, name: str, text: str) -> Any:
         return json.loads(text)
     except ValueError as error:
         hint = f"As JSON: {name}=7, {name}=true, {name}='[\"a\"]'."
-        raise ConfigError(f"{name} is {field.type}, and '{text}' is none", hint=hint) from error
+        raise ConfigError(f"{name} must be {field.type}, not '{text}'", hint=hint) from error
 
 
-def _object(text: str) -> JsonObject:
+def _object(words: Sequence[str]) -> JsonObject:
+    """All arguments as one JSON object, which stands alone. Raises ConfigError."""
+    hint = "Write one object, such as '{\"a\": 1}', and nothing beside it."
+    if len(words) > 1:
+        raise ConfigError("arguments follow a JSON object that holds all of them", hint=hint)
     try:
-        value = json.loads(text)
+        value: JsonObject = json.loads(words[0])
     except (ValueError, RecursionError) as error:
-        raise ConfigError(
-            f"--arguments is not JSON: {error}", hint="Write an object: '{\"a\": 1}'."
-        ) from error
-    if not isinstance(value, dict):
-        raise ConfigError("--arguments is not a JSON object", hint="Write an object: '{\"a\": 1}'.")
+        raise ConfigError(f"the arguments are not valid JSON: {error}", hint=hint) from error
     return value

@@ -38,14 +38,14 @@ def _of(server: ServerReady, changes: list[DefinitionChanged]) -> list[Definitio
 
 
 def _say_change(bench: Workbench, change: DefinitionChanged) -> None:
-    say(f"  ~ {change.tool}: {'words only' if change.verdict == 'words' else change.verdict}")
+    say(f"  ~ {change.tool}: {'wording only' if change.verdict == 'words' else change.verdict}")
     for reason in change.reasons:
         say(f"      {reason}")
     for gone, new in _lines(bench, change)[:_LINES]:
         say(f"      - {gone}" if gone else "      -")
         say(f"      + {new}" if new else "      +")
     if change.others:
-        say(f"  and {count(change.others, 'more tool')} with another definition")
+        say(f"  and {count(change.others, 'more tool')} changed")
 
 
 def _lines(bench: Workbench, change: DefinitionChanged) -> list[tuple[str, str]]:

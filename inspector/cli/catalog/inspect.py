@@ -36,7 +36,7 @@ _EVERY = "\0"
     flag_value=_EVERY,
     default="",
     metavar="[SERVER]",
-    help="Show the messages on the wire, of one server or of all; no session stores them.",
+    help="Show the messages exchanged with one server or with all. They are never stored.",
 )
 @shared
 @as_json
@@ -99,9 +99,11 @@ def _say_flaws(bench: Workbench, server: ServerState) -> None:
 @click.option(
     "--changes",
     is_flag=True,
-    help="Changes since each server was last connected: new and removed tools, breaking definitions.",
+    help="Show what changed since each server's last connection: new, removed and changed tools.",
 )
-@click.option("--request", is_flag=True, help="The next request: the manifest and the tools exactly as sent.")
+@click.option(
+    "--request", is_flag=True, help="Show the next request: the manifest and the tools, exactly as sent."
+)
 @as_client
 @shared
 @as_json
@@ -110,17 +112,17 @@ def tools(
 ) -> None:
     """List the tools with their tokens and states.
 
-    A line names each tool whose name or parameters contradict its annotations. With --client, the tools are
-    listed as that client gets them, and TOOL is shown whole. The exit code is 1 if a server failed, whose
-    tools are missing.
+    Warns about tools whose name or parameters contradict their annotations. With --client, lists the tools
+    as that client gets them, or shows TOOL in full. The exit code is 1 if a server failed, because its tools
+    are missing.
 
     \b
     toolsight tools --client codex server.py
     """
     if changes + request > 1 or ((changes or request) and (tool_id or client is not None)):
-        raise click.UsageError("--changes and --request are about all tools: leave out TOOL and --client.")
+        raise click.UsageError("Use either --changes or --request, without TOOL or --client.")
     if tool_id and client is None:
-        raise click.UsageError("TOOL needs --client: `toolsight call TOOL` calls it.")
+        raise click.UsageError("TOOL needs --client. To call a tool, use `toolsight call TOOL`.")
 
     async def work(bench: Workbench) -> None:
         if changes:
@@ -156,7 +158,7 @@ def _say_tools(bench: Workbench) -> None:
         for tool in bench.catalog.tools
     ]
     say_table(("tool", "state", "tokens"), rows, right=frozenset({2}))
-    say(f"{count(len(rows), 'tool')}, tokens by {bench.accounting.meter.tokenizer.label}")
+    say(f"{count(len(rows), 'tool')}, tokens counted with {bench.accounting.meter.tokenizer.label}")
     for tool in bench.catalog.tools:
         if against := contradiction(tool):
             say(f"⚠ {tool.id}: {against}")
@@ -188,7 +190,7 @@ def _say_request(bench: Workbench, *, as_json: bool) -> None:
     names = [entry["function"]["name"] for entry in request.tools]
     rows = [(name, str(count)) for name, count in zip(names, tokens, strict=True)]
     say_table(("bound", "tokens"), rows, right=frozenset({1}))
-    say(f"tokens by {bench.accounting.meter.tokenizer.label}")
+    say(f"tokens counted with {bench.accounting.meter.tokenizer.label}")
 
 
 def say_budget(budget: Budget) -> None:
@@ -206,8 +208,8 @@ def say_budget(budget: Budget) -> None:
         ("total", parts.used),
     ]
     say_table(("part", "tokens"), [(name, str(tokens)) for name, tokens in rows], right=frozenset({1}))
-    say(f"{percent(budget.fraction)} of a window of {tokens(budget.window)}")
+    say(f"{percent(budget.fraction)} of the {tokens(budget.window)}-token window")
     say(
-        f"static binding: {budget.static_tools} tool tokens, now {parts.discovery_tokens}: "
-        f"saved {budget.saved} ({percent(budget.saved_fraction)})   {budget.tokenizer.label}"
+        f"static binding: {budget.static_tools} tool tokens; now {parts.discovery_tokens}, "
+        f"saving {budget.saved} ({percent(budget.saved_fraction)})   {budget.tokenizer.label}"
     )

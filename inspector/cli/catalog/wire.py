@@ -44,7 +44,7 @@ def say_wire(bench: Workbench, servers: Sequence[str], *, as_json: bool) -> None
         say_json([{**_as_json(*log), "flaws": flaws_as_json(bench, log[0])} for log in logs])
         return
     for server, frames, dropped in logs:
-        say(f"{server}: {count(len(frames), 'message')}{f', {dropped:,} older dropped' if dropped else ''}")
+        say(f"{server}: {count(len(frames), 'message')}{f', {dropped:,} dropped before' if dropped else ''}")
         if frames:
             say_table(_HEADERS, map(_row, frames), right=frozenset({4, 5}), whole=frozenset({0, 1}))
         say()

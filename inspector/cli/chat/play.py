@@ -47,9 +47,9 @@ def _say_savings(bench: Workbench, database: Path) -> None:
         saved = percent(1 - parts.discovery_tokens / static) if static else "-"
         numbers = (cost.call, tools, parts.tool_tokens, parts.searches, static)
         rows.append((*map(str, numbers), saved))
-    say(f"\nTool tokens per model call, against binding all {count(len(bench.state.tools), 'tool')}")
+    say(f"\nTool tokens per model call, compared with binding all {count(len(bench.state.tools), 'tool')}")
     headers = ("call", "tools bound", "definitions", "searches", "static", "saved")
     say_table(headers, rows, right=frozenset(range(6)))
     counted = bench.accounting.meter.tokenizer.label
-    say(f"tokens by {counted}, compact JSON; definitions include search_tools and its manifest")
+    say(f"tokens counted with {counted}, compact JSON; definitions include search_tools and the manifest")
     say(f"session {bench.session_id} in {database}")

@@ -1,4 +1,4 @@
-"""What a chat tells a person of plugins that a search found in the marketplace, and how to install one."""
+"""How a chat presents plugins that a search found in the marketplace, and how to install one."""
 
 import re
 import shlex
@@ -17,8 +17,8 @@ _TEXT, _TERMS = 120, 60
 # A name that no shell and no option parser reads as anything else.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/@-]{0,99}")
 _ANY = "NAME"
-_NOT_YOURS = "only the administrator, who sees everything, can install one"
-_DEMO = "install it: toolsight demo, page marketplace; what the demo installs lasts as long as its session"
+_NOT_YOURS = "only the administrator can install plugins"
+_DEMO = "install it on the Marketplace page of `toolsight demo`; it lasts for that session only"
 
 
 def suggestion_lines(found: MarketplaceReport, advice: Advice) -> Iterator[str]:
@@ -42,7 +42,7 @@ def how_to_install(chosen: Options, plugin: str, *, whole: bool = True) -> tuple
     if not whole:
         return (_NOT_YOURS,)
     if chosen.demo:
-        return (f"look at it: {_command('show', plugin, chosen)}", _DEMO)
+        return (f"details: {_command('show', plugin, chosen)}", _DEMO)
     return (f"install it: {_command('install', plugin, chosen)}",)
 
 

@@ -124,7 +124,7 @@ class Transcript:
 
     @_print.register
     def _context_reduced(self, event: ContextReduced) -> None:
-        say(f"  ⚠ near the window: {event.summary()}")
+        say(f"  ⚠ window nearly full: {event.summary()}")
 
     @_print.register
     def _redundant_search(self, event: RedundantSearch) -> None:
@@ -146,7 +146,7 @@ class Transcript:
 
     @_print.register
     def _turn_waited(self, event: TurnWaited) -> None:
-        say(f"\n◇ waits {event.summary()}")
+        say(f"\n◇ waiting {event.summary()}")
 
     @_print.register
     def _milestone_reached(self, event: MilestoneReached) -> None:

@@ -14,11 +14,11 @@ from inspector.engine.agents.client.library import all_clients, find_client
 _INTRO = """\
 # Real clients
 
-What Toolsight knows of the clients that `--client` names, and how sure it is. Every fact has its public
-source and a date: of its publication or its commit where that is known, else of the day it was looked up.
-Clients change fast: look at the date first. A rule that Toolsight follows is as sure as the weakest fact
-behind it; a remark is behind none. `toolsight clients --markdown` prints this page from the files in
-`inspector/engine/agents/client/known/`, one a client.
+What Toolsight knows about the clients that `--client` accepts, and how certain it is. Every fact has a
+public source and a date: the day it was published or committed if known, otherwise the day it was looked up.
+Clients change fast, so check the date first. A rule that Toolsight follows is only as certain as the weakest
+fact behind it; remarks support no rule. `toolsight clients --markdown` prints this page from the files in
+`inspector/engine/agents/client/known/`, one per client.
 """
 
 
@@ -27,7 +27,7 @@ behind it; a remark is behind none. `toolsight clients --markdown` prints this p
 @click.option("--markdown", is_flag=True, help="Print everything as Markdown.")
 @as_json
 def clients(name: str, *, markdown: bool, as_json: bool) -> None:
-    """Show what is known of real MCP clients, with sources.
+    """Show how real MCP clients handle tools, with sources.
 
     \b
     toolsight clients codex
@@ -59,9 +59,9 @@ def _say_list(chosen: tuple[Client, ...]) -> None:
         )
         for one in chosen
     ]
-    headers = ("client", "listed first", "searches by", "results", "how sure that is")
+    headers = ("client", "listed first", "searches by", "results", "confidence")
     say_table(headers, rows, right=frozenset({3}), whole=frozenset({0, 2}))
-    say("`toolsight clients CLIENT` has the facts, `toolsight tools --client CLIENT` your servers there.")
+    say("Use `toolsight clients CLIENT` for facts, `toolsight tools --client CLIENT` for your tools there.")
 
 
 def _say_client(client: Client) -> None:

@@ -56,9 +56,9 @@ def compare_clients(
         for client, results, rank, note in found
     ]
     say_table(
-        ("client", "loads", *where, "how sure its rule is"), rows, right=frozenset(), whole=frozenset({0})
+        ("client", "loads", *where, "confidence in its rule"), rows, right=frozenset(), whole=frozenset({0})
     )
-    say("of the tools that Toolsight itself gets; what a client refuses or cuts is not searched there")
+    say("Ranked among the tools Toolsight gets, without anything that a client refuses or cuts.")
 
 
 def _rankers(bench: Workbench, client: Client) -> CatalogRankers:

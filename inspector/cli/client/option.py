@@ -34,7 +34,7 @@ as_client = click.option(
     default="",
     metavar="CLIENT",
     callback=_client,
-    help=f"Behave as this client: {_CHOICE}; see `toolsight clients`.",
+    help=f"Behave like this client: {_CHOICE}; see `toolsight clients`.",
 )
 as_clients = click.option(
     "--client",
@@ -42,15 +42,15 @@ as_clients = click.option(
     multiple=True,
     metavar="CLIENT",
     callback=_clients,
-    help="Behave as this client, see `toolsight clients`. Repeat it to compare clients.",
+    help="Behave like this client; see `toolsight clients`. Repeat to compare clients.",
 )
 
 
 def client_ranker(client: Client) -> str:
     """The ranker that follows a client's rule. Raises ConfigError if it has none, with the reason."""
     if not client.search.ranker:
-        hint = "`toolsight clients` says which clients search by a rule that is known."
-        raise ConfigError(f"{client.title} has no search to follow: {client.search.none}", hint=hint)
+        hint = "`toolsight clients` lists the clients whose search rule is known."
+        raise ConfigError(f"cannot search as {client.title}: {client.search.none}", hint=hint)
     return client.search.ranker
 
 
@@ -80,7 +80,7 @@ async def search_as(
 
 
 def options_as(client: Client | None, **values: Any) -> Options:
-    """A command's shared options; servers are told what the client declares, if `--set` says nothing else."""
+    """A command's shared options; servers get what the client declares, unless `--set` says otherwise."""
     chosen = options(**values)
     if client is None:
         return chosen
@@ -98,14 +98,14 @@ def say_search_as(client: Client, *, err: bool = False) -> None:
     """Print by whose rule was searched, and how sure that rule is."""
     sure = how_sure(client, Topic.SEARCH)
     rule = f"{client.search.ranker}, {client.search.results} results ({sure})"
-    say(f"as {client.title} searches: {rule}", err=err)
+    say(f"searching as {client.title}: {rule}", err=err)
 
 
 def require_offered(client: Client, tool: Tool) -> None:
     """Raises ConfigError if the client's model never gets a tool, with the reason."""
     refused = see(client, tool).refused
     if refused:
-        hint = f"`toolsight tools {tool.id} --client {client.name}` shows it there."
+        hint = f"See what it gets with `toolsight tools {tool.id} --client {client.name}`."
         raise ConfigError(f"{client.title} refuses {tool.id}: {refused}", hint=hint)
 
 

@@ -15,9 +15,9 @@ from inspector.engine.workbench import Workbench
 
 _BEFORE = {
     "definitions": "Every definition is bound from the start",
-    "names": "Before a search the model knows tools by name",
-    "servers": "Before a search the model knows the servers, and no tool",
-    "nothing": "Before a search the model knows nothing of these tools",
+    "names": "Before a search, the model knows tools by name",
+    "servers": "Before a search, the model knows the servers but no tools",
+    "nothing": "Before a search, the model knows nothing about these tools",
 }
 
 
@@ -48,31 +48,28 @@ def _say_view(view: ClientView, tokenizer: str) -> None:
         )
         for seen in view.tools
     ]
-    say_table(("tool", f"as {client.title} names it", "tokens", "changes"), rows, right=frozenset({2}))
+    say_table(("tool", f"name in {client.title}", "tokens", "changes"), rows, right=frozenset({2}))
     say()
     listed = how_sure(client, Topic.LISTING)
     first = count(view.before_search, "token")
-    say(f"{_BEFORE[client.listing.before]} ({listed}): {first} of tools in a first call")
+    say(f"{_BEFORE[client.listing.before]} ({listed}): {first} for tools in the first call")
     if view.is_deferred:
         say(f"all {count(len(view.offered), 'definition')}: {count(view.definition_tokens, 'token')}")
     if view.prompt:
-        say("\nin the prompt, as far as it is known:")
+        say("\nin the prompt, as far as known:")
     for paragraph in view.paragraphs:
         _say_lines("|", paragraph.text)
         if paragraph.cut is not None and paragraph.cut.lost:
-            _say_lost(f"the instructions of {paragraph.of}", paragraph.cut, how_sure(client, Topic.CUTS))
+            _say_lost(f"the {paragraph.of} instructions", paragraph.cut, how_sure(client, Topic.CUTS))
     for problem in view.problems:
         say(f"⚠ {problem}")
     declares = ", ".join(in_words(client.declares)) or "nothing"
     follows = "followed" if client.follows_changes else "not followed"
+    say(f"\ndeclares to servers: {declares}; list changes are {follows} ({how_sure(client, Topic.PROTOCOL)})")
     say(
-        f"\ndeclared to the servers: {declares}; changed lists are {follows} "
-        f"({how_sure(client, Topic.PROTOCOL)})"
-    )
-    say(
-        f"tokens by {tokenizer}, not by the client's own; names: {how_sure(client, Topic.NAMES)}; "
-        f"cuts: {how_sure(client, Topic.CUTS)}; "
-        f"schemas: {how_sure(client, Topic.SCHEMAS)}. `toolsight clients {client.name}` has the sources."
+        f"tokens counted with {tokenizer}, not the client's tokenizer; "
+        f"names: {how_sure(client, Topic.NAMES)}; cuts: {how_sure(client, Topic.CUTS)}; "
+        f"schemas: {how_sure(client, Topic.SCHEMAS)}. `toolsight clients {client.name}` lists the sources."
     )
 
 
@@ -84,7 +81,7 @@ def _say_lines(mark: str, text: str) -> None:
 def _say_lost(what: str, text: Cut, sure: str) -> None:
     """Print where a text is cut, and what the model does not read of it."""
     whole = count(len(text.text), "character")
-    say(f"✂ {what}, cut after {text.kept:,} of {whole} ({sure}); the model does not read:")
+    say(f"✂ {what}, cut after {text.kept:,} of {whole} ({sure}); the model never sees:")
     _say_lines("✂", text.lost)
 
 

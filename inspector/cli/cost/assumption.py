@@ -38,7 +38,7 @@ class Assumed:
             priced = model if prices is None else prices.model
             raise ToolsightError(
                 f"'{priced}' has no price for a one-hour cache",
-                hint="Anthropic's models have one, for example --model anthropic/claude-sonnet-4-5.",
+                hint="Anthropic models have one, such as --model anthropic/claude-sonnet-4-5.",
             )
         return cache_terms(prices, features, self.ttl)
 
@@ -76,7 +76,7 @@ def assumption_rows(plan: Plan, assumptions: Assumptions) -> list[tuple[str, str
 def _option(name: str) -> Callable[[F], F]:
     knob, usual = _KNOBS[name], getattr(_USUAL, name)
     kind = int if isinstance(usual, int) else float
-    said = f"{knob.about[:1].upper()}{knob.about[1:]}; {usual:g} unless given."
+    said = f"{knob.about[:1].upper()}{knob.about[1:]} (default: {usual:g})."
     return click.option(f"--{name.replace('_', '-')}", name, type=kind, metavar="N", help=said)
 
 
@@ -89,7 +89,7 @@ def _parsed(
 def _found(name: str) -> Knob:
     if name not in _KNOBS:
         near = closest(name, list(_KNOBS), limit=1) or list(_KNOBS)
-        raise ConfigError(f"there is no assumption '{name}'", hint=f"There is {', '.join(near)}.")
+        raise ConfigError(f"there is no assumption '{name}'", hint=f"Did you mean {', '.join(near)}?")
     return _KNOBS[name]
 
 
@@ -98,12 +98,12 @@ _ASSUME = click.option(
     multiple=True,
     metavar="NAME=VALUE",
     callback=_parsed,
-    help="Any other assumption of a session, as `toolsight cost` lists them. May be repeated.",
+    help="Change any other assumption that `toolsight cost` lists. May be repeated.",
 )
 _TTL = click.option(
     "--ttl",
     type=click.Choice([FIVE_MINUTES, HOUR]),
     default=FIVE_MINUTES,
     show_default=True,
-    help="Lifetime of a cached prefix; 1h needs a model with a price for it.",
+    help="How long a cached prefix lasts; 1h needs a model that has a price for it.",
 )

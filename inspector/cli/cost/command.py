@@ -51,7 +51,7 @@ def cost(session: str, as_json: bool, **values: Any) -> None:
         require_nobody(chosen)
         recorded = [name for name in terms.given if name in _OF_A_RECORD]
         if recorded:
-            raise click.UsageError(f"{recorded[0]} is for an assumed session; a recorded one has its own")
+            raise click.UsageError(f"{recorded[0]} applies only to an assumed session, not with --session")
         _tell(_recorded(session, chosen, terms), as_json=as_json)
         return
 
@@ -63,7 +63,7 @@ def cost(session: str, as_json: bool, **values: Any) -> None:
 
 def _tell(priced: Priced | None, *, as_json: bool) -> None:
     if priced is None:
-        say_json(None) if as_json else say("There is nothing to price: no tools or no model calls.")
+        say_json(None) if as_json else say("Nothing to price: there are no tools or no model calls.")
     elif as_json:
         say_json(priced_json(priced))
     else:
@@ -107,9 +107,9 @@ def _require_sizes(records: Sequence[Record]) -> None:
     unknown = next((catalog.uncounted for catalog in catalogs), 0)
     if unknown:
         raise ConfigError(
-            f"the transcript does not hold the definitions of {count(unknown, 'tool')}, "
-            "so nobody can say what they would cost otherwise",
-            hint="`toolsight sessions agents` shows what the provider reported, and what that costs.",
+            f"the transcript lacks the definitions of {count(unknown, 'tool')}, "
+            "so their cost under another strategy is unknown",
+            hint="`toolsight sessions agents` shows what the provider reported and what it costs.",
         )
 
 

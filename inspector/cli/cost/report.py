@@ -20,7 +20,7 @@ ABOUT: Mapping[Delivery, str] = {
     Delivery.REWRITE: "loaded tools, in catalog order",
     Delivery.APPEND: "loaded tools, at the end of tools[]",
     Delivery.CALL_TOOL: "tools[] never changes; definitions are in search results",
-    Delivery.GATE: "tools[] is chosen for every turn; summaries of all tools are in the prompt",
+    Delivery.GATE: "tools[] is chosen for each turn; the prompt has summaries of all tools",
 }
 _BREAKS = 4
 _MILLION = 1_000_000
@@ -32,8 +32,8 @@ _MEASURES = (
     "cache hits",
     "price, no cache",
     "price with cache",
-    "a solved step",
-    "against static",
+    "per solved step",
+    "vs static",
 )
 
 
@@ -74,11 +74,11 @@ def say_cost(priced: Priced) -> None:
 
 
 UNITS = (
-    "tokens are sums over all model calls; definitions: with manifest and summaries; + searches: with the "
+    "tokens are summed over all model calls; definitions include the manifest and summaries; + searches adds "
     "searches and their results",
-    "billed: as many input tokens at full price would cost the same; prices include the answers; against "
-    "static: the price with cache",
-    "a solved step: what a tool call that succeeds and is not a repetition costs, with cache",
+    "billed: the number of full-price input tokens that would cost the same; prices include answers; vs "
+    "static compares prices with cache",
+    "per solved step: price with cache per tool call that succeeds and does not repeat another",
 )
 
 
@@ -123,10 +123,10 @@ def _say_break_evens(session: PricedSession) -> None:
         return
     rows = [(delivery, *break_even_cells(found)) for delivery, found in session.break_evens.items()]
     say()
-    say_table(("cheaper from", "as assumed", "at the least", "at the most"), rows, right=frozenset({1, 2, 3}))
+    say_table(("cheaper from", "as assumed", "at least", "at most"), rows, right=frozenset({1, 2, 3}))
     say(
-        f"cheaper from: how many tools of this size make it cheaper than cached static, up to {MOST:,}; the "
-        "range is over the assumptions below, all at once"
+        f"cheaper from: how many tools of this size it takes to be cheaper than cached static, up to "
+        f"{MOST:,}; the range varies all assumptions below at once"
     )
 
 
@@ -159,7 +159,7 @@ def terms_text(terms: CacheTerms) -> str:
     return (
         f"writing costs {terms.write:g}x and reading {terms.read:g}x an input token; a prefix lasts "
         f"{terms.ttl_seconds:g} s and needs at least {count(terms.minimum, 'token')}"
-        f"{'; only what a request marks is kept' if terms.marked else ''}"
+        f"{'; only marked prefixes are cached' if terms.marked else ''}"
     )
 
 
@@ -169,7 +169,7 @@ def _say_breaks(costs: Sequence[DeliveryCost]) -> None:
     if not rows:
         say("Nothing breaks the cache.")
         return
-    say_table(("delivery", "call", "what broke the cache", "sent again"), rows, right=frozenset({1, 3}))
+    say_table(("delivery", "call", "what broke the cache", "resent"), rows, right=frozenset({1, 3}))
 
 
 def _breaks(cost: SessionCost) -> Iterator[tuple[str, ...]]:
@@ -188,4 +188,4 @@ def _say_presets(plan: Plan) -> None:
         costs = [session_cost(plan, delivery, preset.terms) for delivery in Delivery]
         rows.append((preset.name, *(tokens(round(cost.billed)) for cost in costs)))
     say()
-    say_table(("billed on the terms of", *Delivery), rows, right=frozenset(range(1, 6)))
+    say_table(("billed by", *Delivery), rows, right=frozenset(range(1, 6)))

@@ -14,7 +14,7 @@ from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.number import count, duration, percent
 
-_NONE = "Circuit breakers have counted no call yet. Turn them on with --profile stack."
+_NONE = "Circuit breakers have not counted any calls yet. Turn them on with --profile stack."
 
 
 @click.command()
@@ -23,15 +23,15 @@ _NONE = "Circuit breakers have counted no call yet. Turn them on with --profile 
     "names",
     multiple=True,
     metavar="NAME",
-    help="Close the breaker of a server (NAME) or a tool (SERVER:TOOL), whatever it has counted. "
+    help="Close the breaker for a server (NAME) or tool (SERVER:TOOL), whatever it has counted. "
     "May be repeated.",
 )
 @database
 @as_json
 def breakers(names: tuple[str, ...], database: Path | None, as_json: bool) -> None:
-    """List the circuit breakers, which all sessions share.
+    """List the circuit breakers that all sessions share.
 
-    A breaker opens when too many calls failed: calls are then refused at once, until one may try it again.
+    A breaker opens when too many calls fail. It then rejects calls at once until one may try again.
 
     \b
     toolsight doctor breakers --reset shop:list_orders
@@ -54,7 +54,7 @@ def _reset(chosen: Options, names: Sequence[str]) -> None:
         if not keys:
             near = ", ".join(closest(name, [breaker.name for breaker in known.values()]))
             hint = f"Closest: {near}." if near else "`toolsight doctor breakers` lists them."
-            raise ConfigError(f"there is no breaker of '{name}'", hint=hint)
+            raise ConfigError(f"there is no breaker for '{name}'", hint=hint)
         for key in keys:
             store.update(key, lambda one: reset_breaker(one, now))
         say(f"{name}: closed")
@@ -72,7 +72,7 @@ def _list(chosen: Options, *, as_json: bool) -> None:
     if not known:
         say(_NONE)
         return
-    headers = ("breaker", "state", "failed", "of calls", "tried in", "why")
+    headers = ("breaker", "state", "failed", "of calls", "retry in", "why")
     say_table(headers, [_row(breaker, now) for _, breaker in ordered], right=frozenset({2, 3, 4}))
     shut = sum(breaker.state is not BreakerState.CLOSED for breaker in known.values())
     say(f"{count(len(known), 'breaker')}, {shut} not closed")

@@ -47,8 +47,8 @@ class Check:
 def doctor(context: click.Context, /, database: Path | None, as_json: bool) -> None:
     """Check that everything works on this machine.
 
-    Packages, database, tokenizer, embedding model, prices, terminal. No server is started, and nothing is
-    downloaded. The exit code is 1 if something does not work.
+    Checks packages, database, tokenizer, embedding model, prices, terminal and more, without starting
+    servers or downloading anything. The exit code is 1 if a check fails.
 
     \b
     toolsight doctor
@@ -143,7 +143,7 @@ def _prices() -> Check:
 
     found = make_prices().prices(_MODEL)
     if found is None:
-        return Check("prices", False, f"no price of {_MODEL}", "Reinstall litellm.")
+        return Check("prices", False, f"no price for {_MODEL}", "Reinstall litellm.")
     return Check("prices", True, f"{found.source}, {found.date}")
 
 
@@ -160,7 +160,7 @@ def _configuration() -> Check:
 
 def _terminal() -> Check:
     if not sys.stdout.isatty():
-        return Check("terminal", True, "none: the output goes elsewhere")
+        return Check("terminal", True, "none, because output is redirected")
     width, height = shutil.get_terminal_size()
     colours = (
         "true colour" if os.environ.get("COLORTERM") in ("truecolor", "24bit") else "256 colours or fewer"

@@ -20,7 +20,7 @@ from inspector.engine.ports import LocalModels
 def models(as_json: bool) -> None:
     """List local models, which need no key.
 
-    Ollama, LM Studio and llama.cpp are asked at their usual ports; each has half a second to answer.
+    Tries Ollama, LM Studio and llama.cpp on their usual ports, with half a second for each to answer.
 
     \b
     toolsight doctor models
@@ -30,8 +30,8 @@ def models(as_json: bool) -> None:
     if as_json:
         say_json([_as_object(model) for model in found])
     elif not found:
-        say(f"No local model server answers. Looked for {', '.join(local.servers)}.")
-        say("Any other that speaks as OpenAI does: --model hosted_vllm/NAME --api-base http://HOST:PORT/v1")
+        say(f"No local model server found. Looked for {', '.join(local.servers)}.")
+        say("For any other OpenAI-compatible server: --model hosted_vllm/NAME --api-base http://HOST:PORT/v1")
     else:
         _say_models(found)
 
@@ -46,7 +46,7 @@ def _say_models(found: list[LocalModel]) -> None:
     for model in found:
         say(f"{model.name}   {', '.join(filter(None, (model.about, model.size_text)))}")
         say(f"    {shlex.join(_options(model))}")
-    say("\nEvery command takes these options, without a key; the app's model dialog has the same models.")
+    say("\nUse these options with any command, without a key. The app's model dialog lists the same models.")
 
 
 def _as_object(model: LocalModel) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What servers of an earlier run left running: told before any server is started, and ended after a yes."""
+"""What servers of an earlier session left running: reported before any server starts."""
 
 import sys
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from inspector.domain.leftover import Leftover, ended_text, since_text
 from inspector.domain.number import count
 from inspector.engine.ports import Leftovers
 
-_LATER = "`toolsight doctor orphans` lists them, --end ends them."
+_LATER = "`toolsight doctor orphans` lists them; --end ends them."
 
 
 def ask_about_leftovers(leftovers: Leftovers) -> None:
@@ -25,34 +25,34 @@ def ask_about_leftovers(leftovers: Leftovers) -> None:
         return
     if not sys.stdin.isatty():
         servers = ", ".join(dict.fromkeys(each.server for each in found))
-        say(f"still running from an earlier run: {servers}; {_LATER}", err=True)
+        say(f"left running by an earlier session: {servers}; {_LATER}", err=True)
         return
-    say("Still running from an earlier run:", err=True)
+    say("Left running by an earlier session:", err=True)
     _say_leftovers(found, err=True)
     with interruptible():
         is_wanted = click.confirm("End these?", default=False, err=True)
     if is_wanted:
         say(ended_text(leftovers.end(found), found), err=True)
     else:
-        say(f"They go on. {_LATER}", err=True)
+        say(f"Left running. {_LATER}", err=True)
 
 
 @click.command()
-@click.option("--end", is_flag=True, help="End them: SIGTERM, and SIGKILL two seconds later.")
-@click.option("--keep", is_flag=True, help="Leave them alone and never mention them again.")
+@click.option("--end", is_flag=True, help="End them with SIGTERM, then SIGKILL after two seconds.")
+@click.option("--keep", is_flag=True, help="Leave them running and never report them again.")
 @shared
 @as_json
 def orphans(end: bool, keep: bool, as_json: bool, **values: Any) -> None:
     """List or end processes that servers left behind.
 
-    They outlived a Toolsight that was killed together with its reaper, or left their server's process group.
-    Servers of a running Toolsight are not listed. The exit code is 1 if something could not be ended.
+    They keep running if Toolsight is killed along with its reaper, or if they leave their server's process
+    group. Servers of a running Toolsight are not listed. The exit code is 1 if a process could not be ended.
 
     \b
     toolsight doctor orphans --end
     """
     if end and keep:
-        raise click.UsageError("give --end or --keep, not both")
+        raise click.UsageError("use either --end or --keep, not both")
     from inspector.cli.composition import open_leftovers
 
     store = open_leftovers(owner_options(**values))

@@ -20,13 +20,13 @@ from inspector.engine.composition.flow import Flow, exported, flows
 
 _DEFAULTS = InertiaSettings()
 _EMPTY = (
-    "No call has been recorded yet. `toolsight sessions import --agent NAME` reads those of real agents, and "
-    "`toolsight sessions next --check FILE` checks a file of transitions."
+    "No calls recorded yet. Import real agents' calls with `toolsight sessions import --agent NAME`, or "
+    "check a file of transitions with `toolsight sessions next --check FILE`."
 )
 
 
 @click.command("next")
-@click.option("--persona", default="", help="Whose habits: an agent, a toolset or a name.")
+@click.option("--persona", default="", help="Whose habits to show: an agent, a toolset or a name.")
 @click.option(
     "--half-life",
     type=click.FloatRange(min=0),
@@ -34,20 +34,20 @@ _EMPTY = (
     show_default=True,
     help="Days after which a call counts half; 0 counts old calls in full.",
 )
-@click.option("--export", "exports", is_flag=True, help="Print JSON that the setting inertia.seed reads.")
+@click.option("--export", "exports", is_flag=True, help="Print JSON for the setting inertia.seed.")
 @click.option(
     "--check",
     "seed",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Instead, check a file of transitions (JSON or YAML) and print what it says.",
+    help="Check a file of transitions (JSON or YAML) and print its contents.",
 )
 @click.option(
     "--score",
     "folder",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Instead, measure how well the runs in FOLDER (as in `bench runs`) could have been predicted.",
+    help="Measure how predictable the runs in FOLDER are (formats as in `bench runs`).",
 )
 @json_option
 @database_option
@@ -60,13 +60,13 @@ def next_tools(
     as_json: bool,
     database: Path | None,
 ) -> None:
-    """Show which tool is called after which, and how surely.
+    """Show which tools are called next, and how likely.
 
     \b
     toolsight sessions next --persona claude-code
     """
     if sum((exports, seed is not None, folder is not None)) > 1:
-        raise click.UsageError("give only one of --export, --check and --score")
+        raise click.UsageError("use only one of --export, --check and --score")
     if folder is not None:
         say_score(folder, as_json=as_json)
     elif seed is not None:
@@ -96,7 +96,7 @@ def _check(seed: Path, *, as_json: bool) -> None:
         return
     for one in found:
         say_flow(one)
-    say(f"\nA session uses it with --set inertia.enabled=true --set inertia.seed={seed}")
+    say(f"\nTo use it in a session, add --set inertia.enabled=true --set inertia.seed={seed}")
 
 
 def _recorded(database: Path | None, half_life: float) -> tuple[Flow, ...]:
@@ -110,5 +110,5 @@ def _chosen(found: Sequence[Flow], persona: str) -> Sequence[Flow]:
     if not chosen and persona:
         names = [one.persona for one in found]
         near = closest(persona, names) or tuple(names) or ("none",)
-        raise ConfigError(f"there is no persona '{persona}'", hint=f"Recorded are: {', '.join(near)}.")
+        raise ConfigError(f"there is no persona '{persona}'", hint=f"Recorded personas: {', '.join(near)}.")
     return chosen

@@ -23,12 +23,12 @@ def say_personas(found: Sequence[Flow]) -> None:
 
 def say_flow(shown: Flow) -> None:
     """Print what follows the tools that are called most."""
-    say(f"\n{shown.persona}: what is called after what, the most called tools first")
+    say(f"\n{shown.persona}: what follows each tool, most-called tools first")
     say_table(_HEADERS, _rows(shown), right=frozenset({1, 3, 4, 5}), whole=frozenset({0, 2, 6}))
     left = len(shown.tools) - _TOOLS
     if left > 0:
-        say(f"and {count(left, 'more tool')}; --json has them all")
-    say("share: of the calls after that tool, aged; at least: the lower end of its 95 % interval.")
+        say(f"and {count(left, 'more tool')}; --json lists them all")
+    say("share: of the calls after that tool, weighted by age; at least: the lower end of its 95 % interval.")
 
 
 def _rows(shown: Flow) -> Iterator[tuple[str, ...]]:

@@ -40,7 +40,7 @@ def say_score(folder: Path, *, as_json: bool) -> None:
 
 
 def _scores(runs: tuple[RecordedRun, ...], progress: Progress) -> list[InertiaScore]:
-    """Every way to tell personas that tells the runs apart, for runs that come back and for new tasks."""
+    """Every way to choose personas that separates the runs, for repeated runs and for new tasks."""
     told_apart = [
         name
         for name, persona in PERSONAS.items()
@@ -49,7 +49,7 @@ def _scores(runs: tuple[RecordedRun, ...], progress: Progress) -> list[InertiaSc
     ways = [(name, by_task) for name in told_apart for by_task in (False, True)]
     scores = []
     for number, (name, by_task) in enumerate(ways):
-        progress("ways to learn scored", number, len(ways))
+        progress("scoring predictions", number, len(ways))
         scores.append(scored(runs, name, by_task=by_task))
     return scores
 
@@ -57,25 +57,25 @@ def _scores(runs: tuple[RecordedRun, ...], progress: Progress) -> list[InertiaSc
 def _say(source: str, told: RunFacts, scores: list[InertiaScore]) -> None:
     runs, tasks = count(told.runs, "recorded run"), count(told.tasks, "task")
     calls, moves = count(told.calls, "call"), count(told.transitions, "transition")
-    say(f"{source}: {runs} of {tasks}, {calls} of {count(told.tools, 'tool')}; not shipped.")
+    say(f"{source}: {runs} of {tasks}, {calls} to {count(told.tools, 'tool')}; not shipped with Toolsight.")
     say(
-        f"{moves} from call to call: {_share(told.same)} stay on the same tool, {_share(told.first)} go to a "
-        f"tool that the run had not called before ({told.first_uses:,} first uses)."
+        f"{moves} between calls: {_share(told.same)} stay on the same tool, {_share(told.first)} go to a "
+        f"tool the run had not called before ({told.first_uses:,} first uses)."
     )
-    say("\nFirst uses named first, and among the first three")
+    say("\nFirst uses predicted in the top one and the top three")
     headers = ("learned from", "left out", *(f"{rule}, top {cut}" for rule in RULES for cut in CUTS))
     rows = [
         (one.persona, one.left_out, *(_share(one.hits[rule][cut]) for rule in RULES for cut in CUTS))
         for one in scores
     ]
     say_table(headers, rows)
-    say("\nBound ahead after a call, each tool once a run and never one that the run had called")
+    say("\nBound ahead after a call, each tool once per run and never one already called")
     headers = ("learned from", "left out", "from", "bound", "not next", "never called", "covers")
     say_table(headers, [row for one in scores for row in _ahead(one)], right=frozenset({3}))
     say(
-        "\nBrackets are 95 % bootstrap intervals over tasks. order 1: what follows the last call, of the "
-        "tools not called yet; order 1 unfiltered: of all tools; most used, same server: the tools called "
-        "most of all, and of the last call's server. covers: the share of first uses bound ahead by then. "
+        "\nBrackets are 95 % bootstrap intervals over tasks. order 1: what follows the last call, among "
+        "tools not called yet; order 1 unfiltered: among all tools; most used, same server: the most-called "
+        "tools overall, and on the last call's server. covers: the share of first uses bound ahead by then. "
         "share: of the calls after that tool; at least: the lower end of that share's 95 % interval."
     )
 

@@ -46,7 +46,11 @@ def _options(function: F) -> F:
         configured,
         click.option("--demo", is_flag=True, cls=CommonOption, help="Use the demo's servers."),
         click.option(
-            "--catalog", "catalogs", multiple=True, metavar="FILE", help="Search this file of plugins."
+            "--catalog",
+            "catalogs",
+            multiple=True,
+            metavar="FILE",
+            help="Use this catalog file. May be repeated.",
         ),
         *reversed(ACCESS),
     ):
@@ -65,8 +69,8 @@ def _chosen(catalogs: tuple[str, ...], **values: Any) -> Options:
 def marketplace() -> None:
     """Find, install and remove servers.
 
-    Only you can install, never a model. The catalogs are those of the setting marketplace.catalogs, of
-    --catalog, and imported ones.
+    Only you can install servers, never a model. Catalogs come from --catalog or the setting
+    marketplace.catalogs, and from those you import.
 
     \b
     toolsight marketplace search "exchange rates" --demo
@@ -75,8 +79,10 @@ def marketplace() -> None:
 
 @click.command()
 @click.argument("query", default="", metavar="[QUERY]")
-@click.option("--limit", default=5, show_default=True, type=click.IntRange(1, 100), help="The most plugins.")
-@click.option("--category", default="", help="Without QUERY: only plugins of this category.")
+@click.option(
+    "--limit", default=5, show_default=True, type=click.IntRange(1, 100), help="Maximum number of plugins."
+)
+@click.option("--category", default="", help="Without QUERY: list only plugins in this category.")
 @_options
 @as_json
 def search(query: str, limit: int, category: str, as_json: bool, **values: Any) -> None:
@@ -86,7 +92,7 @@ def search(query: str, limit: int, category: str, as_json: bool, **values: Any) 
     toolsight marketplace search "exchange rates" --demo
     """
     if query and category:
-        raise click.UsageError("--category narrows the list: leave out QUERY.")
+        raise click.UsageError("Use either QUERY or --category, not both.")
 
     async def work() -> None:
         async with open_marketplace(_chosen(**values)) as bench:
@@ -116,7 +122,7 @@ def _list(bench: Workbench, category: str, *, as_json: bool) -> None:
 @_options
 @as_json
 def show(name: str, as_json: bool, **values: Any) -> None:
-    """Show a plugin: its tools, its command and its needs.
+    """Show a plugin's tools, command and requirements.
 
     \b
     toolsight marketplace show fixtures/currency --demo
@@ -133,7 +139,11 @@ def show(name: str, as_json: bool, **values: Any) -> None:
 @click.command("install")
 @click.argument("name")
 @click.option(
-    "--env", "given", multiple=True, metavar="NAME=VALUE", help="The value of a variable that it needs."
+    "--env",
+    "given",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set a variable the plugin needs. May be repeated.",
 )
 @click.option("--yes", is_flag=True, help="Install without asking; the change is still shown.")
 @_options
@@ -141,9 +151,9 @@ def show(name: str, as_json: bool, **values: Any) -> None:
 def install(name: str, given: tuple[str, ...], yes: bool, as_json: bool, **values: Any) -> None:
     """Install a plugin, after showing what would change.
 
-    It shows the command and the change of the file, asks, starts the server, then writes the file. If the
-    server does not start, or the file cannot be written, everything is as before. A secret need not be in the
-    file: the value ${NAME} takes it from your environment at every start.
+    Shows the command and the file change, asks, starts the server, then writes the file. If the server does
+    not start or the file cannot be written, nothing changes. To keep a secret out of the file, use the value
+    ${NAME}, which is read from your environment at every start.
 
     \b
     toolsight marketplace install fixtures/currency --config .mcp.json
@@ -165,9 +175,9 @@ def install(name: str, given: tuple[str, ...], yes: bool, as_json: bool, **value
 @_options
 @as_json
 def remove(server: str, yes: bool, as_json: bool, **values: Any) -> None:
-    """Take a server out of the configuration.
+    """Remove a server from the configuration.
 
-    A backup of the file is kept.
+    Keeps a backup of the file.
 
     \b
     toolsight marketplace remove currency --config .mcp.json
@@ -184,14 +194,15 @@ def remove(server: str, yes: bool, as_json: bool, **values: Any) -> None:
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--name", default="", help="Keep it under this name; by default, the file's.")
+@click.option("--name", default="", help="Name to import the catalog under. Default: the file's name.")
 @database
 @as_json
 def import_catalog(file: Path, name: str, as_json: bool, database: Path | None) -> None:
-    """Keep a catalog of plugins for every session.
+    """Import a plugin catalog for all sessions.
 
-    FILE is Toolsight's own format, a server.json, or an answer of a registry's list of servers. Entries that
-    cannot be read are counted and left out. Importing under the same name replaces the earlier catalog.
+    FILE is a catalog in Toolsight's format, a server.json, or a registry's response that lists servers.
+    Entries that cannot be read are counted and skipped. Importing under the same name replaces the earlier
+    catalog.
 
     \b
     toolsight marketplace import servers.json
@@ -202,7 +213,7 @@ def import_catalog(file: Path, name: str, as_json: bool, database: Path | None) 
     found = read_catalog(file)
     if not found.plugins:
         why = f": {found.problems[0]}" if found.problems else ""
-        raise ConfigError(f"{file} has no plugin that can be read{why}", hint="Is it a marketplace catalog?")
+        raise ConfigError(f"{file} has no readable plugins{why}", hint="Is it a marketplace catalog?")
     kept = keep_catalog(imported_path(Options(database=database)), name or file.stem, found.plugins)
     if as_json:
         say_json({"file": str(kept), "plugins": len(found.plugins), "problems": found.problems})
@@ -217,7 +228,7 @@ def import_catalog(file: Path, name: str, as_json: bool, database: Path | None) 
 def _say_problems(problems: tuple[str, ...]) -> None:
     if not problems:
         return
-    say(f"left out: {count(len(problems), 'entry', 'entries')}", err=True)
+    say(f"skipped {count(len(problems), 'entry', 'entries')}:", err=True)
     for problem in problems[:_PROBLEMS_TOLD]:
         say(f"  {problem[:300]}", err=True)
     if len(problems) > _PROBLEMS_TOLD:

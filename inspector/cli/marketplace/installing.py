@@ -41,10 +41,10 @@ async def install_plugin(
     await bench.install(wanted)
     tools = sorted(set(bench.catalog.by_id) - before)
     change = wanted.becomes.change
-    say(f"installed as {wanted.server}: {', '.join(tools) or 'no tool is permitted'}", err=True)
+    say(f"installed as {wanted.server}: {', '.join(tools) or 'no permitted tools'}", err=True)
     backup = _backup(bench, PluginInstalled)
     if backup:
-        say(f"before: {backup}", err=True)
+        say(f"backup: {backup}", err=True)
     return {
         "plugin": plugin.name,
         "server": wanted.server,
@@ -105,5 +105,5 @@ def _agree(question: str, agreed: bool) -> None:
         with interruptible():
             if click.confirm(question, default=False, err=True):
                 return
-    hint = "" if sys.stdin.isatty() else "Run it in a terminal to be asked, or add --yes."
-    raise ToolsightError("nothing was changed: nobody agreed", hint=hint)
+    hint = "" if sys.stdin.isatty() else "Run the command in a terminal to confirm, or add --yes."
+    raise ToolsightError("nothing was changed, because you did not confirm", hint=hint)

@@ -13,8 +13,8 @@ from inspector.domain.plugin import Plugin, Variable, missing_values, price_text
 from inspector.engine.workbench import Workbench
 
 _NONE = (
-    "There is no catalog. Name one in the setting marketplace.catalogs or with --catalog, import one with "
-    "`toolsight marketplace import FILE`, or look at the demo's with --demo."
+    "No catalogs found. Add one with --catalog or the setting marketplace.catalogs, import one with "
+    "`toolsight marketplace import FILE`, or try the demo's with --demo."
 )
 _WITHOUT = "?"
 _TERMS, _NUMBERS = ("price", "rating"), ("fits", "rating", "tools")
@@ -35,14 +35,14 @@ def search_json(found: MarketplaceReport) -> dict[str, Any]:
 def say_found(found: MarketplaceReport) -> None:
     """Print the suggestions, best first."""
     if not found.considered:
-        say(_NONE if not found.installed else "Every plugin of the marketplace is installed.")
+        say(_NONE if not found.installed else "Every plugin in the marketplace is already installed.")
         return
     if found.suggestions:
         rows = [_found_row(one) for one in found.suggestions]
         _say_table(("plugin", "fits", "matched", "category", "price", "rating", "what"), rows)
     else:
-        say("No plugin fits.")
-    left = f", {found.installed} installed already and left out" if found.installed else ""
+        say("No plugin matches.")
+    left = f", {found.installed} already installed and not listed" if found.installed else ""
     sure = f"   fits {found.probability:.2f}" if found.probability is not None else ""
     took = milliseconds(found.milliseconds)
     say(f"{len(found.suggestions)} of {count(found.considered, 'plugin')}{left}{sure}   {took}")
@@ -63,7 +63,7 @@ def _found_row(one: Suggestion) -> tuple[str, ...]:
 def say_plugins(bench: Workbench, plugins: Sequence[Plugin]) -> None:
     """Print a line for each plugin."""
     if not plugins:
-        say(_NONE if not bench.marketplace.plugins else "No plugin has that category.")
+        say(_NONE if not bench.marketplace.plugins else "No plugins in that category.")
         return
     rows = [
         (
@@ -104,7 +104,7 @@ def say_plugin(bench: Workbench, plugin: Plugin) -> None:
     package = plugin.package
     said = (
         price_text(plugin.price),
-        f"rated {rating_text(plugin.rating)} of 5" if plugin.rating is not None else "",
+        f"rated {rating_text(plugin.rating)} out of 5" if plugin.rating is not None else "",
     )
     say(f"{plugin.name}   {plugin.version}".rstrip())
     say(plugin.description)
@@ -114,7 +114,7 @@ def say_plugin(bench: Workbench, plugin: Plugin) -> None:
         ("category", plugin.category),
         ("terms", ", ".join(filter(None, said))),
         ("state", _state(bench, plugin)),
-        ("obstacle", package.obstacle),
+        ("blocked", package.obstacle),
         ("package", package.label),
         ("command", " ".join((package.command, *package.args)).strip()),
         ("address", package.url),
@@ -132,7 +132,7 @@ def say_plugin(bench: Workbench, plugin: Plugin) -> None:
 
 
 def variable_text(variable: Variable) -> str:
-    """A variable with what it is for; the value of a secret is never told."""
+    """A variable with what it is for; the value of a secret is never shown."""
     secret = " (secret)" if variable.secret else ""
     default = f" [{variable.default}]" if variable.default and not variable.secret else ""
     about = f": {variable.description}" if variable.description else ""

@@ -43,7 +43,7 @@ _OPTIONS = (
         "--content",
         "span_content",
         is_flag=True,
-        help="With --as spans: include what was said, searched for, passed and returned, redacted.",
+        help="With --as spans: include messages, queries, arguments and results, redacted.",
     ),
 )
 
@@ -54,7 +54,7 @@ def span_options(function: F) -> F:
     @wraps(function)
     def command(span_file: Path | None, span_endpoint: str, span_content: bool, **rest: Any) -> Any:
         if span_file is not None and span_endpoint:
-            raise click.UsageError("give --output or --endpoint: only one of them")
+            raise click.UsageError("use either --output or --endpoint, not both")
         return function(spans=SpanOptions(span_file, span_endpoint, span_content), **rest)
 
     decorated: Any = command
@@ -87,5 +87,5 @@ def export(chosen: SpanOptions, session: str, records: Sequence[Record], *, as_j
     if as_json:
         say_json({"session": session, "spans": number, "to": where, "content": chosen.content})
         return
-    held = "with their content" if chosen.content else "without content; --content includes it"
-    say(f"{count(number, 'span')} of session {session} to {where}, {held}")
+    held = "with their content" if chosen.content else "without content; add --content to include it"
+    say(f"exported {count(number, 'span')} of session {session} to {where}, {held}")

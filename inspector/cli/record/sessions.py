@@ -45,7 +45,7 @@ def _list(chosen: Options, *, as_json: bool) -> None:
         say_json([asdict(session) for session in stored])
         return
     if not stored:
-        say("No session has been recorded yet. `toolsight demo --headless` records one.")
+        say("No sessions recorded yet. Record one with `toolsight demo --headless`.")
         return
     rows = [
         (

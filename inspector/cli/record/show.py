@@ -24,7 +24,7 @@ TIMELINE, EVENTS, SPANS = "timeline", "events", "spans"
     "--as",
     "form",
     type=click.Choice([TIMELINE, EVENTS, SPANS]),
-    help="timeline: the tools bound in each model call and every change, the default; events: all of them; "
+    help="timeline (default): the tools bound in each model call, and every change; events: all events; "
     "spans: OpenTelemetry.",
 )
 @click.option(
@@ -47,9 +47,9 @@ def show(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Show a session: its model calls, its events, or spans.
+    """Show a session as a timeline, events or spans.
 
-    Without SESSION, it is the newest one.
+    Without SESSION, shows the newest session.
 
     \b
     toolsight sessions show --kind search --kind evict

@@ -66,7 +66,7 @@ def _say_lanes(shown: Timeline) -> None:
     if shown.lanes:
         rows = [(lane.tool, _lane(lane, first, shown.now)) for lane in shown.lanes]
         say_table(("tool", f"calls {first} to {len(shown.calls)}, and after"), rows)
-        say("⌂ pinned  ● loaded  ○ deferred  ✕ evicted  ‖ held while its server is away")
+        say("⌂ pinned  ● loaded  ○ deferred  ✕ evicted  ‖ held while its server is offline")
     for binding, tools in rest.items():
         were = plural(tools, "tool was", "tools were")
         say(f"{tools:,} more {were} {binding} throughout")

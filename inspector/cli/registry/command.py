@@ -13,10 +13,10 @@ from inspector.cli.render import say, say_json, say_table
 from inspector.domain.number import count, percent
 
 EMPTY = (
-    "The registry is empty. `toolsight registry import --config FILE` keeps the tools of servers, "
-    "`toolsight registry import FILE` those of a stored answer to tools/list or of an export."
+    "The registry is empty. Import the tools of servers with `toolsight registry import --config FILE`, or a "
+    "stored tools/list answer or an export with `toolsight registry import FILE`."
 )
-NOTHING_SEEN = "The registry has no tool that you may see."
+NOTHING_SEEN = "The registry has no tools that you may see."
 
 
 _COMMANDS = {
@@ -33,10 +33,10 @@ _COMMANDS = {
 @json_option
 @click.pass_context
 def registry(context: click.Context, /, embeds: bool, as_json: bool, **values: Any) -> None:
-    """Keep tools with their versions and search them by meaning.
+    """Store tools with their versions and search by meaning.
 
-    Their servers need not be connected. The registry is in the SQLite file of the sessions, or in PostgreSQL
-    where TOOLSIGHT_DATABASE_URL names one.
+    Their servers do not have to be connected. The registry is stored in the SQLite file with the sessions, or
+    in PostgreSQL if TOOLSIGHT_DATABASE_URL is set.
 
     \b
     toolsight registry import --config .mcp.json
@@ -67,6 +67,6 @@ def _say_status(options: Options, *, as_json: bool) -> None:
     rows = [(origin, f"{number:,}") for origin, number in origins.items()]
     say_table(("origin", "tools"), rows, right=frozenset({1}))
     share = f"{count(embedded, 'of them', 'of them')} embedded ({percent(embedded / total)})"
-    say(f"{count(total, 'tool')} of {count(len(origins), 'origin')}, {share}")
+    say(f"{count(total, 'tool')} from {count(len(origins), 'origin')}, {share}")
     if embedded < total and sight.is_whole:
-        say("`toolsight registry --embed` embeds the others: a search finds only embedded tools.")
+        say("Searches find only embedded tools. Embed the rest with `toolsight registry --embed`.")

@@ -17,7 +17,7 @@ from inspector.domain.number import count
 from inspector.domain.settings import Settings
 from inspector.engine.registry.search import nearest_in
 
-OWN = "(own)"
+OWN = "(local)"
 
 
 def search_federation(options: Options, query: str, *, limit: int, floor: float, as_json: bool) -> None:
@@ -49,8 +49,8 @@ def _settings(options: Options) -> FederationSettings:
     values = {path: anchored(Path.cwd(), path, value) for path, value in options.settings.items()}
     settings = with_values(Settings(), values).federation
     if not settings.peers:
-        hint = "Name a file: --set federation.peers=peers.yaml; docs/registry.md has its format."
-        raise ConfigError("no peers are named that could be searched", hint=hint)
+        hint = "Choose a file with --set federation.peers=peers.yaml. docs/papers/registry.md has its format."
+        raise ConfigError("no peers are configured", hint=hint)
     return settings
 
 
@@ -69,10 +69,13 @@ def _say(done: Federated) -> None:
     headers = ("#", "registry", "tool", "cosine", "origin", "what it does")
     say_table(headers, rows, right=frozenset({0, 3}), whole=frozenset({1, 2}))
     own = sum(not one.peer for one in done.found)
-    each = [f"{own} own", *(f"{one.found} of {one.peer}" for one in done.answers if not one.why)]
+    each = [
+        f"{own} from this registry",
+        *(f"{one.found} from {one.peer}" for one in done.answers if not one.why),
+    ]
     say(f"{count(len(done.found), 'tool')}: {', '.join(each)}")
     for one in done.answers:
         if one.why:
-            say(f"{one.peer} was left out: {one.why}", err=True)
+            say(f"skipped {one.peer}: {one.why}", err=True)
         elif one.refused:
-            say(f"{one.peer}: {count(one.refused, 'tool')} left out, not what its registry says", err=True)
+            say(f"{one.peer}: rejected {count(one.refused, 'invalid result')}", err=True)

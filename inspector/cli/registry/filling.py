@@ -40,8 +40,10 @@ _File = click.Path(path_type=Path)
 
 @click.command("import")
 @click.argument("files", nargs=-1, type=_File, metavar="[FILE]...")
-@click.option("--origin", default="", help="Where the definitions come from; by default, the file's name.")
-@click.option("--server", "servers", multiple=True, metavar="NAME", help="Only this server. May be repeated.")
+@click.option("--origin", default="", help="Where the definitions come from. Default: the file's name.")
+@click.option(
+    "--server", "servers", multiple=True, metavar="NAME", help="Import only this server. May be repeated."
+)
 @click.option("--no-embed", is_flag=True, help="Do not embed new tools now.")
 @shared
 @json_option
@@ -54,20 +56,20 @@ def import_tools(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Keep the tools of each FILE, or of the servers.
+    """Import tools from files or servers.
 
-    A FILE is an export of a registry, whose versions, origins and times are kept; or a stored answer to
-    tools/list, or definitions as JSON Lines: all that its origin has, so that other tools of it are gone. If
-    a line of a file is wrong, none of its tools is kept. Without a FILE, the servers that the common options
-    name are connected.
+    FILE is a registry export, imported with its versions, origins and times, or a stored tools/list answer,
+    or definitions as JSON Lines. The last two replace everything from the same origin: tools they do not list
+    are marked as gone. A single invalid line rejects the whole file. Without FILE, connects to the servers
+    that the common options select.
 
     \b
     toolsight registry import --config .mcp.json
     """
     if files and servers:
-        raise click.UsageError("--server is for the servers that --config or --demo names: leave out FILE.")
+        raise click.UsageError("Use either FILE or --server, not both.")
     if origin and not files:
-        raise click.UsageError("--origin goes with a FILE; a server's tools have its name.")
+        raise click.UsageError("--origin needs FILE; for servers, the origin is the server's name.")
     options = session_options(**values)
     require_administrator(options)
     kept = open_registry(options)
@@ -134,7 +136,7 @@ def _imported(kept: ToolRegistry, file: Path, origin: str) -> SyncReport:
 def export(file: Path, **values: Any) -> None:
     """Write every version of every tool to FILE.
 
-    `registry import` reads it again; - is standard output.
+    Use - for standard output. `registry import` reads the file back.
 
     \b
     toolsight registry export tools.jsonl
@@ -154,7 +156,7 @@ def _say_synchronised(done: Sequence[Synchronised]) -> None:
         report = one.report or SyncReport()
         numbers = (report.added, report.changed, report.unchanged, report.removed)
         rows.append((one.server, *(f"{number:,}" if one.report else "" for number in numbers), one.why))
-    headers = ("server", "new", "changed", "as before", "gone", "left out")
+    headers = ("server", "new", "changed", "unchanged", "gone", "left out")
     say_table(headers, rows, right=frozenset({1, 2, 3, 4}))
 
 
@@ -169,19 +171,19 @@ def embed(options: Options, *, as_json: bool) -> None:
     else:
         say(f"{count(done, 'text')} embedded")
     if not is_complete:
-        say("cancelled: run the same again to go on", err=True)
+        say("cancelled: run the same command to continue", err=True)
         sys.exit(Exit.INTERRUPTED)
 
 
 def _embed_the_rest(kept: ToolRegistry, options: Options) -> None:
-    """Embed what is new; a failure is told and loses nothing of what was kept."""
+    """Embed what is new; a failure is reported and loses nothing already stored."""
     try:
         done, is_complete = _embed(kept, options)
     except ToolsightError as error:
         say(f"not embedded: {error.message}\nhint:  {error.hint}", err=True)
         return
     if not is_complete:
-        say(f"{count(done, 'text')} embedded; `toolsight registry --embed` goes on", err=True)
+        say(f"{count(done, 'text')} embedded; continue with `toolsight registry --embed`", err=True)
 
 
 def _embed(kept: ToolRegistry, options: Options) -> tuple[int, bool]:
@@ -198,5 +200,5 @@ def _embed(kept: ToolRegistry, options: Options) -> tuple[int, bool]:
 
 
 def _report(report: SyncReport) -> str:
-    told = f"{report.added:,} new, {report.changed:,} changed, {report.unchanged:,} as before"
+    told = f"{report.added:,} new, {report.changed:,} changed, {report.unchanged:,} unchanged"
     return f"{told}, {report.removed:,} gone" if report.removed else told

@@ -30,7 +30,7 @@ def open_registry(options: Options) -> "ToolRegistry":
     from inspector.adapters.files.registry_peers import is_address
 
     if not is_address(url):
-        hint = "Write postgresql://USER@HOST/DATABASE, or unset it to use the SQLite file."
+        hint = "Use postgresql://USER@HOST/DATABASE, or unset the variable to use the SQLite file."
         raise ConfigError(f"{DATABASE_URL} is not a PostgreSQL address", hint=hint)
     try:
         opened: ToolRegistry = import_module(_POSTGRES).PostgresRegistry(url)
@@ -52,7 +52,7 @@ def stored_configuration(options: Options) -> Configuration:
     configuration = registry_configuration(open_registry(options).servers())
     # Who sees only some tools is told nothing of the others, not even that there are none.
     if not configuration.servers and not options.settings.get("access.policy"):
-        hint = "`toolsight registry import` and `toolsight registry import` put tools into it."
+        hint = "Add some with `toolsight registry import`."
         raise ConfigError("the registry has no tools", hint=hint)
     return configuration
 

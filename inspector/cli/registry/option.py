@@ -39,7 +39,7 @@ def require_embedder(options: Options) -> Embedder:
     """That model. Raises ConfigError if there is none."""
     found = chosen_embedder(options)
     if found is None:
-        raise ConfigError(f"{_MODEL} is set to none", hint=f"Name a model: --set {_MODEL}=packaged.")
+        raise ConfigError(f"{_MODEL} is set to none", hint=f"Choose a model: --set {_MODEL}=packaged.")
     return found
 
 
@@ -51,7 +51,7 @@ def sight_of(options: Options) -> Sight:
     given = AccessSettings(policy=policy, user=user, expert=expert)
     control = AccessControl(given, lambda path: load_policy(Path(path)))
     if control.is_restricted and not control.user:
-        say("there is a policy, and no user: nothing may be seen. Name one with --user.", err=True)
+        say("the policy needs a user: nothing is visible without --user", err=True)
     return control.sight
 
 

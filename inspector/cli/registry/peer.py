@@ -37,7 +37,7 @@ def _opened(peer: Peer, seconds: float) -> "SearchableRegistry":
         from inspector.adapters.postgres.peer import open_peer
     except ImportError as error:
         hint = "Install it with `pip install 'toolsight[postgres]'`."
-        raise ConfigError(f"it needs a package that is not installed: {error.name}", hint=hint) from error
+        raise ConfigError(f"a required package is not installed: {error.name}", hint=hint) from error
     return open_peer(peer.database, seconds=seconds)
 
 

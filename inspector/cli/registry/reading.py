@@ -29,13 +29,13 @@ _NEAR = 1000
 @click.option(
     "--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Maximum number of results."
 )
-@click.option("--after", default="", metavar="TOOL", help="Begin behind this tool.")
+@click.option("--after", default="", metavar="TOOL", help="Start after this tool.")
 @registry_options
 @json_option
 def show(tool_id: str, limit: int, after: str, *, as_json: bool, **values: Any) -> None:
     """Show every version of TOOL, or list the tools.
 
-    Lists the tools whose id contains TOOL if none has exactly this id; all of them without TOOL.
+    If no tool has exactly this id, lists those whose id contains TOOL. Without TOOL, lists all of them.
 
     \b
     toolsight registry show shop:list_orders
@@ -56,9 +56,7 @@ def show(tool_id: str, limit: int, after: str, *, as_json: bool, **values: Any) 
     _say_list(found)
     say(count(total, "tool"))
     if len(found) == limit and total > limit:
-        say(
-            f"the next ones: toolsight registry show {tool_id} --after {found[-1].tool.id}".replace("  ", " ")
-        )
+        say(f"next page: toolsight registry show {tool_id} --after {found[-1].tool.id}".replace("  ", " "))
 
 
 def _nearest(kept: ToolRegistry, sight: Sight, tool_id: str) -> str:
@@ -107,13 +105,13 @@ def _say_versions(versions: Sequence[RegisteredTool]) -> None:
     "--floor",
     type=click.FloatRange(-1, 1),
     default=-1.0,
-    help="The lowest cosine of a result; by default, any.",
+    help="Minimum cosine of a result. Default: any.",
 )
-@click.option("--federated", is_flag=True, help="Search the registries of `federation.peers`, too.")
+@click.option("--federated", is_flag=True, help="Also search the registries in `federation.peers`.")
 @registry_options
 @json_option
 def search(query: str, limit: int, floor: float, *, federated: bool, as_json: bool, **values: Any) -> None:
-    """Find the tools that are nearest to QUERY in meaning.
+    """Find the tools closest in meaning to QUERY.
 
     \b
     toolsight registry search "late orders" --limit 5
@@ -136,7 +134,7 @@ def search(query: str, limit: int, floor: float, *, federated: bool, as_json: bo
         ("#", "tool", "cosine", "origin", "what it does"), rows, right=frozenset({0, 2}), whole=frozenset({1})
     )
     total, embedded = kept.count(sight), kept.embedded(embedder.name, sight)
-    say(f"{count(len(found), 'tool')} of {embedded:,}")
+    say(f"{count(len(found), 'tool')} out of {embedded:,}")
     if embedded < total:
         say(
             f"{count(total - embedded, 'tool is', 'tools are')} not embedded"

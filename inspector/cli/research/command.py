@@ -26,21 +26,21 @@ _Path = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[SECTION]...")
-@click.option("--all", "is_all", is_flag=True, help="Every section.")
+@click.option("--all", "is_all", is_flag=True, help="Run every section.")
 @click.option(
     "--data",
     "folders",
     multiple=True,
     type=_Path,
-    help="A folder with tools.jsonl, or a folder of such folders: catalogs to measure besides the demo's, "
-    "with the labelled requests of their queries.jsonl. May be repeated.",
+    help="Also measure this catalog: a folder with tools.jsonl and labelled requests in queries.jsonl, or a "
+    "folder of such folders. May be repeated.",
 )
 @click.option("--output", type=_Path, help="Write the report to this file.")
 @click.option(
     "--db",
     "database",
     type=_Path,
-    help="The SQLite file that keeps vectors between runs; by default, one in the user's cache.",
+    help="SQLite file that keeps vectors between runs. Default: a file in the user's cache.",
 )
 @click.option(
     "--embedding-model", default="packaged", show_default=True, help="packaged, none, or any fastembed model."
@@ -55,9 +55,9 @@ def papers(
     embedding_model: str,
     as_json: bool,
 ) -> None:
-    """Repeat published measurements beside the published results.
+    """Reproduce published measurements and compare the results.
 
-    Without a SECTION, list the sections. The report is Markdown.
+    Without SECTION, lists the sections. The report is Markdown.
 
     \b
     toolsight bench papers latency
@@ -102,7 +102,7 @@ def _list(*, as_json: bool) -> None:
         say_json([dict(zip(("id", "source", "about"), row, strict=True)) for row in rows])
         return
     say_table(("section", "published in", "measured"), rows)
-    say("\nName one or more sections, or give --all.")
+    say("\nPass one or more sections, or --all.")
 
 
 def _publish(result: Report, output: Path | None, *, as_json: bool) -> None:

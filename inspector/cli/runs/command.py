@@ -37,7 +37,7 @@ def _varied(
         path, sign, text = pair.partition("=")
         knob = find_knob(path.strip())
         if not sign or not text.strip():
-            raise ConfigError(f"--vary {pair} has no values", hint=f"Write --vary {knob.path}=A,B.")
+            raise ConfigError(f"--vary {pair} has no values", hint=f"Use --vary {knob.path}=A,B.")
         varied[knob.path] = [knob.check(parse_value(knob, one)) for one in text.split(",")]
     return varied
 
@@ -58,7 +58,7 @@ def _varied(
     "profiles",
     multiple=True,
     callback=_profiles,
-    help=f"Play the runs in this profile; by default {DEFAULT_PROFILE} and {STATIC}. May be repeated.",
+    help=f"Replay the runs in this profile. Default: {DEFAULT_PROFILE} and {STATIC}. May be repeated.",
 )
 @set_values
 @click.option(
@@ -67,9 +67,9 @@ def _varied(
     multiple=True,
     metavar="PATH=A,B",
     callback=_varied,
-    help="Play the runs with each of these values of a setting. May be repeated, for every combination.",
+    help="Replay the runs with each of these values of a setting. Repeat to try every combination.",
 )
-@click.option("--limit", type=click.IntRange(1), help="Play at most this many runs, evenly spread.")
+@click.option("--limit", type=click.IntRange(1), help="Replay at most this many runs, evenly spread.")
 @click.option("--own-servers", is_flag=True, help="Give each run only the servers that it called.")
 @click.option(
     "--model",
@@ -93,9 +93,9 @@ def runs(
 ) -> None:
     """Replay recorded agent runs in several setups.
 
-    It prints what each setup would have found, missed and cost. FOLDER has recordings in one of the formats
-    of docs/papers/recorded-runs.md. The agent does what it did; before it calls a tool that it does not have,
-    it searches. Costs are compared with the first setup's.
+    Prints what each setup would have found, missed and cost. FOLDER holds recordings in one of the formats
+    in docs/papers/recorded-runs.md. The agent repeats its recorded calls, but searches before calling a tool
+    it does not have. Costs are compared with those of the first setup.
 
     \b
     toolsight bench runs RECORDINGS --tools tools.json --profile toolsight --profile static
@@ -121,7 +121,7 @@ def runs(
     told = Told(found, known, len(tools), batch, model, folder.name)
     tell(told, as_json=as_json)
     if stopped():
-        say("cancelled: the figures are those of the runs that were played", err=True)
+        say("cancelled: the figures cover only the runs replayed so far", err=True)
         sys.exit(Exit.INTERRUPTED)
 
 
@@ -130,8 +130,8 @@ def _known(found: Recordings, limit: int | None, known: KnownRuns) -> KnownRuns:
     if known.runs:
         return known
     names = ", ".join(list(known.without)[:5])
-    of = f" of {limit}" if limit is not None else ""
+    of = f" (limit {limit})" if limit is not None else ""
     raise ConfigError(
-        f"none of the tools that the {len(found.runs)} runs{of} called has a definition",
-        hint=f"Give them with --tools. Called were {names}.",
+        f"none of the tools called by the {len(found.runs)} runs{of} has a definition",
+        hint=f"Pass their definitions with --tools. Tools called: {names}.",
     )

@@ -89,15 +89,15 @@ _WIDE = (
 )
 """Columns with intervals may wrap; numbers alone may not."""
 _LEGEND = (
-    "own: the recorded agent's searches; more: for a tool that was never bound; again: for an evicted one; "
-    "by name: no search brought it; found, closest, nothing: what all of them said. "
-    "returned and recall: of the tools that were called, what the searches before the first call returned, "
-    "and ranked so high. used: of the tools that searches not by name returned, what was called.",
-    "evicted, by a guard: calls of a tool that had been evicted for room, or by the guard; loops: how often "
-    "the guard stepped in, in a solved run a false alarm; nothing new: searches noted as redundant; bound "
-    "ahead: before any search, as likely next (inertia.preload).",
-    "Tokens are those of a model call; dollars those of all runs for each solved one, then for each solved "
-    "one that reached all its tools by searching.",
+    "its own searches: those of the recorded agent; more: for a tool that was never bound; again: for an "
+    "evicted tool; by name: for a tool that no search returned; found, closest, nothing: how all searches "
+    "answered. returned and recall: the share of called tools that searches before the first call returned, "
+    "and ranked that high. used: the share of tools returned by searches, except by name, that were called.",
+    "evicted, by a guard: calls to a tool evicted to make room, or by the guard; loops: how often the guard "
+    "stepped in, a false alarm in solved runs; nothing new: searches flagged as redundant; bound ahead: "
+    "before any search, because likely next (inertia.preload).",
+    "Tokens are per model call. Dollars are the cost of all runs per solved run, then per solved run that "
+    "reached all its tools by searching.",
 )
 
 
@@ -111,7 +111,7 @@ def tell(told: Told, *, as_json: bool) -> None:
     for title, columns in (
         ("Searching", _SEARCHING),
         ("Calls", _CALLS),
-        ("Tokens a model call, dollars a solved task", _MONEY),
+        ("Tokens per model call, dollars per solved task", _MONEY),
     ):
         say(f"\n{title}")
         _table(columns, told.batch.summaries)
@@ -135,15 +135,16 @@ def _heading(told: Told) -> Iterator[str]:
     batch = told.batch
     played = batch.summaries[0].runs if batch.summaries else 0
     formats = ", ".join(f"{name} {number:,}" for name, number in told.found.formats.items())
-    yield f"{told.source}: {count(len(told.found.runs), 'recorded run')} ({formats}); not shipped."
+    recorded = count(len(told.found.runs), "recorded run")
+    yield f"{told.source}: {recorded} ({formats}); not shipped with Toolsight."
     tasks = batch.summaries[0].tasks if batch.summaries else 0
-    yield f"Played {count(played, 'run')} of {count(tasks, 'task')} over {count(told.tools, 'tool')}."
+    yield f"Replayed {count(played, 'run')} of {count(tasks, 'task')} with {count(told.tools, 'tool')}."
     left = sum(told.known.without.values())
     if left:
         names = list(told.known.without)
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         yield (
-            f"Left out: {left:,} of {told.known.calls:,} calls, of {count(len(names), 'tool')} without a "
+            f"Left out: {left:,} of {told.known.calls:,} calls, to {count(len(names), 'tool')} without a "
             f"definition ({', '.join(names[:_NAMED])}{more}), and {count(told.known.dropped, 'run')} with "
             "no other calls."
         )

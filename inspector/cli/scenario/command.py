@@ -101,7 +101,11 @@ def terminal_width() -> int:
     invoke_without_command=True,
 )
 @click.option(
-    "--folder", "folders", multiple=True, type=click.Path(path_type=Path), help="List those in FOLDER, too."
+    "--folder",
+    "folders",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Also list the scenarios in this folder.",
 )
 @as_json
 @click.pass_context
@@ -132,7 +136,7 @@ def _list(folders: Sequence[Path], *, as_json: bool) -> None:
                 say()
             _say_lines(listing(one.name, one.scenario, terminal_width()))
     for problem in problems:
-        say(f"not readable: {problem}", err=True)
+        say(f"unreadable: {problem}", err=True)
 
 
 @click.command("run")
@@ -147,8 +151,8 @@ def run_scenarios(
 ) -> None:
     """Play scenarios, each in its own session with fresh data.
 
-    They run on the demo servers, or on --config. Each scenario's script answers; with --model, that model
-    gets the same messages and answers for itself.
+    They run on the demo servers, or on --config. Each scenario's script answers as the model; with --model,
+    that model gets the same messages and answers instead.
 
     \b
     toolsight scenario run guard redundant --check
@@ -156,7 +160,7 @@ def run_scenarios(
     shipped = [path.stem for path in composition.shipped_scenarios()] if is_all else []
     wanted = [NamedScenario.find(name) for name in dict.fromkeys((*shipped, *names))]
     if not wanted:
-        raise click.UsageError("Name a scenario, or give --all. `toolsight scenario` lists them.")
+        raise click.UsageError("Pass a scenario, or --all. `toolsight scenario` lists them.")
     setup = options(**values)
     if not setup.names_viewer:
         ask_about_leftovers(composition.open_leftovers(setup))
@@ -223,7 +227,7 @@ def _judge(played: Sequence[Played], *, quiet: bool) -> None:
     failed = [one.name for one in played if not one.result.passed]
     if not quiet:
         rest = f"; failed: {', '.join(failed)}" if failed else ""
-        say(f"\n{len(played) - len(failed)} of {len(played)} went as expected{rest}")
+        say(f"\n{len(played) - len(failed)} of {len(played)} scenarios passed{rest}")
     if failed:
         sys.exit(Exit.GATE)
 

@@ -49,7 +49,9 @@ def _profiles(_context: click.Context, _parameter: click.Parameter, names: tuple
     help="Compare this profile; see `toolsight config settings --profiles`. May be repeated.",
 )
 @click.option("--all-profiles", is_flag=True, help="Compare every profile.")
-@click.option("--script", is_flag=True, help="Let the scenario's script answer, the same under each profile.")
+@click.option(
+    "--script", is_flag=True, help="Let the scenario's script answer, identically under each profile."
+)
 @click.option("--markdown", is_flag=True, help="Print Markdown.")
 @shared
 @as_json
@@ -78,7 +80,7 @@ def compare(
         raise click.UsageError("--markdown and --json cannot be used together.")
     wanted = _in_order(list(PROFILES) if all_profiles else profiles)
     if len(wanted) < 2:
-        raise click.UsageError("Name two or more profiles with --profile, or give --all-profiles.")
+        raise click.UsageError("Pass --profile two or more times, or use --all-profiles.")
     one = NamedScenario.find(name)
     setup = options(**values)
     if not setup.names_viewer:
@@ -87,7 +89,7 @@ def compare(
     try:
         _play_each(one, replace(setup, model=one.script) if script else setup, wanted, played)
     except KeyboardInterrupt as error:
-        say(f"{len(played)} of {len(wanted)} profiles were played", err=True)
+        say(f"{len(played)} of {len(wanted)} profiles played", err=True)
         raise click.Abort from error
     finally:
         if played:

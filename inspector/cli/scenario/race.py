@@ -46,14 +46,18 @@ from inspector.engine.sink import write
     metavar="FILE",
     help="Write a slide (.svg), a page (.md, .html) or an asciinema recording (.cast). May be repeated.",
 )
-@click.option("--present", is_flag=True, help="On stage: one key a model call, the result in large figures.")
+@click.option(
+    "--present",
+    is_flag=True,
+    help="For presentations: a key press per model call, and the result in large figures.",
+)
 @click.option(
     "--pace",
     type=click.FloatRange(0, 60),
     default=SECONDS_A_CALL,
     show_default=True,
     metavar="SECONDS",
-    help="How long each model call is shown on a terminal.",
+    help="How long to show each model call on a terminal.",
 )
 @shared
 @as_json
@@ -70,16 +74,16 @@ def race(
 ) -> None:
     """Ask once with all tools bound and once with discovery.
 
-    A scenario's script answers unless there is a --model, and static binding plays it without the searches.
-    The other profile is --profile, else that of the scenario or the configuration. Calls that may change
-    something are left out, as they would run twice, except with --yes or on the demo's servers.
+    A scenario's script answers unless you pass --model; static binding plays it without the searches. The
+    other side uses --profile, or else the profile of the scenario or the configuration. Calls that may change
+    something are skipped, because they would run twice, unless you pass --yes or use the demo's servers.
 
     \b
     toolsight race "Which orders are late?" server.py
     """
     _require_formats(exports)
     if present and (as_json or not _is_terminal()):
-        raise click.UsageError("--present needs a terminal, and no --json.")
+        raise click.UsageError("--present needs a terminal and cannot be used with --json.")
     setup = options(**values)
     one = _entry(name, setup, names_model=names_model(context))
     race = _race(one, setup)
@@ -101,7 +105,7 @@ def race(
 def _require_formats(paths: Sequence[Path]) -> None:
     for path in paths:
         if path.suffix not in FORMATS:
-            raise click.UsageError(f"{path} must end in {', '.join(FORMATS)}.")
+            raise click.UsageError(f"{path} must end in one of {', '.join(FORMATS)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,7 @@ def _race(one: _Entry, setup: Options) -> Race:
     own = one.ground.configuration.profile if one.path is None and one.ground is not None else ""
     other = setup.profile or one.scenario.profile or (own if own != STATIC else "") or DEFAULT_PROFILE
     if other == STATIC:
-        hint = "Name another profile with --profile; see `toolsight config settings --profiles`."
+        hint = "Choose another profile with --profile; see `toolsight config settings --profiles`."
         raise ConfigError("static binding cannot race against itself", hint=hint)
     return Race(one.scenario, (STATIC, other), scripted=one.scripted)
 

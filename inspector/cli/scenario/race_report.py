@@ -73,7 +73,7 @@ class RacePresentation(RaceDrawing):
                 self._clear()
                 self._draw(index)
                 index += 1
-                await asyncio.to_thread(self._wait, "any key: the next model call")
+                await asyncio.to_thread(self._wait, "press any key for the next model call")
             else:
                 await asyncio.sleep(_WAIT)
         self._clear()
@@ -110,7 +110,7 @@ def print_race(race: Race) -> None:
     for line in drawn(race.scenario.title, frames[-1], race.verdict, width):
         say(ansi_line(line, width, colored=False))
     say()
-    say("Tokens for tools, call by call")
+    say("Tool tokens per model call")
     heads = ("call", *(head for profile in race.profiles for head in (profile, "total")))
     say_table(heads, [_row(frame) for frame in frames[1:]], right=frozenset(range(len(heads))))
 

@@ -28,8 +28,8 @@ _DETAIL = frozenset(
 )
 
 _UNITS = (
-    "Tokens are sums over all model calls; cost includes a prompt cache and the answers; a step is a tool "
-    "call that succeeds and is not a repetition."
+    "Tokens are summed over all model calls; costs include a prompt cache and the answers; a step is a tool "
+    "call that succeeds and does not repeat another."
 )
 
 # Two lines of heading, and the cell below them.
@@ -43,7 +43,7 @@ _COLUMNS: tuple[_Column, ...] = (
     ("saved", "vs static", lambda row: _share(row.input_saved)),
     ("", "cost", lambda row: _dollars(row.totals.dollars)),
     ("solved", "steps", lambda row: str(row.totals.steps)),
-    ("cost", "a step", lambda row: _dollars(row.totals.dollars_per_step)),
+    ("cost", "per step", lambda row: _dollars(row.totals.dollars_per_step)),
     ("", "searches", lambda row: str(row.totals.searches)),
     ("", "loads", lambda row: str(row.totals.loads)),
     ("", "evictions", lambda row: str(row.totals.evictions)),
@@ -108,7 +108,7 @@ def totals_lines(row: ComparedProfile, prices: Prices | None) -> Iterator[str]:
             f"all input {row.static_input:,}, saved {percent(row.input_saved)}"
         )
     if prices is not None and had.dollars is not None:
-        yield f"cost {money(had.dollars)} for {_per_step(had)}, at the prices of {prices.model}"
+        yield f"cost {money(had.dollars)} for {_per_step(had)}, at {prices.model} prices"
     yield (
         f"searches {had.searches}, loads {had.loads}, evictions {had.evictions}, calls {had.calls}, "
         f"rejections {had.rejections}, loops {had.loops}, redundant searches {had.redundant}"
@@ -170,7 +170,7 @@ def comparison_text(compared: ProfileComparison, width: int) -> Iterator[str]:
     if compared.calls:
         names = [row.profile for row in compared.rows]
         yield ""
-        yield "Definitions and searches of each turn, summed over its model calls"
+        yield "Definitions and searches per turn, summed over its model calls"
         turns = [f"{number}" for number, _ in enumerate(compared.turns, start=1)]
         sums = [
             _justified([name, *map(_number, column)], str.rjust)
@@ -178,7 +178,7 @@ def comparison_text(compared: ProfileComparison, width: int) -> Iterator[str]:
         ]
         yield from _side_by_side(_justified(["turn", *turns], str.ljust), sums, width)
         yield ""
-        yield "Definitions of each model call"
+        yield "Definitions per model call"
         calls = _justified(["turn.call", *_call_names(compared.calls)], str.ljust)
         yield from _side_by_side(calls, [_tokens(compared, n) for n in range(len(compared.rows))], width)
 
@@ -250,14 +250,14 @@ def _line(record: Record, text: str, width: int) -> str:
 
 
 def _outcome(had: Totals) -> str:
-    return f"outcome {had.outcome}" if had.outcome else "no turn has ended"
+    return f"outcome {had.outcome}" if had.outcome else "no turn finished"
 
 
 def _base(compared: ProfileComparison) -> str:
     if compared.measured:
-        return "Saved compared to the measured run of static, without what a script searches there."
+        return "Savings are relative to the measured static run, without the searches of its script."
     return (
-        "Saved compared to binding every tool in the profile's own model calls, without those that only "
+        "Savings are relative to binding every tool in the profile's model calls, except those that only "
         "follow a search; static was not run."
     )
 
@@ -311,7 +311,7 @@ def _dollars(value: float | None) -> str:
 
 def _per_step(had: Totals) -> str:
     steps = count(had.steps, "solved step")
-    return steps if had.dollars_per_step is None else f"{steps}: {money(had.dollars_per_step)} a step"
+    return steps if had.dollars_per_step is None else f"{steps} ({money(had.dollars_per_step)} per step)"
 
 
 def _by_column(names: Sequence[str], compared: ProfileComparison) -> Iterator[tuple[str, list[int | None]]]:

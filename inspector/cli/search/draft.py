@@ -71,7 +71,7 @@ def _say_effect(bench: Workbench, tool: Tool, edited: Tool, effect: QueryEffect)
             ("rank", str(before.rank), str(after.rank)),
             ("score", f"{before.value:.3f}", f"{after.value:.3f}"),
             ("tokens", str(_tokens(bench, tool)), str(_tokens(bench, edited))),
-            ("too alike", str(effect.collisions_before), str(effect.collisions_after)),
+            ("overlaps", str(effect.collisions_before), str(effect.collisions_after)),
             ("nDCG@10", _mean(cases.ndcg_before), _mean(cases.ndcg_after)),
             ("hit@1", _mean(cases.hit_before), _mean(cases.hit_after)),
         ],

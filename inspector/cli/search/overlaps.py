@@ -17,4 +17,4 @@ def say_overlaps(bench: Workbench, *, as_json: bool) -> None:
         (pair.first, pair.second, f"{pair.closeness:.2f}", str(pair.reason), ", ".join(pair.shared))
         for pair in pairs
     ]
-    say_table(("tool", "and", "alike", "reason", "shared terms"), rows, right=frozenset({2}))
+    say_table(("tool", "and", "similarity", "reason", "shared terms"), rows, right=frozenset({2}))

@@ -53,23 +53,27 @@ class _Search:
     "--limit", type=click.IntRange(min=0), default=0, help="Maximum number of results (0: the default)."
 )
 @click.option(
-    "--min-similarity", type=click.FloatRange(0, 1), default=0.0, help="The least probability, or cosine."
+    "--min-similarity", type=click.FloatRange(0, 1), default=0.0, help="Minimum probability, or cosine."
 )
-@click.option("--server-query", default="", help="A description of the server, apart from the tool.")
-@click.option("--ranker", default="", help=f"Use another ranker: {', '.join(RANKERS)}.")
+@click.option("--server-query", default="", help="Describe the server separately from the tool.")
+@click.option("--ranker", default="", help=f"Use this ranker: {', '.join(RANKERS)}.")
 @click.option(
-    "--why", "tool_id", default="", metavar="TOOL", help="Show why this tool is not found, or not first."
+    "--why",
+    "tool_id",
+    default="",
+    metavar="TOOL",
+    help="Show why this tool is not found, or not ranked first.",
 )
-@click.option("--try-name", default="", metavar="NAME", help="With --why: what another name would change.")
+@click.option("--try-name", default="", metavar="NAME", help="With --why: show what this name would change.")
 @click.option(
     "--try-description",
     default=None,
     metavar="TEXT",
-    help="With --why: what another description would change, for QUERY and the labelled requests.",
+    help="With --why: show what this description would change for QUERY and the labelled requests.",
 )
-@click.option("--compare", "side_by_side", is_flag=True, help="Show the first tools of every ranker.")
+@click.option("--compare", "side_by_side", is_flag=True, help="Show every ranker's top tools.")
 @click.option("--steps", is_flag=True, help="Search for each step of the request separately.")
-@click.option("--overlaps", is_flag=True, help="Instead, list the tools that compete for the same requests.")
+@click.option("--overlaps", is_flag=True, help="List the tools that compete for the same requests.")
 @as_clients
 @shared
 @as_json
@@ -93,10 +97,10 @@ def search(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Search as `search_tools` does and explain the scores.
+    """Search like `search_tools` and explain the scores.
 
-    With --client, search as that client does; given twice or more, the clients stand side by side.
-    With --why, the exit code is 3 if the tool is not found.
+    With --client, searches like that client; repeat it to compare clients side by side. With --why, the exit
+    code is 3 if the tool is not found.
 
     \b
     toolsight search "late orders" --why shop:list_orders --demo
@@ -139,11 +143,13 @@ def _check(
 ) -> None:
     """Raise UsageError for options that exclude each other."""
     if clients and ranker:
-        raise click.UsageError("--client chooses the ranker: leave out --ranker.")
+        raise click.UsageError("Use either --client or --ranker, not both.")
     if is_draft and (not tool_id or not query or len(clients) > 1):
-        raise click.UsageError("--try-name and --try-description need QUERY and --why TOOL, and one client.")
+        raise click.UsageError(
+            "--try-name and --try-description need QUERY and --why TOOL, with at most one --client."
+        )
     if overlaps and (query or tool_id):
-        raise click.UsageError("--overlaps compares all tools: leave out QUERY and --why.")
+        raise click.UsageError("--overlaps compares all tools, so it takes neither QUERY nor --why.")
 
 
 def _search(bench: Workbench, asked: _Search) -> None:
@@ -187,4 +193,4 @@ def _steps(bench: Workbench, asked: _Search) -> None:
         [(one.text, one.answer, ", ".join(one.tool_ids) or _NOTHING) for one in (found.whole, *found.steps)],
         right=frozenset(),
     )
-    say(f"only the steps find: {', '.join(found.only_steps) or 'nothing more'}")
+    say(f"found only by the steps: {', '.join(found.only_steps) or 'none'}")

@@ -48,7 +48,7 @@ def _say_why(why: WhyNot) -> None:
     if confidence := confidence_beside(why.probability, why.threshold):
         say(f"{why.answer}   {confidence}")
     if why.rival is not None:
-        say(f"against {why.rival.tool_id}   rank {why.rival.standing.rank}")
+        say(f"compared with {why.rival.tool_id}   rank {why.rival.standing.rank}")
         rows = [
             (
                 str(line.signal),
@@ -73,7 +73,7 @@ def _say_additions(additions: Sequence[Addition]) -> None:
     """What was tried and would bring the tool further, smallest first."""
     if not additions:
         return
-    say("added to its description (tried; nothing was sent):")
+    say("Additions to its description that would help (draft only):")
     rows = [
         (
             ordinal(one.standing.rank),
@@ -84,7 +84,7 @@ def _say_additions(additions: Sequence[Addition]) -> None:
         )
         for one in additions
     ]
-    say_table(("rank", "then", "tokens", "where", "text"), rows, right=frozenset({0, 2}))
+    say_table(("rank", "outcome", "tokens", "where", "text"), rows, right=frozenset({0, 2}))
     for one in additions:
         for beaten in one.overtaken:
-            say(f"! with “{one.text}” it beats {beaten.tool_id} for “{beaten.query}”")
+            say(f"! with “{one.text}”, it outranks {beaten.tool_id} for “{beaten.query}”")

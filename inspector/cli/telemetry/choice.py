@@ -56,8 +56,8 @@ def since(text: str, now: float) -> float:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise ConfigError(
-            f"--since {text} is not a time",
-            hint="Write a date such as 2026-11-01 (UTC), or an age such as 7d or 12h.",
+            f"--since {text} is not a date or an age",
+            hint="Use a date such as 2026-11-01 (UTC), or an age such as 7d or 12h.",
         ) from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
@@ -74,13 +74,13 @@ _OPTIONS = (
         default="",
         callback=_since,
         metavar="TIME",
-        help="Only sessions active since a date (2026-11-01, UTC) or within an age (7d, 12h).",
+        help="Only sessions active since a date (2026-11-01, UTC) or within a period (7d, 12h).",
     ),
     click.option(
         "--agent",
         default="",
         metavar="NAME",
-        help=f"Only sessions of this agent; {OWN} is those recorded here.",
+        help=f"Only this agent's sessions; {OWN} means those recorded here.",
     ),
     click.option(
         "--profile",
@@ -124,7 +124,7 @@ def _chosen(store: EventStore, named: Sequence[str], after: float, agent: str, p
     if agent and stored and agent not in agents:
         near = closest(agent, sorted(agents), limit=3)
         raise StoreError(
-            f"there is no session of '{agent}'", hint=f"There are sessions of {', '.join(near or agents)}."
+            f"there are no sessions of '{agent}'", hint=f"Agents with sessions: {', '.join(near or agents)}."
         )
 
     def is_meant(one: SessionSummary) -> bool:

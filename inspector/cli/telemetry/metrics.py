@@ -26,7 +26,11 @@ from inspector.engine.telemetry.section import MOST, overview, sections
 @click.command()
 @choosing
 @click.option(
-    "--most", type=click.IntRange(min=1), default=MOST, show_default=True, help="Rows of each table of tools."
+    "--most",
+    type=click.IntRange(min=1),
+    default=MOST,
+    show_default=True,
+    help="Maximum number of rows in each table of tools.",
 )
 @click.option(
     "--decisions",
@@ -35,9 +39,9 @@ from inspector.engine.telemetry.section import MOST, overview, sections
 )
 @json_option
 def metrics(chosen: Chosen, most: int, decisions: Path | None, as_json: bool) -> None:
-    """Sum up sessions: searches, latency, failures, tokens.
+    """Summarize sessions: searches, latency, failures, tokens.
 
-    By default, all sessions count, recorded here and imported. Shares have 95 % intervals.
+    By default, covers all sessions, recorded here and imported. Shares have 95 % intervals.
 
     \b
     toolsight sessions metrics --since 7d
@@ -69,9 +73,11 @@ def _opened(path: Path) -> IO[str]:
     try:
         return open_private(path, "x", encoding="ascii")
     except FileExistsError:
-        raise ConfigError(f"{path} exists already", hint="Name another file.") from None
+        raise ConfigError(f"{path} already exists", hint="Choose another file.") from None
     except OSError as error:
-        raise ConfigError(f"{path} cannot be written: {error.strerror}", hint="Name another file.") from error
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}", hint="Choose another file."
+        ) from error
 
 
 def _written(records: Iterator[Record], file: IO[str]) -> Iterator[Record]:

@@ -3,7 +3,7 @@
 from inspector.cli.render import say, say_table
 from inspector.domain.report import Table
 
-NOTHING = "No session is meant. `toolsight sessions` lists them; `toolsight demo --headless` records one."
+NOTHING = "No matching sessions. `toolsight sessions` lists them; `toolsight demo --headless` records one."
 
 
 def say_report_table(table: Table) -> None:

@@ -18,14 +18,18 @@ _MOST = 20
 @click.command()
 @choosing
 @click.option(
-    "--most", type=click.IntRange(min=1), default=_MOST, show_default=True, help="How many requests to print."
+    "--most",
+    type=click.IntRange(min=1),
+    default=_MOST,
+    show_default=True,
+    help="Maximum number of requests to print.",
 )
 @json_option
 def unmet(chosen: Chosen, most: int, as_json: bool) -> None:
-    """List what was asked for and not served.
+    """List unmet requests: searches that led to no call.
 
-    A search counts if it found nothing, if the model searched again, or if its turn ended, before any tool
-    that it found was called. Searches that share their words are one request. By default, all sessions count.
+    A search counts if it found nothing, or if the model searched again or the turn ended before any tool it
+    found was called. Searches with words in common count as one request. By default, covers all sessions.
 
     \b
     toolsight sessions unmet --since 7d
@@ -39,7 +43,7 @@ def unmet(chosen: Chosen, most: int, as_json: bool) -> None:
     elif not chosen.sessions:
         say(NOTHING)
     elif not found:
-        say(f"Every search of {count(len(chosen.sessions), 'session')} was of use, or nothing was searched.")
+        say(f"No unmet requests in {count(len(chosen.sessions), 'session')}.")
     else:
         times = sum(one.count for one in found)
         told = f"{count(times, 'search', 'searches')} that led to no call"

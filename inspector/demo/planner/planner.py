@@ -30,9 +30,9 @@ MAX_CANDIDATES = 5
 MARGIN = 0.4
 LONG = 300
 _NOT_UNDERSTOOD = (
-    "I did not find anything to do in that. I am a rule-based stand-in: ask for one thing per sentence."
+    "I found nothing to do in that. I am a rule-based stand-in, so please ask for one thing per sentence."
 )
-_THOUGHT = "Asking again brings nothing new. I continue with what I have."
+_THOUGHT = "Searching again turns up nothing new. I will go on with what I have."
 _FAILED = "I could not work that out. I am a rule-based stand-in; try simpler words."
 
 
@@ -69,7 +69,7 @@ def _decide(request: ModelRequest) -> ModelReply:
         over = index < history.latest or history.replies >= MAX_MODEL_CALLS - 1
         if plan.call is not None and not over:
             return ModelReply(plan.say, (plan.call,), finish_reason="tool_calls")
-        problems[index] = plan.problem or "I did not get this done."
+        problems[index] = plan.problem or "I did not get to this."
     return ModelReply(_summary(steps, history, problems))
 
 
@@ -103,12 +103,12 @@ def _plan(
     # A bound tool that does not use every value may be the wrong one: keep searching.
     if ready and (not query or not unused(ready[0][1], reading)):
         tool, arguments = ready[0]
-        return Plan(ToolCall(identity, tool.wire, arguments), f"I call {_shown(tool.wire)}.")
+        return Plan(ToolCall(identity, tool.wire, arguments), f"Calling {_shown(tool.wire)}.")
     if query:
-        return Plan(ToolCall(identity, SEARCH_TOOLS, {"query": query}), f"I search for a tool: {query}")
+        return Plan(ToolCall(identity, SEARCH_TOOLS, {"query": query}), f"Searching for a tool: {query}")
     if filled:
         name, missing = _shown(filled[0][0].wire), ", ".join(filled[0][1].missing)
-        return Plan(problem=f"I found {name}, but you did not say what it needs: {missing}.")
+        return Plan(problem=f"I found {name}, but it needs values you did not give: {missing}.")
     return Plan(problem=_nothing(attempt))
 
 

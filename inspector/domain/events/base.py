@@ -32,7 +32,7 @@ class Event(ABC):
 
     @property
     def is_routine(self) -> bool:
-        """Whether it only keeps count or tells progress: feeds leave it out, to show what happened."""
+        """Whether it only counts or reports progress: feeds leave it out, to show what happened."""
         return False
 
     @abstractmethod

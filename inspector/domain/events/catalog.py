@@ -55,7 +55,7 @@ class CatalogBuilt(Event):
         toolset = f"toolset {self.toolset}: " if self.toolset else ""
         tools, static = count(len(self.entries), "tool"), count(self.static_tokens, "token")
         held = f", {len(self.held):,} held" if self.held else ""
-        unknown = f", without {self.uncounted:,} of unknown size" if self.uncounted else ""
+        unknown = f", excluding {self.uncounted:,} of unknown size" if self.uncounted else ""
         return f"{toolset}{tools}, {deferred:,} deferred, {static} if static{unknown}{held}"
 
 

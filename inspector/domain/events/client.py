@@ -15,14 +15,14 @@ _ASKS = {
     "roots": "asks for the folder",
     "form": "asks you to fill in a form",
     "link": "asks you to visit an address",
-    "sampling": "asks for an answer of the model",
+    "sampling": "asks the model for an answer",
 }
 
 _ASKED = {
     "roots": "the folder",
     "form": "a form",
     "link": "an address to visit",
-    "sampling": "an answer of the model",
+    "sampling": "an answer from the model",
 }
 
 
@@ -93,7 +93,7 @@ class ServerAskedOften(Event):
     times: int
 
     def summary(self) -> str:
-        return f"{self.server}  {_ASKS[self.what]}, {count(self.times, 'time')} by now: counted, not recorded"
+        return f"{self.server}  {_ASKS[self.what]}, {count(self.times, 'time')} so far: counted, not recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,4 +107,4 @@ class ElicitationCompleted(Event):
     id: str = ""
 
     def summary(self) -> str:
-        return f"{self.server}  says that what it wanted at its address is done"
+        return f"{self.server}  reports that the task at its address is done"

@@ -121,7 +121,7 @@ class GateApplied(Event):
     def summary(self) -> str:
         best = f", best {self.candidates[0].tool} {self.candidates[0].score:.2f}" if self.candidates else ""
         closed = sum(bool(one.unmet) for one in self.candidates)
-        kept_out = f", {closed} kept out by preconditions" if closed else ""
+        kept_out = f", {closed} blocked by preconditions" if closed else ""
         full = len(self.candidates) - closed - len(self.active)
         no_room = f", {full} more" if full > 0 else ""
         return f"{len(self.active)} over {self.threshold:g}{best}{no_room}, {self.below} below{kept_out}"

@@ -72,7 +72,7 @@ class ModelRequested(Event):
     breakpoints: Breakpoints | None = None
 
     def summary(self) -> str:
-        thinks = ", has to think" if self.think else ""
+        thinks = ", must think" if self.think else ""
         resent = f", {count(self.resent, 'token')} resent: {self.change}" if self.resent and self.same else ""
         tools, sent = count(len(self.bound), "tool"), count(self.tokens.input, "token")
         return f"call {self.call}: {tools}, {sent}{resent}{thinks}"

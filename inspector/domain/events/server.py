@@ -157,4 +157,4 @@ class TrustChanged(Event):
     trusted: bool
 
     def summary(self) -> str:
-        return f"{self.server}  {'trusted' if self.trusted else 'not trusted any more'}"
+        return f"{self.server}  {'trusted' if self.trusted else 'no longer trusted'}"

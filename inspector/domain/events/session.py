@@ -72,7 +72,7 @@ class AccessChanged(Event):
 
     def summary(self) -> str:
         whose = f" of {viewer(self.user, self.expert)}" if self.user else ""
-        return f"the grants{whose} were read again"
+        return f"the grants{whose} were reloaded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class SettingsChecked(Event):
 
     def summary(self) -> str:
         if not self.problems:
-            return "the settings have no problem any more"
+            return "the settings have no problems any more"
         more = f"  (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
         worst = self.problems[0]
         return f"{worst.severity}: {worst.full}{more}"

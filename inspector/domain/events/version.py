@@ -56,7 +56,7 @@ class DefinitionChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class VersionTold(Event):
-    """The model was told, with `text`, that these tools are not what it knows them as."""
+    """The model got `text`: these tools are no longer what it knows them as."""
 
     kind: ClassVar[str] = "told"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS, Group.MODEL})
@@ -65,4 +65,4 @@ class VersionTold(Event):
     text: str
 
     def summary(self) -> str:
-        return f"the model, of the new definition of {', '.join(self.tools)}"
+        return f"the model about the new definition of {', '.join(self.tools)}"

@@ -1,4 +1,4 @@
-"""What changes of definitions change: the last one of each tool, and what the model is to be told."""
+"""How changed definitions change the state: each tool's last change, and what the model needs to know."""
 
 from inspector.domain.events import DefinitionChanged, VersionTold
 from inspector.domain.fold.step import evolve, step
@@ -23,7 +23,7 @@ def _definition_changed(event: DefinitionChanged, state: SessionState) -> Sessio
 
 
 def _untold(event: DefinitionChanged, state: SessionState) -> dict[str, tuple[str, ...]]:
-    """The breaking changes that the model has to be told: those of tools that it has read of."""
+    """The breaking changes that the model needs to know: those of tools it has read."""
     untold = dict(state.untold)
     tool = state.known(event.tool)
     knows = tool is not None and (tool.held_as or tool.binding).is_bound

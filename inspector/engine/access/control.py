@@ -109,30 +109,32 @@ class AccessControl:
 def require_whole(sight: Sight, what: str) -> None:
     """Raise ToolsightError unless everything is seen: `what` is for the administrator."""
     if not sight.is_whole:
-        hint = "In the app, see as the administrator; a command is the administrator's without a policy."
-        raise ToolsightError(f"only the administrator, who sees everything, can {what}", hint=hint)
+        hint = "In the app, view as the administrator. Without a policy, commands run as the administrator."
+        raise ToolsightError(f"only the administrator can {what}", hint=hint)
 
 
 def refuse_access(path: str) -> None:
     """Raise ConfigError for a setting that says who sees the session."""
     if path in NOT_A_SETTING:
-        hint = "See as another user instead; another policy needs another start."
-        raise ConfigError(f"{path} holds from the start of a session", hint=hint)
+        hint = "View as another user instead, or restart with another policy."
+        raise ConfigError(f"{path} cannot change during a session", hint=hint)
 
 
 def _named(policy: AccessPolicy, chosen: AccessSettings) -> Sight:
-    """What the settings' user may see; who mistypes a name is not told those of others."""
+    """What the settings' user may see; a mistyped name never reveals those of others."""
     try:
         return policy.sight(chosen.user, chosen.expert) if chosen.user else NOTHING
     except ConfigError as error:
-        hint = "`toolsight access`, for administrators, shows whom the policy knows."
+        hint = "Administrators can list the policy's users with `toolsight access`."
         raise ConfigError(error.message, hint=hint) from None
 
 
 def _no_policy() -> ConfigError:
-    hint = "Name a policy with --policy FILE, or with access.policy in the settings."
-    return ConfigError("there is no policy that knows users", hint=hint)
+    hint = "Set one with --policy FILE or the setting access.policy."
+    return ConfigError("there is no access policy, so there are no users", hint=hint)
 
 
 def _expert_alone(expert: str) -> ConfigError:
-    return ConfigError(f"the expert {expert} works for nobody", hint="Name the user too: --user NAME.")
+    return ConfigError(
+        f"the expert {expert} needs a user to work for", hint="Specify the user too: --user NAME."
+    )

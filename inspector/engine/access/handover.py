@@ -27,7 +27,7 @@ class Handover:
         Raises ToolsightError while another session begins: what was meant for one is not done in another.
         """
         if self._is_under_way:
-            raise ToolsightError("another session begins", hint="Try again when it has begun.")
+            raise ToolsightError("another session is starting", hint="Try again once it has started.")
         self._running[what] += 1
         try:
             yield
@@ -45,7 +45,7 @@ class Handover:
         """Begin another session. Raises ToolsightError if something runs for this one."""
         async with self._lock:
             for what in +self._running:
-                raise ToolsightError(what, hint="Wait for its end, or stop it with esc.")
+                raise ToolsightError(what, hint="Wait until it ends, or stop it with esc.")
             self._is_under_way = True
             try:
                 yield

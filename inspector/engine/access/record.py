@@ -23,7 +23,7 @@ def unreadable(error: ToolsightError, sight: Sight) -> Failed:
     """That the policy could not be read again; what is wrong in it is for who may see all of it."""
     if sight.is_whole:
         return Failed("access", error.message, error.hint)
-    return Failed("access", "the policy cannot be read; it stays as it was")
+    return Failed("access", "the policy cannot be read; the previous one still applies")
 
 
 def _is_own(user: str, expert: str, sight: Sight) -> bool:

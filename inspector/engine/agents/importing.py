@@ -71,7 +71,7 @@ class Imported:
 
 
 class Importer:
-    """Stores the sessions that transcripts tell of. What looks like a secret is redacted before that."""
+    """Stores the sessions in transcripts. What looks like a secret is redacted first."""
 
     def __init__(self, store: EventStore, counter_for: Callable[[str], TokenCounter]) -> None:
         """`counter_for` takes the name of a model, or of an agent while its model is unknown."""

@@ -41,7 +41,7 @@ class _Known:
 
 @dataclass(slots=True)
 class _Server:
-    """A server: what was told of it already, and what is new."""
+    """A server: what was reported of it already, and what is new."""
 
     instructions: str = ""
     is_ready: bool = False
@@ -127,7 +127,7 @@ class KnownTools:
         return found.id
 
     def call(self, tool: AgentTool) -> str:
-        """The id of a tool that was called; one that nobody told of was bound."""
+        """The id of a tool that was called; one never mentioned before was bound."""
         return self._learn(tool, deferred=False).id
 
     def load(self, tool_id: str) -> int | None:
@@ -215,7 +215,7 @@ class KnownTools:
         unknown = self.uncounted
         decision = f"{self._agent} decides which tools are deferred"
         if unknown:
-            decision += f"; the transcript does not hold the definitions of {count(unknown, 'tool')}"
+            decision += f"; the transcript lacks the definitions of {count(unknown, 'tool')}"
         manifest = "\n".join(known.sent or known.name for known in tools if known.deferred)
         told = [f"{name}: {one.instructions}" for name, one in self._servers.items() if one.instructions]
         instructions = "\n\n".join(told)

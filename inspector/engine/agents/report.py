@@ -143,9 +143,9 @@ def _broken(servers: list[ServerTotal]) -> Iterator[str]:
         return
     where = f"{worst.failed:,} of {count(worst.sessions, 'session')}"
     if worst.logins:
-        yield f"{worst.server} waited for a login in {where}: log in, or leave it out."
+        yield f"{worst.server} needed a login in {where}. Log in, or leave the server out."
     else:
-        yield f"{worst.server} failed in {where}: repair it, or leave it out."
+        yield f"{worst.server} failed in {where}. Fix the server, or leave it out."
 
 
 def _never_called(servers: list[ServerTotal]) -> Iterator[str]:
@@ -153,14 +153,14 @@ def _never_called(servers: list[ServerTotal]) -> Iterator[str]:
     most = max(idle, key=lambda total: (len(total.known) * total.sessions, total.server), default=None)
     if most is not None:
         known, sessions = count(len(most.known), "tool"), count(most.sessions, "session")
-        yield f"{most.server}: {known} known, 0 calls in {sessions}: leave it out there."
+        yield f"{most.server} offered {known} but got no calls in {sessions}. Leave it out there."
 
 
 def _missed(report: AgentReport) -> Iterator[str]:
     top = report.backlog[0] if report.backlog else None
     if top is not None:
         searches = count(top.count, "search", "searches")
-        yield f"“{top.queries[0]}” and the like missed in {searches}: a description should say these words."
+        yield f"{searches} like “{top.queries[0]}” led to no call. Add such words to a description."
 
 
 def _rewritten(report: AgentReport) -> Iterator[str]:
@@ -169,7 +169,7 @@ def _rewritten(report: AgentReport) -> Iterator[str]:
     if worst is not None:
         cause, total = worst
         rewrites = count(total.count, "cache rewrite")
-        yield f"{rewrites}, {tokens(total.tokens)} tokens, probably because {cause}."
+        yield f"{rewrites} ({tokens(total.tokens)} tokens), probably because {cause}."
 
 
 def _never_used(servers: list[ServerTotal]) -> Iterator[str]:

@@ -28,7 +28,7 @@ def apart(session: str, question: str) -> str:
 
 
 def entry_key(entry: Entry) -> str:
-    """What tells this entry from others, and stays the same when more is appended to it."""
+    """What identifies this entry, and stays the same when more is appended to it."""
     match entry:
         case Asked(said):
             told = said

@@ -1,1 +1,1 @@
-"""What a session does beyond discovery: it predicts, goes around what fails, and tells what changed."""
+"""What a session does beyond discovery: it predicts, works around failures, and reports changes."""

@@ -25,7 +25,7 @@ from inspector.engine.reliability_ports import BreakerStore
 from inspector.engine.session import Session
 
 Permits = tuple[tuple[Subject, Permit], ...]
-"""What allows a call: the breakers that are to be told how it ended."""
+"""What allows a call: the breakers that need to know how it ended."""
 
 
 class Breakers:
@@ -57,7 +57,7 @@ class Breakers:
     def note(
         self, permits: Permits, failure: FailureKind | None, retry_after: float | None = None
     ) -> tuple[Subject, ...]:
-        """Take down how a call ended: None if it succeeded. What it was about is to be told later."""
+        """Note how a call ended: None if it succeeded. What it was about is reported later."""
         now, rules = self._clock.now(), self._rules
         try:
             for subject, permit in permits:

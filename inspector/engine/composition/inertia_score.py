@@ -26,7 +26,7 @@ PERSONAS: Mapping[str, Persona] = {
     "model": lambda run: run.model,
     "task group": lambda run: run.task.partition("__")[0] if "__" in run.task else "",
 }
-"""Ways to tell whose habits a run shows."""
+"""Ways to decide whose habits a run shows."""
 
 
 @dataclass(frozen=True, slots=True)

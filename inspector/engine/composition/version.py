@@ -1,4 +1,4 @@
-"""Versions of definitions: what changed between two listings, and what a model is told of it."""
+"""Versions of definitions: what changed between two listings, and the note to the model about it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from inspector.engine.live import LiveSettings
 from inspector.engine.session import Session
 
 MOST_TOLD = 50
-"""Of more tools than these no event of their own tells, when a server changes them all at once."""
+"""The most tools that get an event each when a server changes many at once."""
 MOST_NOTED = 10
 """More changed tools than these are counted in a note to the model, not named."""
 _MOST_REASONS, _LONGEST_REASON, _LONGEST_NOTE = 5, 200, 4_000

@@ -253,7 +253,7 @@ class Retrieval:
         pinned: Collection[str] = (),
         unmet: Mapping[str, Sequence[str]] = _NOTHING,
     ) -> "SearchAnswer":
-        """Answer as `search` does, for a person: nothing is to be loaded, and more of what missed is told."""
+        """Answer as `search` does, for a person: nothing is loaded, and more of the misses are reported."""
         return self.search(request, bound=bound, pinned=pinned, load=False, misses=MISSES_SHOWN, unmet=unmet)
 
     def given(self, index: "ToolIndex | None" = None) -> tuple[EvalCase, ...]:

@@ -1,4 +1,4 @@
-"""Rejects a model's calls that reach no server, and tells it why and what it can do instead."""
+"""Rejects a model's calls that reach no server, and says why and what to do instead."""
 
 from collections.abc import Sequence
 

@@ -81,7 +81,7 @@ class Substitution:
 
 
 def _note(tool: Tool, substitute: Substitute, why: str) -> str:
-    """What the model is told before the answer."""
+    """The note to the model before the answer."""
     renamed = {name: other for name, other in substitute.mapping.items() if name != other}
     given = f", with {', '.join(f'{name} as {other}' for name, other in renamed.items())}" if renamed else ""
     return f"[{tool.id} is not available: {why}. {substitute.tool.id} answered instead{given}.]"

@@ -22,7 +22,7 @@ from inspector.engine.store_ports import ServerMemory
 from inspector.engine.target import target
 from inspector.engine.uncancelled import uncancelled
 
-_AGAIN = "Look at it again: it is worked out anew then."
+_AGAIN = "Open it again to see the current changes."
 
 
 class Installing:
@@ -71,7 +71,7 @@ class Installing:
             await uncancelled(self._remove(wanted, by))
 
     async def _keep(self, wanted: Installation, was_approved: bool, by: Actor) -> None:
-        """Write the file, and tell the session of what is connected."""
+        """Write the file, and report to the session what is connected."""
         async with self._undone_if_it_fails(wanted):
             backup = await self._write(wanted.becomes)
         self._approve(was_approved)
@@ -101,7 +101,7 @@ class Installing:
 
     def _require_current(self, based_on: Configuration) -> None:
         if self._live.configuration is not based_on:
-            raise ConfigError("the servers have changed since this was worked out", hint=_AGAIN)
+            raise ConfigError("the servers have changed in the meantime", hint=_AGAIN)
 
     async def _connect(self, spec: ServerSpec) -> None:
         """Connect the server. Raises ConnectError with what it said if it does not get ready."""

@@ -98,9 +98,9 @@ class Marketplace:
         hint = (
             f"Closest: {', '.join(near)}."
             if near
-            else "Name a catalog in marketplace.catalogs, or import one."
+            else "Add a catalog to marketplace.catalogs, or import one."
         )
-        what = f"{len(named)} plugins are called" if named else "the marketplace has no plugin"
+        what = f"{len(named)} plugins are named" if named else "the marketplace has no plugin"
         raise ConfigError(f"{what} '{name}'", hint=hint)
 
     def server_of(self, plugin: Plugin) -> str:
@@ -129,13 +129,15 @@ class Marketplace:
         plugin, configuration = self.find(name), self._live.configuration
         if plugin.is_installed(configuration.servers):
             server = self.server_of(plugin)
-            raise ConfigError(f"{plugin.name} is installed as {server}", hint="Remove that server first.")
+            raise ConfigError(
+                f"{plugin.name} is already installed as {server}", hint="Remove that server first."
+            )
         entry = server_entry(plugin, values)
         taken = {spec.name for spec in configuration.servers} | set(configuration.disabled)
         becomes = self._market.editor.with_server(configuration, server_name(plugin, taken), entry)
         *others, spec = becomes.configuration.servers
         if spec.lacks:
-            raise ConfigError(f"{plugin.name} cannot be installed: it lacks {spec.lacks}", hint=spec.advice)
+            raise ConfigError(f"{plugin.name} cannot be installed without {spec.lacks}", hint=spec.advice)
         spec = replace(spec, concealed=concealed_values(plugin, values, spec))
         SECRETS.learn(spec.secrets)
         becomes = replace(becomes, configuration=replace(becomes.configuration, servers=(*others, spec)))

@@ -73,7 +73,7 @@ def _table(side: Sequence[Mark]) -> dict[tuple[str, str], float | None]:
     for mark in side:
         key = (mark.dataset, mark.ranker)
         if key in table:
-            raise ValueError(f"{mark.ranker} on {mark.dataset} occurs twice")
+            raise ValueError(f"{mark.ranker} on {mark.dataset} appears twice")
         table[key] = mark.ndcg_10
     return table
 
@@ -83,7 +83,7 @@ def _stored_mark(row: object, number: int) -> Mark:
         raise ValueError(f"row {number} is not an object")
     dataset, ranker, ndcg = row.get("dataset"), row.get("ranker"), row.get("ndcg_10")
     if not isinstance(dataset, str) or not isinstance(ranker, str):
-        raise ValueError(f"row {number} does not name its dataset and ranker")
+        raise ValueError(f"row {number} lacks its dataset or ranker")
     if ndcg is None and "ndcg_10" in row:
         return Mark(dataset, ranker, None)
     mean = ndcg.get("mean") if isinstance(ndcg, dict) else None

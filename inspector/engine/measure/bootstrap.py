@@ -101,7 +101,7 @@ def effective_size_of(clusters: Sequence[tuple[float, float]]) -> float:
 
 
 def effective_size(flags: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> float:
-    """How many independent cases tell as much about the share. Raises ValueError without cases."""
+    """How many independent cases would give as sure a share. Raises ValueError without cases."""
     sums, sizes = by_cluster([float(flag) for flag in flags], clusters)
     return _effective(sums, sizes, float(sums.sum() / sizes.sum()))
 

@@ -168,7 +168,7 @@ def swept(ranker: str) -> list[float]:
 def sweep(start: float, stop: float, step: float) -> list[float]:
     """Thresholds at equal distances. Raises ValueError if there are none."""
     if not (all(map(math.isfinite, (start, stop, step))) and step > 0 and start <= stop):
-        raise ValueError(f"no thresholds from {start} to {stop} by {step}")
+        raise ValueError(f"no thresholds from {start} to {stop} in steps of {step}")
     count = math.floor((stop - start) / step + 1e-9) + 1
     return [round(start + index * step, _DIGITS) for index in range(count)]
 
@@ -180,17 +180,17 @@ def _require(rankers: CatalogRankers, evalset: EvalSet, name: str) -> None:
         )
     if not any(case.is_possible for case in evalset.cases):
         raise ToolsightError(
-            f"{evalset.name} has no request that a tool fits",
+            f"no tool fits any request in {evalset.name}",
             hint="Add some with `toolsight bench label`, which also generates them.",
         )
     if not rankers.index.is_semantic:
         raise ToolsightError(
-            f"the tools have no vectors, and '{name}' has no threshold without them",
+            f"the tools have no vectors, and without them '{name}' has no threshold",
             hint="Wait until they are embedded, or set tool_discovery.embedding_model to 'packaged'.",
         )
     if name == ISO and not rankers.index.lined:
         raise ToolsightError(
-            "the tools' summary lines are not embedded, as no gate compares with them",
+            "the tools' summary lines are not embedded, because no gate uses them",
             hint="Use the profile attention, or run `toolsight bench calibrate --ranker iso`.",
         )
 

@@ -101,7 +101,9 @@ def _ask(
     seconds = clock.monotonic() - started
     tools = evalset.tools
     if len(ranking.values) != len(tools):
-        raise ValueError(f"{ranker.name} ranks {len(ranking.values)} tools, the data set has {len(tools)}")
+        raise ValueError(
+            f"{ranker.name} ranks {len(ranking.values)} tools, but the data set has {len(tools)}"
+        )
     report = search.run(SearchRequest(case.query), load=False, misses=0).report
     return CaseRun(
         case.id,

@@ -1,4 +1,4 @@
-"""Which ranker is the best on a data set, and which others cannot be told from it."""
+"""Which ranker is the best on a data set, and which others are not distinguishable from it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

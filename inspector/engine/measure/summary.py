@@ -119,9 +119,9 @@ def summarise(run: Run, evalset: EvalSet) -> Summary:
 def paired(run: Run, evalset: EvalSet) -> Pairs:
     """Each case that ran, with its outcome; ValueError if the run covers other cases or is too shallow."""
     if run.depth < CUT:
-        raise ValueError(f"the run keeps {run.depth} tools per request, {CUT} are needed")
+        raise ValueError(f"the run keeps {run.depth} tools per request, but {CUT} are needed")
     if len(run.cases) > len(evalset.cases):
-        raise ValueError(f"the run has {len(run.cases)} cases, the data set {len(evalset.cases)}")
+        raise ValueError(f"the run has {len(run.cases)} cases, but the data set {len(evalset.cases)}")
     pairs = list(zip(evalset.cases, run.cases, strict=False))
     for case, done in pairs:
         if case.id != done.id:

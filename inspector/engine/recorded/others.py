@@ -15,7 +15,7 @@ def session_of(run: RecordedRun) -> str:
 
 
 class OtherRuns:
-    """A CallHistory of recorded runs, whose tools have their servers; what was asked is not told."""
+    """A CallHistory of recorded runs, whose tools have their servers; requests are not included."""
 
     def __init__(self, runs: Sequence[RecordedRun]) -> None:
         self._runs = runs

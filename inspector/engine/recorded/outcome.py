@@ -134,7 +134,7 @@ def _discovered(log: AgentLog, reports: Sequence[SearchReport]) -> frozenset[str
 
 
 def _telling(log: AgentLog) -> frozenset[Reason]:
-    """If the agent searched by itself, only its own searches tell how well tools are found."""
+    """If the agent searched by itself, only its own searches show how well tools are found."""
     return frozenset({Reason.OWN} if Reason.OWN in log.searches else {Reason.FIRST, Reason.AGAIN})
 
 

@@ -13,7 +13,7 @@ from inspector.engine.recorded.outcome import Need, PlayedRun
 from inspector.engine.recorded.play import RunSetup
 
 CUTS = (1, 3, 5, 8, 10)
-"""Ranks at which recall is told."""
+"""Ranks at which recall is reported."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ LAST_MOMENT = 253_402_300_799.0
 _MOST_DIMENSIONS = 16_000
 _NUMBER_BYTES = 4
 _SHOWN = 60
-NAME_HINT = f"An id (server:tool) and an origin have at most {MOST_BYTES} bytes in UTF-8. Use shorter names."
-_VERSION = f"Versions count from 1 to {MOST_VERSION:,}; times are seconds since 1970, UTC."
-_VECTOR = "The model made vectors that cannot be compared. Use another one (discovery.embedding_model)."
+NAME_HINT = f"Use shorter names: an id (server:tool) or origin has at most {MOST_BYTES} bytes in UTF-8."
+_VERSION = f"Versions range from 1 to {MOST_VERSION:,}; times are in seconds since 1970 (UTC)."
+_VECTOR = "The model's vectors cannot be compared. Use another model (discovery.embedding_model)."
 
 
 def name_problem(tool: Tool, origin: str) -> str:
@@ -56,7 +56,7 @@ def _checked(versions: Iterable[RegisteredTool]) -> Iterator[RegisteredTool]:
         if problem := name_problem(found.tool, found.origin):
             raise StoreError(problem, hint=NAME_HINT)
         if not 1 <= found.version <= MOST_VERSION or not 0 <= found.at <= LAST_MOMENT:
-            told = f"{_short(found.tool.id)} has the version {found.version} and the time {found.at}"
+            told = f"{_short(found.tool.id)} has version {found.version} and time {found.at}"
             raise StoreError(told, hint=_VERSION)
         yield found
 
@@ -67,12 +67,12 @@ def accepted_vectors(vectors: Mapping[bytes, bytes]) -> int:
 
     sizes = {len(vector) for vector in vectors.values()}
     if len(sizes) != 1:
-        raise StoreError("vectors with different numbers of dimensions came together", hint=_VECTOR)
+        raise StoreError("the vectors have different numbers of dimensions", hint=_VECTOR)
     dimensions, rest = divmod(sizes.pop(), _NUMBER_BYTES)
     if rest or not 0 < dimensions <= _MOST_DIMENSIONS:
         raise StoreError(f"a vector has {dimensions * _NUMBER_BYTES + rest} bytes", hint=_VECTOR)
     if not np.isfinite(np.frombuffer(b"".join(vectors.values()), "<f4")).all():
-        raise StoreError("a vector has numbers that are not finite", hint=_VECTOR)
+        raise StoreError("a vector contains numbers that are not finite", hint=_VECTOR)
     return dimensions
 
 
@@ -80,7 +80,7 @@ def accepted_query(vector: Sequence[float]) -> None:
     """Raises StoreError if this vector can be near to none."""
     # What is above float32 is as good as infinite: vectors are compared as float32.
     if not 0 < len(vector) <= _MOST_DIMENSIONS or not all(abs(value) < 3e38 for value in vector):
-        raise StoreError("the query has a vector that is empty, too long or not finite", hint=_VECTOR)
+        raise StoreError("the query's vector is empty, too long or not finite", hint=_VECTOR)
 
 
 def _short(text: str) -> str:

@@ -155,10 +155,12 @@ def _answered(member: Member, question: _Question) -> _Answer:
 
 def _why_nothing(registry: SearchableRegistry, model: str, sight: Sight) -> str:
     if not registry.count(sight):
-        return "it has no tools, or shows none to whom it knows us as"
+        return "it has no tools, or none that its policy grants us"
     if registry.embedded(model, sight):
-        return f"its vectors do not have as many dimensions as those of {model}"
-    return f"none of its tools is embedded by {model}, and cosines of another model cannot be compared"
+        return f"its vectors differ from those of {model} in their number of dimensions"
+    return (
+        f"none of its tools are embedded with {model}, and cosines from different models cannot be compared"
+    )
 
 
 def _is_sound(one: Neighbour, sight: Sight) -> bool:

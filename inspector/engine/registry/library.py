@@ -98,7 +98,7 @@ class RegistryLibrary:
 
         federation = self._federation()
         if federation is None or not federation.members:
-            hint = "Name them in a file, and the file in federation.peers."
+            hint = "List them in a file, and set federation.peers to that file."
             raise ConfigError("this session has no peers to search", hint=hint)
         registry, sight, embedder = self.opened(), self._sight(), self._required()
         embedder.prepare(lambda _done, _total: None, lambda: False)
@@ -122,5 +122,5 @@ class RegistryLibrary:
         embedder = self._embedder()
         if embedder is None:
             hint = "Set discovery.embedding_model, for example to packaged."
-            raise ConfigError("no model embeds texts in this session", hint=hint)
+            raise ConfigError("this session has no embedding model", hint=hint)
         return embedder

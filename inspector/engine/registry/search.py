@@ -41,8 +41,8 @@ def nearest_in(
     # Rounding may take the cosine of opposite vectors below -1.
     if not registry.nearest(model, vector, 1, sight, floor=-2.0):
         raise StoreError(
-            f"the registry's vectors of {model} do not have {len(vector)} dimensions, as the query has",
-            hint="`toolsight registry --embed` embeds its tools anew; until then, no search can find them.",
+            f"the query has {len(vector)} dimensions, but the registry's {model} vectors do not",
+            hint="Run `toolsight registry --embed` to embed its tools again. Until then, searches miss them.",
         )
     return near
 

@@ -39,7 +39,7 @@ def synchronise(
             near = ", ".join(closest(name, list(known)) or known)
             raise ConfigError(f"there is no server '{name}'", hint=f"Servers: {near}.")
     return tuple(
-        Synchronised(name, why="it is the registry's own")
+        Synchronised(name, why="its tools come from the registry itself")
         if is_registered(known[name])
         else _one(registry, session, name, at)
         for name in dict.fromkeys(servers or known)

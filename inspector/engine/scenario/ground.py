@@ -29,7 +29,7 @@ _UNKNOWN = ("", "unknown tool")
 class Ground:
     """A session's configuration with its secrets as they were read, its toolset and its model.
 
-    `api_base` is the model's address and `window` its size in tokens, "" and 0 for what is known of it.
+    `api_base` is the model's address and `window` its size in tokens, "" and 0 for  what is known of it.
     `servers` names those to start, or is None for all. `allowed` holds the hashes of the definitions that may
     be called without asking, although they may change something. `trusted` names the servers whose claims to
     only read are believed, or is None for those that the configuration says.
@@ -54,7 +54,7 @@ class Ground:
         if self.trusted is not None:
             servers = tuple(replace(spec, trust_annotations=spec.name in self.trusted) for spec in servers)
         if not servers:
-            raise ConfigError("no server is connected, so there is nothing to race on")
+            raise ConfigError("no server is connected, so there is nothing to race with")
         values = static_settings(whole.values) if profile == STATIC else whole.values
         return replace(whole, servers=servers, values=values)
 
@@ -114,8 +114,8 @@ def require_fit(scenario: Scenario, catalog: Catalog) -> None:
     """Raise ConfigError if the catalog lacks tools that a scenario needs."""
     if missing := lacking(scenario, catalog):
         raise ConfigError(
-            f"“{scenario.title}” does not fit these servers: it needs {', '.join(missing)}",
-            hint="Race a question instead, or leave out the servers: then the scenario runs on the demo's.",
+            f"“{scenario.title}” cannot run on these servers: it needs {', '.join(missing)}",
+            hint="Race a question instead, or omit the servers to run the scenario on the demo servers.",
         )
 
 
@@ -123,8 +123,8 @@ def require_own_mind(model: str) -> None:
     """Raise ConfigError for a model that plays a script: it says the same whatever tools it has."""
     if model.startswith("demo/script"):
         raise ConfigError(
-            "a script answers, and it does not know a question",
-            hint="Race its scenario instead, or take another model, such as demo/planner.",
+            "this model plays a script and cannot answer a question",
+            hint="Race its scenario instead, or use another model, such as demo/planner.",
         )
 
 

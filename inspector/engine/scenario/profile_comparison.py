@@ -158,16 +158,16 @@ def _notes(result: ScenarioResult, *, scripted: bool) -> Iterator[str]:
     searches = sum(event.name == SEARCH_TOOLS for event in rejected)
     if searches:
         calls = _count(searches, "scripted search", "scripted searches")
-        yield f"{result.profile}: {calls} rejected: this script assumes a search."
+        yield f"{result.profile}: {calls} rejected: the script expects a search tool."
     if any(isinstance(event, GateApplied) for event in events):
         kept_out = sum(event.reason == "deferred" for event in rejected)
         if kept_out:
             calls = _count(kept_out, "scripted call", "scripted calls")
-            yield f"{result.profile}: {calls} rejected: the gate did not select the tool."
+            yield f"{result.profile}: {calls} rejected, because the gate did not select the tool."
     needless = _needless_searches(result.records)
     if needless:
         calls = _count(needless, "scripted search", "scripted searches")
-        yield f"{result.profile}: {calls} made with every tool bound: this script assumes deferred tools."
+        yield f"{result.profile}: {calls} made with every tool bound: the script expects deferred tools."
 
 
 def _overruled(result: ScenarioResult) -> Iterator[str]:
@@ -190,7 +190,7 @@ def _undone(results: Sequence[ScenarioResult]) -> Iterator[str]:
     for result, tools in zip(results, called, strict=True):
         missing = [tool for tool in usual if tool not in tools]
         if missing:
-            yield f"{result.profile}: no successful call of {', '.join(missing)}, which others made."
+            yield f"{result.profile}: no successful call to {', '.join(missing)}, unlike other profiles."
 
 
 def _needless_searches(records: Sequence[Record]) -> int:

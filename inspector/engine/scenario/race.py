@@ -57,7 +57,7 @@ class Verdict:
             return ""
         less, more = sorted(self.racers, key=lambda racer: racer.solved.count)
         did = f"{less.profile} solved {count(less.solved.count, 'step')}, {more.profile} {more.solved.count}"
-        return f"No saving: {did}. Fewer tokens for less work save nothing."
+        return f"No saving: {did}. Using fewer tokens for less work saves nothing."
 
     @property
     def saved(self) -> float | None:
@@ -193,22 +193,22 @@ def _notes(racers: tuple[Racer, Racer]) -> list[str]:
     more = other.calls - static.calls
     if more:
         what = "more" if more > 0 else "fewer"
-        why = ", each a wait for the model" if more > 0 else ""
+        why = ", each of which takes time" if more > 0 else ""
         notes.append(f"{other.profile}: {count(abs(more), f'{what} model call')} than {static.profile}{why}.")
     if not static.solved.count + other.solved.count:
-        notes.append("Neither side made a tool call that succeeded: the number is about definitions alone.")
+        notes.append("Neither side made a successful tool call, so the number only covers definitions.")
     for racer in racers:
         if racer.failed:
-            notes.append(f"{racer.profile}: not started: {', '.join(racer.failed)}.")
+            notes.append(f"{racer.profile}: {', '.join(racer.failed)} did not start.")
         if racer.refused:
             calls, which = count(len(racer.refused), "call"), ", ".join(dict.fromkeys(racer.refused))
             notes.append(
-                f"{racer.profile}: {calls} not made, as a race might change something twice: {which}. "
-                "It only calls what a trusted server says only reads, and what you allowed for the session."
+                f"{racer.profile}: {calls} skipped, because a race might change something twice: {which}. "
+                "It only calls tools that a trusted server marks read-only or that you allowed this session."
             )
         if racer.outcome != ANSWERED:
             why = racer.last if racer.outcome == "failed" and racer.last else racer.outcome or "no outcome"
-            notes.append(f"{racer.profile}: a message was not answered: {why}.")
+            notes.append(f"{racer.profile}: a message got no answer ({why}).")
     return notes
 
 

@@ -43,7 +43,7 @@ def left_out(scenario: Scenario) -> str:
     if not searches:
         return ""
     steps = sum(map(len, scenario.turns)) - sum(map(len, static_scenario(scenario).turns))
-    fewer = f", {count(steps, 'model call')} fewer" if steps else ""
+    fewer = f", {count(steps, 'fewer model call')}" if steps else ""
     return f"{STATIC}: {count(searches, 'scripted search', 'scripted searches')} left out{fewer}."
 
 

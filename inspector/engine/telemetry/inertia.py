@@ -24,8 +24,8 @@ KINDS = tuple(each.kind for each in _READ)
 """The kinds of events that are counted here."""
 RULES = {
     "order_1": "what follows the last call",
-    "most_used": "most used of all",
-    "same_server": "most used of the same server",
+    "most_used": "most used overall",
+    "same_server": "most used on the same server",
 }
 _TOP = 3
 
@@ -95,7 +95,7 @@ def inertia_tables(found: InertiaCount) -> Iterator[Table]:
         return
     rows: list[Row] = [number_row("predictions", found.predictions)]
     for rule, name in RULES.items():
-        rows.append(share_row(f"{name}: right", found.first[rule], "first use"))
-        rows.append(share_row("… among three", found.three[rule], "first use"))
-    rows.append(share_row("bound ahead, and called then", found.ahead, "tool"))
-    yield facts(rows, notes=("Of a session's calls, only the first of each tool is scored.",))
+        rows.append(share_row(f"{name}: correct", found.first[rule], "first use"))
+        rows.append(share_row("… in the top three", found.three[rule], "first use"))
+    rows.append(share_row("bound ahead and then called", found.ahead, "tool"))
+    yield facts(rows, notes=("Only a session's first call to each tool is scored.",))

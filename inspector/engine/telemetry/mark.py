@@ -1,4 +1,4 @@
-"""What is told of an event within a span, instead of a span of its own."""
+"""What a span notes of an event that gets no span of its own."""
 
 from collections.abc import Mapping
 
@@ -18,7 +18,7 @@ from inspector.engine.telemetry.span import Value
 
 
 def told_within(event: Event) -> Mapping[str, Value | None] | None:
-    """What is told of an event within a turn; None for those that are told otherwise or not at all."""
+    """What a turn's span notes of an event; None for events that have spans of their own, or are left out."""
     match event:
         case ToolLoaded():
             return {"toolsight.tool": event.tool, "toolsight.tokens": event.tokens}

@@ -18,7 +18,7 @@ KINDS = tuple(each.kind for each in (BreakerChanged, CallRetried, ToolSubstitute
 
 
 class ReliabilityCount:
-    """Counts retries by tool, fallbacks by both tools, and changes of breakers, which outlive sessions.
+    """Counts retries by tool, fallbacks by both tools, and breaker changes, which outlive sessions.
 
     `fallbacks` are the substitutes that were tried, `answered` those of them that gave an answer, be it the
     tool's own error.
@@ -67,10 +67,10 @@ def reliability_rows(found: ReliabilityCount) -> Iterator[Row]:
     """What was done about failures, in rows of facts."""
     yield number_row("retries", found.retries.total())
     yield from (number_row(f"… {words(kind)}", times) for kind, times in found.retried_for.most_common())
-    yield share_row("calls that a retry saved", found.saved, "call")
+    yield share_row("calls saved by a retry", found.saved, "call")
     yield number_row("substitutes tried", found.fallbacks.total())
-    yield number_row("… that answered", found.answered.total())
-    yield number_row("changes of breakers", found.changes.total())
+    yield number_row("… that succeeded", found.answered.total())
+    yield number_row("breaker changes", found.changes.total())
     yield from (number_row(f"… to {state}", times) for state, times in found.changes.most_common())
 
 
@@ -90,4 +90,4 @@ def breaker_tables(found: ReliabilityCount) -> Iterator[Table]:
             found.breakers.values(), key=lambda each: (each.state is not BreakerState.OPEN, each.name)
         )
     )
-    yield Table("Breakers, as their newest changes left them", headers, rows, frozenset({4, 5, 6}))
+    yield Table("Breakers after their latest change", headers, rows, frozenset({4, 5, 6}))

@@ -28,13 +28,13 @@ from inspector.engine.telemetry.reliability import breaker_tables, reliability_r
 
 MOST = 12
 """How many rows a table has that grows with the tools."""
-_INTERVALS = "95 %: Wilson's interval; the searches, turns and calls of a session count as one cluster."
+_INTERVALS = "95 %: Wilson interval; a session's searches, turns and calls count as one cluster."
 _QUERY, _EXAMPLES = 60, 3
 
 
 def overview(gathered: Telemetry) -> str:
     """What was read, in one line."""
-    agents = ", ".join(f"{number:,} of {agent}" for agent, number in gathered.agents.most_common())
+    agents = ", ".join(f"{number:,} from {agent}" for agent, number in gathered.agents.most_common())
     first, last = shown_moment(gathered.first), shown_moment(gathered.last)
     during = f"{first} UTC" if first == last else f"{first} to {last} UTC"
     read = f"{count(gathered.sessions, 'session')} ({agents})" if agents else "0 sessions"
@@ -60,27 +60,27 @@ def _discovery(gathered: Telemetry) -> Iterator[Table]:
     found = gathered.discovery
     unused, answers = sum(found.causes.values()), found.answers.items()
     rows: list[Row] = [
-        number_row("searches of the model", found.searches),
+        number_row("model searches", found.searches),
         share_row("turns with a search", found.turns, "turn"),
-        sample_row("tools that a search ranked, mean", found.candidates),
-        sample_row("tools that it returned, mean", found.returned),
+        sample_row("tools ranked per search, mean", found.candidates),
+        sample_row("tools returned per search, mean", found.returned),
         *(share_row(f"searches that answered “{a}”", cases, "search", "searches") for a, cases in answers),
-        share_row("returned tools that were called later", found.used, "tool"),
-        share_row("… which were ranked first", found.first, "call"),
-        share_row("… or among the first three", found.third, "call"),
+        share_row("returned tools called later", found.used, "tool"),
+        share_row("… ranked first", found.first, "call"),
+        share_row("… ranked in the top three", found.third, "call"),
         number_row("searches that led to no call", unused),
         *(number_row(f"… {cause}", found.causes[cause]) for cause in MissCause if found.causes[cause]),
         share_row("redundant searches", found.redundant, "search", "searches"),
     ]
-    rows += [number_row("searches by hand", found.by_hand)] if found.by_hand else []
-    rows += [number_row("searches that failed", found.errors)] if found.errors else []
+    rows += [number_row("manual searches", found.by_hand)] if found.by_hand else []
+    rows += [number_row("failed searches", found.errors)] if found.errors else []
     yield facts(rows, notes=(_INTERVALS,))
     if found.by_agent:
         yield _frequency(found)
     if found.rankers:
         headers = ("ranker", "called", "median score", "lowest tenth", "not called", "median score")
         ranked = tuple(_scores(name, one) for name, one in found.rankers.items())
-        yield Table("Scores of what was called, at the search that found it", headers, ranked, _columns(1, 6))
+        yield Table("Scores of called tools in the search that found them", headers, ranked, _columns(1, 6))
     yield from _gate(gathered)
 
 
@@ -89,7 +89,7 @@ def _columns(first: int, end: int) -> frozenset[int]:
 
 
 def _frequency(found: DiscoveryCount) -> Table:
-    headers = ("agent", "toolset", "sessions", "turns", "searches", "a turn", "no call")
+    headers = ("agent", "toolset", "sessions", "turns", "searches", "per turn", "no call")
     rows = tuple(
         (
             *(agent, toolset or "all tools", f"{one.sessions:,}", f"{one.turns:,}", f"{one.searches:,}"),
@@ -98,7 +98,7 @@ def _frequency(found: DiscoveryCount) -> Table:
         )
         for (agent, toolset), one in sorted(found.by_agent.items(), key=lambda pair: -pair[1].searches)
     )
-    return Table("How often it is searched", headers, rows, _columns(2, 7))
+    return Table("Search frequency", headers, rows, _columns(2, 7))
 
 
 def _scores(name: str, one: RankerScores) -> Row:
@@ -114,12 +114,12 @@ def _gate(gathered: Telemetry) -> Iterator[Table]:
     if not gate.latency.count:
         return
     rows = (
-        sample_row("tools over the threshold", gate.candidates),
+        sample_row("tools above the threshold", gate.candidates),
         sample_row("bound", gate.active),
-        sample_row("kept out by preconditions", gate.gated_out),
-        sample_row("under the threshold", gate.below),
-        token_row("phase 1: tokens of the summaries", gate.pool_tokens),
-        token_row("phase 2: tokens of the definitions", gate.tokens),
+        sample_row("blocked by preconditions", gate.gated_out),
+        sample_row("below the threshold", gate.below),
+        token_row("phase 1: summary tokens", gate.pool_tokens),
+        token_row("phase 2: definition tokens", gate.tokens),
     )
     yield facts(rows, "The gate's decisions")
 
@@ -128,13 +128,13 @@ def _tools(gathered: Telemetry, most: int) -> Iterator[Table]:
     bound = gathered.binding
     rows = [
         number_row("tool calls", gathered.calls.all.calls.count),
-        number_row("different tools called", len(gathered.calls.tools)),
+        number_row("distinct tools called", len(gathered.calls.tools)),
         number_row("model calls", gathered.calls.model_calls),
-        sample_row("tools bound a model call, mean", bound.bound),
-        token_row("tokens of definitions a model call, mean", bound.definitions),
-        token_row("… and with all that discovery adds", bound.discovery),
+        sample_row("tools bound per model call, mean", bound.bound),
+        token_row("definition tokens per model call, mean", bound.definitions),
+        token_row("… including all that discovery adds", bound.discovery),
         token_row("… if every tool were bound", bound.static),
-        token_row("tokens of tools sent again, a model call", bound.resent),
+        token_row("tool tokens resent per model call", bound.resent),
     ]
     yield facts(rows)
     events: tuple[tuple[str, Mapping[str, int]], ...] = (
@@ -157,11 +157,11 @@ def _most_called(tools: Mapping[str, CallUse], most: int) -> Table:
     rows = tuple(
         (tool, f"{use.calls.count:,}", percent(use.calls.count / whole)) for tool, use in ordered[:most]
     )
-    return Table("Most called", ("tool", "calls", "of all"), rows, _columns(1, 3), _more(len(tools), most))
+    return Table("Most called", ("tool", "calls", "share"), rows, _columns(1, 3), _more(len(tools), most))
 
 
 def _more(number: int, most: int) -> tuple[str, ...]:
-    return (f"and {number - most:,} more, see --json",) if number > most else ()
+    return (f"and {number - most:,} more; see --json",) if number > most else ()
 
 
 def _latency(gathered: Telemetry, most: int) -> Iterator[Table]:
@@ -179,7 +179,7 @@ def _latency(gathered: Telemetry, most: int) -> Iterator[Table]:
         ("model calls", *quantiles(calls.model)),
         ("tool calls", *quantiles(calls.all.latency)),
     ]
-    yield Table("", headers, tuple(rows), _columns(1, 5), ("A search counts its ranking alone.",))
+    yield Table("", headers, tuple(rows), _columns(1, 5), ("Search latency covers ranking only.",))
     timed = {tool: use for tool, use in calls.tools.items() if use.latency.count}
     if timed:
         slowest = sorted(timed.items(), key=lambda pair: -(pair[1].latency.at(0.95) or 0))[:most]
@@ -233,7 +233,7 @@ def backlog_table(groups: Sequence[Backlog], most: int = MOST) -> Table:
         "sessions",
         "last (UTC)",
         "searched for",
-        "what became of it",
+        "outcome",
         "found",
         "called instead",
     )

@@ -88,7 +88,7 @@ def trace_id(session: str, seq: int) -> str:
 
 
 def span_id(session: str, seq: int, part: str = "") -> str:
-    """The id of the span that began with this record; `part` tells several of one record apart."""
+    """The id of the span that began with this record; `part` distinguishes several of one record."""
     return _digest(f"span\0{session}\0{seq}\0{part}", 16)
 
 

@@ -83,9 +83,12 @@ def test_another_file_in_its_place_is_read_anew(file: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("DELETE FROM _sqlite_migrations WHERE name = 'viewers'", "an older Toolsight"),
-        ("UPDATE _sqlite_migrations SET name = 'dreams' WHERE name = 'viewers'", "a newer Toolsight"),
-        ("DROP TABLE _sqlite_migrations", "an older Toolsight"),
+        ("DELETE FROM _sqlite_migrations WHERE name = 'viewers'", "an older version of Toolsight"),
+        (
+            "UPDATE _sqlite_migrations SET name = 'dreams' WHERE name = 'viewers'",
+            "a newer version of Toolsight",
+        ),
+        ("DROP TABLE _sqlite_migrations", "an older version of Toolsight"),
     ],
 )
 def test_a_file_of_another_version_is_refused_and_left_as_it_is(file: Path, change: str, told: str) -> None:
@@ -150,13 +153,13 @@ def test_a_database_of_postgresql_answers_as_its_own_program_and_is_never_migrat
         assert same(peer, registry)
         execute("UPDATE toolsight.migration SET name = 'dreams' WHERE name = 'registry'")
         try:
-            with pytest.raises(StoreError, match="a newer Toolsight"):
+            with pytest.raises(StoreError, match="a newer version of Toolsight"):
                 open_peer(url, seconds=60).count()
         finally:
             execute("UPDATE toolsight.migration SET name = 'registry' WHERE name = 'dreams'")
         execute("ALTER TABLE toolsight.migration RENAME TO hidden")
         try:
-            with pytest.raises(StoreError, match="an older Toolsight"):
+            with pytest.raises(StoreError, match="an older version of Toolsight"):
                 open_peer(url, seconds=60).count()
         finally:
             execute("ALTER TABLE toolsight.hidden RENAME TO migration")
@@ -187,15 +190,15 @@ def test_peers_are_read_in_their_order_with_files_beside_theirs(tmp_path: Path) 
     [
         ("", "peers is missing"),
         ("peers: {}", "peers is empty"),
-        ("peers: {a: {file: x}}", "peers.a.file is not a key"),
+        ("peers: {a: {file: x}}", "peers.a.file is not a known key"),
         ("peers: {a: {database: 1}}", "peers.a.database must be a string"),
         ("peers: {a: {database: ''}}", "peers.a.database is empty"),
-        ("peers: {a: {database: x, policy: p}}", "has a policy and no user"),
-        ("peers: {a: {database: x, user: u}}", "has a user and no policy"),
-        ("peers: {a: {database: x, expert: e}}", "has an expert and no policy"),
+        ("peers: {a: {database: x, policy: p}}", "has a policy but no user"),
+        ("peers: {a: {database: x, user: u}}", "has a user but no policy"),
+        ("peers: {a: {database: x, expert: e}}", "has an expert but no policy"),
         ("peers: {a: {database: '${NOWHERE}'}}", "NOWHERE"),
         ("peers: {'': {database: x}}", "peers"),
-        ('peers: {"a\\e[2J": {database: x}}', "no name"),
+        ('peers: {"a\\e[2J": {database: x}}', "at most 40"),
         ("peers: {a: {database: x}, a: {database: y}}", "a appears twice"),
     ],
 )

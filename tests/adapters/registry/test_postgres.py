@@ -234,10 +234,10 @@ def test_what_a_newer_toolsight_wrote_is_refused(registry: PostgresRegistry) -> 
     registry.close()
     execute("INSERT INTO toolsight.migration VALUES ('later', 99)")
     try:
-        with pytest.raises(StoreError, match="newer Toolsight") as told:
+        with pytest.raises(StoreError, match="newer version of Toolsight") as told:
             registry.count()
-        assert "it has: later" in str(told.value)
-        assert told.value.hint == "Update Toolsight, or name another database."
+        assert "unknown migrations: later" in str(told.value)
+        assert told.value.hint == "Update Toolsight, or use another database."
     finally:
         execute("DELETE FROM toolsight.migration WHERE name = 'later'")
 
@@ -307,7 +307,7 @@ def test_a_password_is_in_no_error(url: str) -> None:
 
 def test_a_server_that_is_down_is_a_store_error_with_a_hint() -> None:
     pytest.importorskip("psycopg")
-    with pytest.raises(StoreError, match=r"the database firm of .* cannot be read") as told:
+    with pytest.raises(StoreError, match=r"the database firm on .* cannot be read") as told:
         PostgresRegistry("postgresql://ada@127.0.0.1:1/firm", timeout=2).count()
     assert "TOOLSIGHT_DATABASE_URL" in told.value.hint
 

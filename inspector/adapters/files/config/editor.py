@@ -21,7 +21,7 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.engine.sink import SECRETS
 
 _NOTHING: Mapping[str, str] = {}
-_NO_FILE = "Nothing is written: no file of yours is behind this session, so the change ends with it."
+_NO_FILE = "Nothing is saved: this session has no configuration file of yours, so the change ends with it."
 _OTHER_FORMATS = (".toml", ".yaml", ".yml")
 _ALL_WRITERS = 0o222
 _OWNER_ALONE = 0o600
@@ -49,9 +49,7 @@ class ConfigurationEditor:
 
         def added(text: str, section: tuple[str, ...], data: Mapping[str, Any]) -> str:
             if name in _within(data, section):
-                raise ConfigError(
-                    f"{path} has a server '{name}' already", hint="Remove it first, or rename it."
-                )
+                raise ConfigError(f"{path} already has a server '{name}'", hint="Remove or rename it first.")
             entries = [one for one in _within(data, section).values() if isinstance(one, Mapping)]
             deferred = {"defer_loading": True} if any("defer_loading" in one for one in entries) else {}
             return with_member(text, section, name, {**entry, **deferred})
@@ -76,7 +74,8 @@ class ConfigurationEditor:
         def removed(text: str, section: tuple[str, ...], data: Mapping[str, Any]) -> str:
             if name not in _within(data, section):
                 raise ConfigError(
-                    f"{path} has no server '{name}'", hint="It was changed meanwhile: open it again."
+                    f"{path} has no server '{name}'",
+                    hint="The file has changed since you opened it: open it again.",
                 )
             return without_member(text, section, name)
 
@@ -89,8 +88,8 @@ class ConfigurationEditor:
     ) -> tuple[FileChange, Mapping[str, Any]]:
         """The file before and after, and what it would say."""
         if path.suffix in _OTHER_FORMATS:
-            hint = "Add the server there by hand: `toolsight marketplace show` has its command."
-            raise ConfigError(f"{path} is not JSON, so it is not changed", hint=hint)
+            hint = "Edit the file by hand; `toolsight marketplace show` prints a server's command."
+            raise ConfigError(f"{path} is not JSON, so Toolsight cannot edit it", hint=hint)
         before = content.read_bytes(path, "configuration", limit=content.MAX_BYTES)
         _require_writable(path)
         text = content.read_text(path, "configuration", limit=content.MAX_BYTES).removeprefix("\ufeff")
@@ -99,7 +98,7 @@ class ConfigurationEditor:
             changed = change(text, _section(data), data)
         except (KeyError, IndexError) as error:
             raise ConfigError(
-                f"{path} is written in a way that cannot be changed", hint="Change it by hand."
+                f"{path} is written in a way that Toolsight cannot edit", hint="Edit it by hand."
             ) from error
         SECRETS.learn(_written_secrets(data))
         mark = b"\xef\xbb\xbf" if before.startswith(b"\xef\xbb\xbf") else b""
@@ -121,7 +120,9 @@ class ConfigurationEditor:
             _require_writable(path)
             _create(new, change.after, like=target)
             if target.read_bytes() != change.before:
-                raise ConfigError(f"{path} was changed meanwhile, so it was left alone", hint="Try again.")
+                raise ConfigError(
+                    f"{path} has changed in the meantime, so it was left alone", hint="Try again."
+                )
             backup = _backed_up(target, change.before)
             try:
                 new.replace(target)

@@ -70,7 +70,7 @@ class RuleModel(Strict):
 
 
 class ToolsetModel(Strict):
-    """One entry of `tool_sets`. A server's rule is `true` or a RuleModel; the reader tells them apart."""
+    """One entry of `tool_sets`. A server's rule is `true` or a RuleModel; the reader distinguishes them."""
 
     description: str = ""
     servers: dict[str, Any]

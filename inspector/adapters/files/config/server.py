@@ -77,7 +77,7 @@ class ServerReader:
             raise self._error(name, "", "has neither command nor url", f"{meant}Give it a command or a url.")
         if entry.type and (entry.type == "stdio") != bool(entry.command):
             needed = "command" if entry.type == "stdio" else "url"
-            hint = "Remove `type`: it follows from command or url."
+            hint = "Remove `type`: Toolsight infers it from command or url."
             raise self._error(name, "type", f"is {entry.type}, which needs a {needed}", hint)
 
     def _text(self, server: str, key: str, text: str) -> str:
@@ -117,7 +117,7 @@ class ServerReader:
     def _header(self, server: str, name: str, text: str) -> str:
         value = self._text(server, f"headers.{name}", text)
         if not name.isprintable() or not name or "\n" in value or "\r" in value:
-            hint = "Give it a name, and keep its value on one line."
+            hint = "Give the header a name, and keep its value on one line."
             raise self._error(server, f"headers.{name}", "is not a valid header", hint)
         return value
 

@@ -22,7 +22,7 @@ def _rule(path: Path, form: Form, toolset_name: str, server: str, rule: Any) -> 
     where = ".".join(dotted("", step) for step in loc)
     if server not in form.all_names:
         hint = meant(server, form.all_names)
-        raise ConfigError(f"{path}: {where} names no configured server", hint=hint)
+        raise ConfigError(f"{path}: {where} is not a configured server", hint=hint)
     if rule is True:
         return ServerRule()
     if not isinstance(rule, dict):

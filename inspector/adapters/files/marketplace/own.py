@@ -126,7 +126,7 @@ def _package(model: _PackageModel, variables: Mapping[str, str]) -> Package:
         args = list(filled)
     if not model.obstacle and not (model.url if kind is PackageKind.REMOTE else command):
         raise ConfigError(
-            f"a package of the kind {kind} needs {'a url' if kind is PackageKind.REMOTE else 'a command'}"
+            f"a package of kind {kind} needs {'a url' if kind is PackageKind.REMOTE else 'a command'}"
         )
     return Package(
         kind,

@@ -21,8 +21,8 @@ MAX_BYTES = 64 * content.MEGABYTE
 MOST_PLUGINS = 20_000
 _KIND = "marketplace catalog"
 _HINT = (
-    'Write { "toolsight_marketplace": 1, "plugins": [ … ] }, or name a server.json or an answer of an MCP '
-    "registry's list of servers."
+    'Write { "toolsight_marketplace": 1, "plugins": [ … ] }, or pass a server.json or a server list from an '
+    "MCP registry."
 )
 _NOTHING: Mapping[str, str] = {}
 _PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
@@ -50,7 +50,7 @@ def read_catalog(path: Path, variables: Mapping[str, str] = _NOTHING) -> Catalog
         if isinstance(each, ConfigError):
             problems.append(each.message)
         elif each.name in plugins:
-            problems.append(f"{each.name} is there twice: the first entry counts")
+            problems.append(f"{each.name} appears twice; the first entry is used")
         elif len(plugins) >= MOST_PLUGINS:
             raise ConfigError(
                 f"{path} has more than {MOST_PLUGINS:,} plugins", hint="Split it, or leave some out."

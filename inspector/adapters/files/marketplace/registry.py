@@ -147,9 +147,7 @@ def _best_package(server: _Server) -> Package:
         return min(usable, key=lambda one: order.get(one.kind, len(order)))
     if choices:
         return choices[0]
-    why = (
-        "it offers only the SSE transport" if server.remotes else "it names neither a package nor an address"
-    )
+    why = "it offers only the SSE transport" if server.remotes else "it has neither a package nor an address"
     return Package(PackageKind.REMOTE, "", obstacle=why)
 
 
@@ -157,10 +155,10 @@ def _package(model: _Package) -> Package:
     try:
         kind = PackageKind(model.registryType)
     except ValueError:
-        why = f"packages of the kind {model.registryType} are not supported"
+        why = f"packages of kind {model.registryType} are not supported"
         return Package(PackageKind.MODULE, text.prose(model.identifier), obstacle=text.prose(why))
     if kind not in RUNTIMES:
-        raise ConfigError(f"a package of the kind {kind} cannot come from a registry")
+        raise ConfigError(f"a package of kind {kind} cannot come from a registry")
     inputs: list[Variable] = []
     options = text.arguments(_words(model.runtimeArguments, inputs), "runtimeArguments")
     args = text.arguments(_words(model.packageArguments, inputs), "packageArguments")
@@ -185,14 +183,14 @@ def _package(model: _Package) -> Package:
 def _obstacle(kind: PackageKind, model: _Package) -> str:
     home = model.registryBaseUrl.rstrip("/")
     if home and _HOMES[kind] and home not in _HOMES[kind]:
-        return text.prose(f"its package is at {home}, not where {RUNTIMES[kind]} looks")
+        return text.prose(f"its package is at {home}, where {RUNTIMES[kind]} does not look")
     if model.runtimeHint and model.runtimeHint not in (
         RUNTIMES[kind],
         "uv" if kind is PackageKind.PYPI else "",
     ):
-        return text.prose(f"it wants to be run by {model.runtimeHint}, not by {RUNTIMES[kind]}")
+        return text.prose(f"it needs {model.runtimeHint}, but Toolsight would run it with {RUNTIMES[kind]}")
     if model.transport.type != "stdio":
-        return text.prose(f"its package talks over {model.transport.type}, which has to be started by hand")
+        return text.prose(f"its package uses {model.transport.type}, so you have to start it by hand")
     return ""
 
 

@@ -36,11 +36,11 @@ def argument(text: str, what: str) -> str:
     A reference such as `${HOME}` is refused: it would be replaced by a value of the person's own.
     """
     if len(text) > LONGEST_ARGUMENT:
-        raise ConfigError(f"{what} has more than {LONGEST_ARGUMENT:,} characters")
+        raise ConfigError(f"{what} is longer than {LONGEST_ARGUMENT:,} characters")
     if _CONTROL.search(text):
-        raise ConfigError(f"{what} has a control character")
+        raise ConfigError(f"{what} contains a control character")
     if _REFERENCE in text:
-        raise ConfigError(f"{what} refers to a variable of yours ({_REFERENCE}…)")
+        raise ConfigError(f"{what} refers to one of your variables ({_REFERENCE}…)")
     return text
 
 
@@ -72,5 +72,5 @@ def package(identifier: str, version: str, *, image: bool = False) -> str:
 def few(items: tuple[str, ...], most: int, what: str) -> tuple[str, ...]:
     """So many at most. Raises ConfigError."""
     if len(items) > most:
-        raise ConfigError(f"{what} has more than {most} entries")
+        raise ConfigError(f"there are more than {most} entries in {what}")
     return items

@@ -19,7 +19,7 @@ from inspector.domain.recorded_run import RecordedCall, RecordedMessage, Recorde
 
 NAME = "BFCL multi-turn"
 _ANSWERS = "possible_answer"
-_HINT = "Each line of a possible answer has one list of calls for each message of its question."
+_HINT = "Each possible answer needs one list of calls for each message in its question."
 
 
 class _Turn(Foreign):
@@ -66,7 +66,7 @@ def _is_multi_turn(value: dict[str, Any]) -> bool:
 
 def _run(question: _Question, place: str, answer: _Answer, run_id: str) -> RecordedRun:
     if len(question.question) != len(answer.ground_truth):
-        raise ConfigError(f"{place}: {question.id} has another number of messages", hint=_HINT)
+        raise ConfigError(f"{place}: {question.id} has a different number of messages", hint=_HINT)
     messages = []
     for turns, calls in zip(question.question, answer.ground_truth, strict=True):
         text = "\n\n".join(text_of(turn.content) for turn in turns)
@@ -86,6 +86,6 @@ def _call(text: str, place: str) -> RecordedCall:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ConfigError(
             f"{place}: {text!r:.80} is not a call",
-            hint="A call is written as name(argument=value), with literal values.",
+            hint="Write a call as name(argument=value), with literal values.",
         ) from error
     return RecordedCall(call.func.id, {**arguments, **named})

@@ -19,7 +19,7 @@ Special = Callable[[Conversation, str, str, dict[str, Any]], bool]
 
 
 class _Function(Foreign):
-    name: Annotated[str, AfterValidator(not_empty), Field(description="Every call names a function.")]
+    name: Annotated[str, AfterValidator(not_empty), Field(description="Every call needs a function name.")]
     arguments: Any = None
 
 
@@ -31,7 +31,7 @@ class _Call(Foreign):
 class ChatMessage(Foreign):
     """One message; `content` is text, a list of parts, or absent."""
 
-    role: Annotated[str, Field(description="Every message has a role: system, user, assistant or tool.")]
+    role: Annotated[str, Field(description="Every message needs a role: system, user, assistant or tool.")]
     content: Any = None
     tool_calls: list[_Call] = Field(default_factory=list)
     tool_call_id: str = ""

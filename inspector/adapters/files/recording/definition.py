@@ -12,7 +12,7 @@ from inspector.adapters.files.recording.conversation import Foreign
 from inspector.domain.error import ConfigError
 from inspector.domain.tool import Annotations, Tool
 
-_HINT = 'A file of tools is an answer to tools/list: { "tools": [ { "name": …, "inputSchema": … } ] }.'
+_HINT = 'A tools file is a tools/list response: { "tools": [ { "name": …, "inputSchema": … } ] }.'
 _TOOLS, _FUNCTION = "tools", "function"
 
 
@@ -73,7 +73,7 @@ def read_definitions(paths: Sequence[Path]) -> tuple[Tool, ...]:
             for tool in tools:
                 found.setdefault(tool.id, tool)
     if not found:
-        raise ConfigError("there are no tool definitions", hint=_HINT)
+        raise ConfigError("no tool definitions found", hint=_HINT)
     return tuple(found.values())
 
 

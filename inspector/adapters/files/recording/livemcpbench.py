@@ -18,7 +18,7 @@ _SEARCH, _CALL = "route", "execute-tool"
 
 
 class _Task(Foreign):
-    task_id: str = Field(description="Every task has an id.")
+    task_id: str = Field(description="Every task needs an id.")
     messages: list[Any]
     reward: float | None = None
 

@@ -14,7 +14,7 @@ from inspector.domain.recorded_run import RecordedRun
 MAX_BYTES = 256 * content.MEGABYTE
 _FORMATS = (mcpmark, livemcpbench, toolathlon, bfcl)
 _NAMES = ", ".join(one.NAME for one in _FORMATS)
-_HINT = f"Formats: {_NAMES}. docs/papers/recorded-runs.md says what their files look like."
+_HINT = f"Formats: {_NAMES}. docs/papers/recorded-runs.md describes their files."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def read_runs(
     figure is about something else.
     """
     if not folder.exists():
-        raise ConfigError(f"{folder} does not exist", hint="Name a folder with recorded runs.")
+        raise ConfigError(f"{folder} does not exist", hint="Pass a folder with recorded runs.")
     paths = [folder] if folder.is_file() else sorted(_files(folder))
     runs: list[RecordedRun] = []
     formats: Counter[str] = Counter()

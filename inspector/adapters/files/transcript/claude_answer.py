@@ -80,7 +80,7 @@ class Answers:
             self._tally.count_unknown(f"block {kind}")
 
     def close(self) -> None:
-        """Finish the open answer. One that was told in part already tells the rest, and costs the rest."""
+        """Finish the open answer. One reported in part adds the rest, and costs the rest."""
         answer = self._flow.answer
         if answer is None:
             return

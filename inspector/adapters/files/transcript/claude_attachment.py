@@ -1,4 +1,4 @@
-"""What Claude Code tells the model beside the conversation: tools, servers and their instructions."""
+"""What Claude Code gives the model beside the conversation: tools, servers and their instructions."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ class Attachments:
             self._servers_in_trouble(attachment, at)
 
     def _servers_in_trouble(self, attachment: dict[str, Any], at: float | None) -> None:
-        """The lists are repeated whole: only what is new in them is told."""
+        """The lists are repeated whole: only what is new in them is reported."""
         now: dict[str, ServerTrouble] = {}
         for failed in items(attachment.get("failedMcpServers")):
             told = mapping(failed)

@@ -1,4 +1,4 @@
-"""The end of an MCP call as Codex tells it: with its server, its time, and whether it failed."""
+"""The end of an MCP call as Codex records it: with its server, its time, and whether it failed."""
 
 import re
 from dataclasses import dataclass

@@ -23,7 +23,7 @@ def read_value(file: BinaryIO, tally: Tally) -> Iterator[tuple[dict[str, Any], i
     if len(data) > MAX_BYTES:
         raise ConfigError(
             f"{file.name} is larger than {MAX_BYTES // MEGABYTE} MB",
-            hint="Only transcripts with a record on each line may be larger.",
+            hint="Only transcripts with one record per line may be larger.",
         )
     plain = data.removeprefix(_BYTE_ORDER_MARK)
     value = decoded(plain, tally)

@@ -65,7 +65,7 @@ def moment(value: object, tally: Tally, *, per_second: int = 1) -> float | None:
     counted = number(value)
     seconds = _iso(value) if isinstance(value, str) else None if counted is None else counted / per_second
     if seconds is None or not 0 <= seconds <= LAST:
-        tally.count_malformed("a time that is none")
+        tally.count_malformed("an invalid time")
         return None
     return seconds
 

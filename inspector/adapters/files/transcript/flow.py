@@ -68,7 +68,7 @@ class Flow:
         self._held: list[Entry] = []
 
     def begin(self, begun: Begun) -> None:
-        """Set what is known of the session, until the first other entry comes; later it stays as it was."""
+        """Set  what is known of the session, until the first other entry comes; later it stays as it was."""
         if not self._told:
             self.begun = begun
 

@@ -80,7 +80,7 @@ class OTelReader:
         others = {told[span.id].id: span for span in waiting if span.id in told}
         for span in waiting:
             if span.id in told:
-                self._tally.leave_out("a call told twice")
+                self._tally.leave_out("a repeated call")
             else:
                 self._span(span, others.get(span.id, span))
         return self._flow.finish()
@@ -183,7 +183,7 @@ def _first(given: Iterable[str]) -> str:
 
 
 def _told_by(waiting: list[Span]) -> dict[str, Span]:
-    """For a span of a call that another one tells too, that one: of the same id, or above it."""
+    """For a span of a call that another span covers too, that one: of the same id, or above it."""
     calls = [span for span in waiting if _is_call(span)]
     by_id = {span.id: span for span in calls}
     by_call: dict[str, Span] = {}

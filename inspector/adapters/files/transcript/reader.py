@@ -34,7 +34,7 @@ _READERS: Mapping[Format, ReaderFactory] = {
 }
 _SUFFIXES = (".jsonl", ".json")
 _NOT_CONVERSATIONS = frozenset({"tool-results", "workflows"})
-_HINT = "docs/papers/transcripts.md says which files of which agents Toolsight reads."
+_HINT = "docs/papers/transcripts.md lists the agents and files that Toolsight can read."
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ def open_transcript(path: Path) -> Transcript:
     """Open a transcript. Raises ConfigError if it cannot be read, or nothing in it is known."""
     found = _found(path)
     if found is None:
-        raise ConfigError(f"{path} is not a transcript that Toolsight knows", hint=_HINT)
+        raise ConfigError(f"{path} is not a transcript in a known format", hint=_HINT)
     return Transcript(path, found.format, found.whole)
 
 
@@ -97,7 +97,7 @@ def find_transcripts(folder: Path) -> list[Path]:
     if content.is_file(folder):
         return [folder]
     if not folder.is_dir():
-        raise ConfigError(f"{folder} does not exist", hint="Name a transcript, or a folder with transcripts.")
+        raise ConfigError(f"{folder} does not exist", hint="Pass a transcript or a folder with transcripts.")
     return by_age(path for path in _files(folder) if _is_transcript(path))
 
 

@@ -32,7 +32,7 @@ class ModalElicitor:
     async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
         """See `Elicitor`."""
         if self._app is None:
-            return ElicitationAnswer(Action.DECLINE, why="nothing is on screen yet")
+            return ElicitationAnswer(Action.DECLINE, why="the app is not on screen yet")
         async with self._turn:
             if isinstance(request, FormRequest):
                 return await _shown(self._app, FormDialog(request)) or CANCELLED

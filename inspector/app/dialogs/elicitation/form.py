@@ -18,7 +18,7 @@ from inspector.domain.elicitation_form import FieldKind, FormField, form_fields
 from widgets import NOTHING, Field, Guarded, Hanging, SchemaForm, plain
 from widgets.typed_value import Kind
 
-_WAITING = "one moment: what you type goes on"
+_WAITING = "one moment: keys go to the input below"
 _READY = "tab to the fields   ctrl+r sends   esc not now"
 _LEAST = Size(44, 16)
 _KINDS: Mapping[FieldKind, Kind] = {

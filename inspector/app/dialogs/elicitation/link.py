@@ -6,7 +6,7 @@ from inspector.domain.elicitation import LinkRequest, address
 from widgets import Choice, GuardedConfirm
 
 OPEN, COPY, DECLINE, LATER = "open", "copy", "decline", "later"
-_GO = (Choice("", "open in the browser", OPEN), Choice("", "copy it, I go there", COPY))
+_GO = (Choice("", "open in the browser", OPEN), Choice("", "copy the address", COPY))
 _STAY = (Choice("", "decline", DECLINE), Choice("", "not now", LATER))
 
 

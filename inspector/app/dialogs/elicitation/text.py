@@ -17,16 +17,16 @@ from inspector.domain.elicitation_form import FormField, form_warnings
 from widgets import plain, visible
 
 _WARNING = "$text-warning"
-_NO_SECRETS = "What you send goes to the server as it is. Type no passwords, keys or tokens."
-_OPENS_NOTHING = "Nothing is opened unless you say so. What you do there stays between you and that host."
+_NO_SECRETS = "Your answers go to the server unchanged. Never enter passwords, keys or tokens."
+_OPENS_NOTHING = (
+    "Nothing opens until you choose to. What you enter there goes to that host, not through Toolsight."
+)
 
 
 def title(request: ElicitationRequest) -> str:
     """Which server asks for what."""
     server = visible(request.server, limit=60, newlines=False)
-    wants = (
-        "asks you to fill in a form" if isinstance(request, FormRequest) else "asks you to visit an address"
-    )
+    wants = "asks you to fill in a form" if isinstance(request, FormRequest) else "asks you to open a link"
     return f"The server {server} {wants}"
 
 
@@ -63,5 +63,5 @@ def _said(message: str) -> Content:
     return (
         plain(message, limit=LONGEST_MESSAGE)
         if message.strip()
-        else Content.styled("It says nothing about it.", MUTED)
+        else Content.styled("The server gave no reason.", MUTED)
     )

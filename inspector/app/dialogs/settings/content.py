@@ -24,7 +24,7 @@ _PATH_WIDTH = 2 + max(len(knob.path) for knob in knobs())
 PROFILE_COLUMNS = (
     Column("mark", width=1, weight=9),
     Column("name", "name", weight=3),
-    Column("title", "what it is", weight=2, hide_below=30),
+    Column("title", "summary", weight=2, hide_below=30),
 )
 KNOB_COLUMNS = (
     Column("path", "setting", width=_PATH_WIDTH, shorten="middle", weight=3),
@@ -141,9 +141,9 @@ def facts(setup: Setup, listed: Listed) -> Content:
     said = {
         Listed.FRONT: f"a shows all {len(knobs())} settings, / searches them",
         Listed.ALL: f"{different} of {len(knobs())} differ from the default",
-        Listed.DIFFERENT: f"only the {different} that differ from the default",
+        Listed.DIFFERENT: f"showing the {different} that differ from the default",
     }
-    here = f"{len(setup.session)} set here" if setup.session else ""
+    here = f"{len(setup.session)} set in this session" if setup.session else ""
     parts = [said[listed], here]
     line = _SEPARATOR.join(filter(None, parts))
     wrong = problem_count(setup.problems)

@@ -39,7 +39,7 @@ class KnobDialog(ModalScreen[None]):
         knob = self._knob
         with Vertical(id="knob") as box:
             box.border_title = knob.path
-            box.border_subtitle = f"enter applies: {_WHEN}   esc closes"
+            box.border_subtitle = f"enter applies ({_WHEN})   esc closes"
             if not content.has_meanings(knob):
                 yield Static(Content(knob.about), id="knob-about")
             if content.choices(knob):

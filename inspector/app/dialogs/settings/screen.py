@@ -26,7 +26,7 @@ from inspector.domain.knob import Knob, KnobKind, find_knob
 from widgets import RecordList
 
 _KEYS = "enter changes   a all   c changed   backspace resets   / search"
-_NONE_DIFFERS = "Every setting is at its default. a shows all of them, enter on a profile uses it."
+_NONE_DIFFERS = "Every setting is at its default. a lists all of them; enter on a profile applies it."
 
 
 class ProfileDialog(ChoiceDialog):
@@ -54,17 +54,17 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
         Binding("backspace", "reset", "reset", id="profile.reset"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "enter changes what the cursor is on. model: who answers; toolset: the tools that may be used.",
-        "A profile is a design as a set of settings: tab goes to the profiles, enter on one uses it.",
-        "A setting's value comes from the last of these that sets it: the default, the file's",
-        "tool_discovery, the profile, the file's settings, this session. The last column says which.",
-        "Twelve settings are in front; a shows all of them, / searches all by name, value and meaning.",
-        "● marks what differs from the default; c shows only that.",
-        "✕ marks a setting that stops every turn, ⚠ one that has no effect.",
-        "enter changes a setting: a switch flips at once, any other setting opens a dialog.",
-        "backspace resets a setting that was changed in this session.",
-        "The lower pane says what a setting does, which values it takes, and its value in every profile.",
-        "Changes take effect with the next model call. y copies PATH=VALUE, for --set.",
+        "enter changes the row under the cursor. model: who answers; toolset: which tools may be used.",
+        "A profile is a published design as a set of settings. tab goes to the profiles, enter applies one.",
+        "The last of these to set a value wins: the default, the file's",
+        "tool_discovery, the profile, the file's settings, this session. The last column shows which.",
+        "Twelve main settings are listed first; a lists all, / searches names, values and descriptions.",
+        "● marks settings that differ from the default; c shows only those.",
+        "✕ marks a setting that blocks every turn, ⚠ a setting that has no effect.",
+        "enter flips a switch at once; for any other setting it opens a dialog.",
+        "backspace resets a setting changed in this session.",
+        "The lower pane shows what a setting does, the values it takes, and its value in every profile.",
+        "Changes take effect with the next model call. y copies PATH=VALUE for --set.",
     )
 
     def __init__(self, path: str = "") -> None:

@@ -22,8 +22,8 @@ def session_rows(model: str, toolset: str, profile: str) -> tuple[Record, ...]:
 def session_detail(key: str) -> Content:
     """Return what can be chosen instead of the session's model, toolset or profile."""
     about = {
-        MODEL: "Who answers. Any litellm model by its name, or the demo's stand-ins, which need no key.",
-        PROFILE: "A published design as a set of settings; ● marks what it changes below.",
-        TOOLSET: "The tools that the session may use; others can be neither listed, found nor called.",
+        MODEL: "The model that answers: any litellm model, or a demo stand-in, which needs no key.",
+        PROFILE: "A published design as a set of settings; ● below marks what differs from the default.",
+        TOOLSET: "The tools this session may use. No other tool can be listed, found or called.",
     }
     return Content.assemble((key, "bold"), "   enter chooses another\n", about[key])

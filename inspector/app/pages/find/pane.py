@@ -8,7 +8,7 @@ from inspector.engine.view import DiscoveryView
 
 
 class Pane(InContext, Vertical):
-    """Shows one side of a topic. It is told of the topic only while it is in sight."""
+    """Shows one side of a topic. It receives the topic only while visible."""
 
     # The focus stays in the list where the pane follows the list's cursor.
     takes_focus = True

@@ -27,7 +27,7 @@ class RankerDialog(ChoiceDialog):
             for name in RANKERS
         )
         super().__init__(
-            "Ranker of this session, for the model's searches too",
+            "Ranker for this session, including the model's searches",
             rows,
             lambda name: context.commands.change_setting("discovery.ranker", name),
             at or current,

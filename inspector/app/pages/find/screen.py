@@ -55,12 +55,12 @@ _CHOICES = (
     Choice(RANKERS, "c", "rankers"),
     Choice(STEPS, "b", "by step"),
 )
-_INTRO = Content(f"Describe a tool and press enter. Every tool is scored, none is loaded.\n{LETTERS}.")
-_NOTHING_SCORED = "No tool was scored. i goes back to the query."
-_NO_TOOLS = "No server has a tool to find yet. The search runs again when tools arrive."
+_INTRO = Content(f"Describe a tool and press enter. Every tool is scored; none is loaded.\n{LETTERS}.")
+_NOTHING_SCORED = "No tools were scored. Press i to edit the query."
+_NO_TOOLS = "No tools to search yet. The search reruns when tools arrive."
 _NOTHING_ASKED = "Nothing to search for: type a query, a server or tool names, then press enter."
-_NO_QUERY = "Search first: press i, type a query, press enter."
-_NOT_FOUND_BY_SEARCH = "This tool is not in the search index, so it has no score that an edit could change."
+_NO_QUERY = "Search first: press i, type a query and press enter."
+_NOT_FOUND_BY_SEARCH = "This tool is not in the search index, so it has no score for an edit to change."
 _NO_TOOL = "Put the cursor on a tool first."
 
 
@@ -84,15 +84,15 @@ class FindScreen(ToolKeys):
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Type what a tool should do and press enter. This search loads nothing, and the model never sees it.",
-        "`server` searches one server, or tools with a tag: #TAG. `names` looks up tools by name.",
-        "Tools are listed by rank with their state; grey ones are no results. w or p makes a tool yours.",
-        "s score: every part; it subtracts the score of an average tool (A), ✓ means that the parts add up.",
-        "w why not: the missing words, additions that were tried, and what the tool to beat has more of.",
-        "e edit: draft only. enter on an addition drafts it, x exports the draft, ctrl+y copies its text.",
-        "Of labelled requests: top ten is nDCG@10, 1st right is hit@1. too alike: a cosine of 0.8 or more.",
-        "ctrl+r: the server's text or your draft; ctrl+z undoes. Generated requests are easy.",
-        "c rankers: the tool's rank under each; enter: the formula, u uses another. b: a search by step.",
-        "confidence: how likely a tool does what is asked. score: the sum of its parts. esc: to the list.",
+        "`server` limits the search to one server or to a tag (#TAG). `names` looks up tools by name.",
+        "Tools are listed by rank with their state; grey rows are not results. w or p picks your tool.",
+        "s score: every part, minus the score of an average tool (A); ✓ means the parts add up.",
+        "w why not: the missing words, the additions tried, and where the tool to beat scores more.",
+        "e edit: a draft, never sent. enter drafts an addition, x exports the draft, ctrl+y copies its text.",
+        "For labelled requests, top ten is nDCG@10 and 1st right is hit@1. too alike: cosine of 0.8 or more.",
+        "ctrl+r: the server's text or your draft; ctrl+z undoes. Generated requests are easier than real.",
+        "c rankers: the tool's rank under each; enter shows the formula, u switches. b: one search per step.",
+        "confidence: how likely a tool does what you asked. score: the sum of its parts. esc: to the list.",
     )
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""How the place Find writes what each of its parts tells: a score, a ranker, an outcome."""
+"""How Search words its parts: a score, a ranker, an outcome."""
 
 from textual.content import Content
 

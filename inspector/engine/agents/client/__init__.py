@@ -1,1 +1,1 @@
-"""Real clients: what is known of each, and what a catalog becomes there."""
+"""Real clients:  what is known of each, and what a catalog becomes there."""

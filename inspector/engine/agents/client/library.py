@@ -1,4 +1,4 @@
-"""Reads what is known of real clients from the files in `known/`, one each; read once, on use."""
+"""Reads  what is known of real clients from the files in `known/`, one each; read once, on use."""
 
 import tomllib
 from collections.abc import Mapping

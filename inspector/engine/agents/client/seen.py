@@ -119,24 +119,24 @@ def _replaced(pattern: str, text: str) -> str:
 def _too_long(rule: NameRule, name: str) -> str:
     if not rule.limit or len(name) <= rule.limit:
         return ""
-    return f"its name has {len(name)} characters, {rule.limit} are allowed"
+    return f"its name has {len(name)} characters; at most {rule.limit} are allowed"
 
 
 def _name_changes(rule: NameRule, name: str, tool: Tool) -> Iterator[str]:
     plain = rule.form.format(server=tool.server, tool=tool.name)
     if rule.limit and len(plain) > rule.limit >= len(name):
-        yield f"name cut, it has {len(plain)} characters"
+        yield f"name shortened from {len(plain)} characters"
     replaced = _replaced(rule.replaced, plain)
     if replaced != plain:
-        yield f"renamed, from {plain}"
+        yield f"renamed from {plain}"
 
 
 def sent_schema(rule: SchemaRule, schema: JsonObject) -> tuple[dict[str, Any], tuple[str, ...], str]:
     """A schema as the model gets it, what was changed, and why it is refused if it is."""
     top = [key for key in rule.top if key in schema]
     if top and rule.at_top == "refused":
-        return dict(schema), (), f"its schema has {', '.join(top)} at its top"
-    changes = [f"schema: {', '.join(top)} removed at its top"] if top else []
+        return dict(schema), (), f"its schema has {', '.join(top)} at the top level"
+    changes = [f"schema: {', '.join(top)} removed from the top level"] if top else []
     kept: dict[str, Any] = {key: value for key, value in schema.items() if key not in top}
     if rule.keeps:
         lost: dict[str, None] = {}
@@ -144,7 +144,7 @@ def sent_schema(rule: SchemaRule, schema: JsonObject) -> tuple[dict[str, Any], t
         changes += [f"schema: {', '.join(lost)} removed"] if lost else []
     if rule.largest and len(compact(kept).encode("utf-8", "surrogatepass")) >= rule.largest:
         kept = _without_descriptions(kept, _DEEPEST)
-        changes.append("schema: descriptions of all parameters removed, it is too large")
+        changes.append("schema: too large, so all parameter descriptions were removed")
     return kept, tuple(changes), ""
 
 

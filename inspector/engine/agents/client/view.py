@@ -16,7 +16,7 @@ from inspector.engine.view import SessionView
 
 @dataclass(frozen=True, slots=True)
 class SeenServer:
-    """A server as a client's model is told of it. `line` is its line in a list of servers."""
+    """A server as a client's model sees it. `line` is its line in a list of servers."""
 
     name: str
     instructions: Cut
@@ -37,7 +37,7 @@ class Paragraph:
 class ClientView:
     """A catalog as one client gets it; tokens are counted by Toolsight's tokenizer, not the client's.
 
-    `paragraphs` are what is known of the text in front of the first message, and `prompt_tokens` counts it;
+    `paragraphs` are  what is known of the text in front of the first message, and `prompt_tokens` counts it;
     the definition of a search tool, which is the client's own, is in neither. `tokens` are those of each
     tool's definition by its id. `problems` are those of the catalog as a whole.
     """
@@ -88,7 +88,7 @@ def session_as(session: SessionView, client: Client) -> ClientView:
 
 
 def instructions_of(state: SessionState) -> dict[str, str]:
-    """What each server has to tell a model, by its name."""
+    """Each server's instructions to a model, by its name."""
     return {name: server.info.instructions for name, server in state.servers.items()}
 
 
@@ -115,12 +115,12 @@ def view_as(
 
 
 def _with_twins(tools: Sequence[SeenTool]) -> tuple[SeenTool, ...]:
-    """The tools; of those that share a name it is told: a model cannot tell them apart."""
+    """The tools; those that share a name are marked, since a model cannot tell them apart."""
     named: dict[str, list[str]] = {}
     for seen in tools:
         named.setdefault(seen.name, []).append(seen.tool.id)
     return tuple(
-        replace(seen, changes=(*seen.changes, f"named as {', '.join(others)}"))
+        replace(seen, changes=(*seen.changes, f"same name as {', '.join(others)}"))
         if (others := [id_ for id_ in named[seen.name] if id_ != seen.tool.id])
         else seen
         for seen in tools
@@ -177,7 +177,7 @@ def _problems(client: Client, servers: Sequence[SeenServer], tools: Sequence[See
     most = client.listing.most
     offered = sum(not seen.refused for seen in tools)
     if most and offered > most:
-        yield f"{count(offered, 'tool')}, of which {most:,} are allowed"
+        yield f"{count(offered, 'tool')}, but only {most:,} are allowed"
     refused = len(tools) - offered
     if refused:
         yield f"{count(refused, 'tool')} refused"

@@ -44,7 +44,7 @@ def reworded(tool: Tool, wording: ToolText) -> Tool:
     parameters with the same name.
     """
     if not wording.name.strip():
-        raise ToolsightError("a tool needs a name", hint="Type one, or restore the server's text.")
+        raise ToolsightError("a tool needs a name", hint="Enter one, or restore the server's text.")
     known = {parameter.name: parameter for parameter in wording_of(tool).parameters}
     changed = {p.original: p for p in wording.parameters if p != known.get(p.original, p)}
     texts = {name: p.description for name, p in changed.items() if p.description != known[name].description}
@@ -61,9 +61,9 @@ def _schema(schema: JsonObject, names: Mapping[str, str], texts: Mapping[str, st
     for name, value in resolved["properties"].items():
         new = names.get(name, name)
         if name in names and not new.strip():
-            raise ToolsightError(f"the parameter '{name}' needs a name", hint="Type one.")
+            raise ToolsightError(f"the parameter '{name}' needs a name", hint="Enter one.")
         if new in properties:
-            raise ToolsightError(f"two parameters are called '{new}'", hint="Rename one of them.")
+            raise ToolsightError(f"two parameters are named '{new}'", hint="Rename one of them.")
         properties[new] = _described(value, texts[name]) if name in texts else value
     required = resolved.get("required")
     if isinstance(required, list):

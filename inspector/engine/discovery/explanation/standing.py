@@ -46,6 +46,6 @@ def position_of(index: ToolIndex, tool_id: str) -> int:
     if position is None:
         raise ToolsightError(
             f"there is no tool '{tool_id}' in the search index",
-            hint="It holds only tools that a search can find.",
+            hint="The index contains only tools that a search can find.",
         )
     return position

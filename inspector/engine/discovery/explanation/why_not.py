@@ -141,32 +141,32 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
         yield f"The request is limited to server '{request.server_name}'; this tool is on '{tool.server}'."
     elif cut is Outcome.OTHER_TAG:
         missing = ", ".join(f"'{tag}'" for tag in verdict.missing_tags(tool))
-        yield f"It lacks the tag {missing}, required by the request."
+        yield f"It lacks the tag {missing}, which the request requires."
     elif verdict.is_lookup:
         yield (
             "The request is empty."
             if request.is_empty
-            else "The request asks for tools by name, and this is not one of them."
+            else "The request lists tools by name, and this is not one of them."
         )
     elif cut is Outcome.OVER_LIMIT:
         rivals = verdict.rivals(tool)
         number, count = rivals.index(tool.id) + 1, len(rivals)
         if verdict.answer is Answer.CLOSEST:
-            change = f"an unsure search returns at most {verdict.rules.most(Answer.CLOSEST)}"
+            change = f"a “closest” answer has at most {verdict.rules.most(Answer.CLOSEST)}"
         elif number <= _MAX_LIMIT:
             change = f"a limit of {number} would return it"
         else:
-            change = f"far over the limit of {verdict.rules.limit}"
-        yield f"It is number {number} of {count} matches: {change}."
+            change = f"far beyond the limit of {verdict.rules.limit}"
+        yield f"It is match {number} of {count}: {change}."
     elif cut is Outcome.UNLIKELY and verdict.standings.ranking.comparable is not None:
-        yield f"Its score is below {percent(NEAR)} of the best one: others fit the request much better."
+        yield f"Its score is below {percent(NEAR)} of the best: other tools fit the request much better."
     elif cut is Outcome.WITHHELD:
-        yield "It may destroy data, the request does not clearly ask for that."
+        yield "It may destroy data, and the request does not clearly ask for that."
     elif cut is Outcome.NOTHING_FITS and probability is not None:
         lower = math.floor(probability * 100) / 100
         own, needed = told_apart(probability, verdict.rules.closest_threshold)
         yield (
-            f"The best confidence of any tool is {own}, closest needs {needed}: "
+            f"The highest confidence of any tool is {own}, but “closest” needs {needed}; "
             f"a threshold of {lower:.2f} would return it."
         )
 
@@ -181,8 +181,9 @@ def _meaning(why: WhyNot) -> Iterator[str]:
         return
     subject = _SUBJECTS.get(worst.term, worst.term)
     yield (
-        f"Its {subject} has a cosine of {mine:.2f} with the query, that of {why.rival.tool_id} has "
-        f"{rival:.2f} ({worst.difference:+.2f}): say in the first sentence what the query asks for."
+        f"Its {subject} has a cosine of {mine:.2f} with the query, compared with {rival:.2f} "
+        f"for {why.rival.tool_id} ({worst.difference:+.2f}). Say in the first sentence what the query "
+        "asks for."
     )
 
 
@@ -197,7 +198,7 @@ def _step(why: WhyNot) -> Iterator[str]:
     )
     if mine is not None and rival is not None and worst.difference <= -_WORTH_TELLING:
         yield (
-            f"Of the query's steps it fits “{mine.term}” best, with a score of {mine.inputs['score']:.2f}; "
+            f"Of the query's steps, it fits “{mine.term}” best, with a score of {mine.inputs['score']:.2f}; "
             f"{why.rival.tool_id} fits “{rival.term}” best, with {rival.inputs['score']:.2f}."
         )
 

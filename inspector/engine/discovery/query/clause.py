@@ -63,7 +63,7 @@ def steps(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def asking(text: str) -> str:
-    """What is left of a text without what it merely tells; "" if it asks for nothing."""
+    """What is left of a text without its mere statements; "" if it asks for nothing."""
     parts = [part for sentence in _sentences(text) for part in _parts(sentence)]
     asked = [part for part in parts if not is_statement(part)]
     return text if len(asked) == len(parts) else " ".join(asked)

@@ -49,7 +49,7 @@ class Affinity:
     def added(self, base: Ranking) -> Ranking:
         """The ranking with past use; the same one if there is none of its tools."""
         if self._past.problem:
-            note = f"without past use: {self._past.problem}"
+            note = f"past use ignored: {self._past.problem}"
             return replace(base, note="; ".join(filter(None, (base.note, note))))
         low = Standardised.of(base.values[base.values < TIER_STEP / 2], self._weight)
         unit = low.weight * low.deviation

@@ -67,7 +67,7 @@ class AskedBefore:
     def added(self, base: Ranking, query: str) -> Ranking:
         """The ranking with what was asked before; the same one if that is nothing like the query."""
         if self._past.problem:
-            note = f"without past requests: {self._past.problem}"
+            note = f"past requests ignored: {self._past.problem}"
             return replace(base, note="; ".join(filter(None, (base.note, note))))
         found = self._closest(query)
         if not found:

@@ -15,7 +15,7 @@ from inspector.engine.discovery.rankers.ranker_list import DENSE, ISO
 # From appendix A.1 of the paper. It does not transfer to other catalogs: calibrate it.
 THRESHOLD = 0.28
 NOT_EMBEDDED = "no tool is embedded yet, so there are no cosines"
-NO_LINES = "summary lines are not embedded: compared with whole descriptions"
+NO_LINES = "summary lines are not embedded, so whole descriptions are compared"
 
 
 class DenseRanker:

@@ -29,7 +29,7 @@ class ServerPrior:
 
     @property
     def is_informative(self) -> bool:
-        """Whether there is more than one server, so that servers can tell tools apart."""
+        """Whether there is more than one server, so that servers can distinguish tools."""
         return len(self._sizes) > 1
 
     def best_three(self, values: Scores) -> Scores:

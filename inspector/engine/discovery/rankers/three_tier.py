@@ -22,7 +22,7 @@ from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanke
 from inspector.engine.discovery.rankers.ranker import Mask, Ranker, Ranking
 from inspector.engine.discovery.rankers.tier import COVERED, TIER_STEP, Tiers
 
-_WORDS_ONLY = "words only: the tools are not embedded, so that their relevance has no threshold"
+_WORDS_ONLY = "words only: the tools are not embedded, so there is no relevance threshold"
 
 
 @dataclass(frozen=True)

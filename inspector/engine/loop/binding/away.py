@@ -1,4 +1,4 @@
-"""The tools of servers that are away, and what to tell of them."""
+"""The tools of servers that are away, and how to report them."""
 
 from collections.abc import Mapping
 
@@ -32,7 +32,7 @@ class AwayTools:
         return f"the server {server} is away ({'stopped' if stopped else 'connecting'})"
 
     def refusal(self, tool: Tool) -> str:
-        """What a model is told that calls a tool."""
+        """The answer to a model that calls such a tool."""
         known = self._session.state.known(tool.id)
         held = known is not None and known.held_as in (Binding.LOADED, Binding.PINNED)
         later = " It can be called again, without a search, once its server is back." if held else ""

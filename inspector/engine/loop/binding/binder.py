@@ -44,6 +44,7 @@ from inspector.engine.tokens.count.accounting import Accounting
 _NO_TEXTS: Mapping[str, str] = {}
 
 
+# Long because everything that decides what a request holds meets here.
 class Binder:
     """Holds the catalog and decides before every model call which tools are bound."""
 

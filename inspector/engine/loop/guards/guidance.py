@@ -1,4 +1,4 @@
-"""What the guards tell the model: what is known of a loop, and what to do instead."""
+"""The guards' notes to the model: what is known of a loop, and what to do instead."""
 
 from collections.abc import Sequence
 

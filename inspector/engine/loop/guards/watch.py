@@ -1,4 +1,4 @@
-"""Counts what the model did and tells the session of loops."""
+"""Counts what the model did and reports loops to the session."""
 
 from inspector.domain.events import LoopDetected
 from inspector.domain.jsonvalue import JsonObject

@@ -51,9 +51,9 @@ def _keep(audited: ConfigurationAudit, *, is_small: bool) -> Suggestion:
     why = (
         "static binding is fine at this size"
         if is_small
-        else "a session costs no less with a server deferred"
+        else "deferring a server would not make a session cheaper"
     )
-    text = f"Leave it as it is: {tools}, {audited.tokens:,} tokens per model call; {why}"
+    text = f"Leave it as is: {tools}, {audited.tokens:,} tokens per model call; {why}"
     return Suggestion(KEEP, text, audited.tokens)
 
 
@@ -70,8 +70,8 @@ def _deferrals(
         saved = (static.discovery_tokens - other.discovery_tokens) // len(static.requests)
         if saved > 0 and session.saved is not None and session.saved > 0:
             text = (
-                f"Defer {server.name}: a session costs {percent(session.saved)} less with its searches, and "
-                f"sends {saved:,} fewer tokens for tools per model call"
+                f"Defer {server.name}: a session costs {percent(session.saved)} less, searches included, "
+                f"and each model call sends {saved:,} fewer tool tokens"
             )
             found.append(Suggestion(DEFER, text, saved))
     return found
@@ -86,8 +86,8 @@ def _wordy(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
         words = inside + cost.description
         if words:
             text = (
-                f"Shorten {tool.id}: of its {cost.tokens:,} tokens, the schema takes {cost.schema:,} "
-                f"({inside:,} of them descriptions) and its own description {cost.description:,}"
+                f"Shorten {tool.id}: its schema takes {cost.schema:,} of {cost.tokens:,} tokens "
+                f"({inside:,} in descriptions), and the tool's description {cost.description:,}"
             )
             found.append(Suggestion(SHORTEN, text, words))
     return found
@@ -129,8 +129,8 @@ def _twins(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
         if shared:
             saved = min(sum(meter.tool(servers[name][tool]) for tool in shared) for name in (one, other))
             text = (
-                f"{one} and {other} both have {_listed(shared)}: if they do the same, excluding them from "
-                f"one server saves {saved:,} tokens per model call"
+                f"{one} and {other} both have {_listed(shared)}: if they do the same thing, excluding them "
+                f"from one server saves {saved:,} tokens per model call"
             )
             found.append(Suggestion(TWINS, text, saved))
     return found

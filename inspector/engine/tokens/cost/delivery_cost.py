@@ -156,7 +156,7 @@ def _why(charge: Charge, before: PlannedRequest, row: PlannedRequest) -> str:
     if charge.broke.startswith(EXPIRED):
         return charge.broke
     if before.bound == row.bound:
-        return "the conversation was cut down" if row.anew else charge.broke
+        return "the conversation was shortened" if row.anew else charge.broke
     added = [id_ for id_ in row.bound if id_ not in before.bound]
     removed = [id_ for id_ in before.bound if id_ not in row.bound]
     if added and removed and len(added) + len(removed) > 2 * _NAMED:

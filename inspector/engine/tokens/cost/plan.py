@@ -102,27 +102,27 @@ class Assumptions:
     """Assumptions about a session that has not been recorded."""
 
     calls: int = knob(30, "model calls, not counting those that only follow a search", low=1, high=1000)
-    calls_per_turn: int = knob(3, "of them after each message of the user; a gate selects once a turn", low=1)
+    calls_per_turn: int = knob(3, "model calls per user message; a gate selects once per turn", low=1)
     growth: int = knob(
-        1200, "tokens that request, answer and results add to the conversation per model call", low=0
+        1200, "tokens that the request, answer and results add to the conversation per model call", low=0
     )
     searches_per_call: float = knob(
-        0.15, "searches per model call; the first is before call 1", low=0, high=10
+        0.15, "searches per model call; the first comes before call 1", low=0, high=10
     )
-    found: int = knob(3, "tools that a search finds, all of them new", low=0)
-    search_tokens: int = knob(200, "tokens of a search and its result, without definitions", low=0)
-    own_call: bool = knob(True, "a search takes its own model call; static binding needs no such call")
-    gate_tools: int = knob(10, "tools that a gate binds for a turn, drawn at random each time", low=0)
-    summary_tokens: int = knob(40, "tokens of a tool's summary, if not counted", low=0)
-    manifest_tokens: int = knob(4, "tokens of the manifest per tool, if not counted", low=0)
+    found: int = knob(3, "tools found per search, all of them new", low=0)
+    search_tokens: int = knob(200, "tokens per search and its result, not counting definitions", low=0)
+    own_call: bool = knob(True, "a search takes a separate model call, which static binding does not need")
+    gate_tools: int = knob(10, "tools that a gate binds per turn, drawn at random each time", low=0)
+    summary_tokens: int = knob(40, "tokens per tool summary, if not counted", low=0)
+    manifest_tokens: int = knob(4, "manifest tokens per tool, if not counted", low=0)
     meta_tokens: int = knob(143, "tokens of search_tools without its manifest, if not counted")
     call_tool_tokens: int = knob(80, "tokens of call_tool, if not counted", low=0)
-    seconds: float = knob(20.0, "seconds from one model call to the next of the same turn", low=0)
-    pause: float = knob(60.0, "seconds from the end of a turn to the next message of the user", low=0)
+    seconds: float = knob(20.0, "seconds between model calls in the same turn", low=0)
+    pause: float = knob(60.0, "seconds from the end of a turn to the next user message", low=0)
     search_seconds: float = knob(5.0, "seconds from a search to the next model call", low=0)
-    output: int = knob(250, "tokens of an answer, which are also part of `growth`", low=0)
-    search_output: int = knob(40, "tokens of an answer that is a search", low=0)
-    seed: int = knob(0, "the random seed for the tools that are found and those that a gate binds")
+    output: int = knob(250, "tokens per answer, which are also part of `growth`", low=0)
+    search_output: int = knob(40, "tokens per answer that is a search", low=0)
+    seed: int = knob(0, "random seed for the tools that searches find and a gate binds")
 
     def overhead(self, tools: int) -> Overhead:
         """The overhead of a catalog of `tools` tools if nothing was counted."""
@@ -153,8 +153,8 @@ class Assumptions:
     def text(self) -> str:
         """What decides the price most, in words."""
         return (
-            f"{self.calls_per_turn} calls a turn, {self.searches_per_call:g} searches a call that find "
-            f"{count(self.found, 'tool')} each, {self.growth:,} tokens of conversation a call, "
+            f"{self.calls_per_turn} calls per turn, {self.searches_per_call:g} searches per call that find "
+            f"{count(self.found, 'tool')} each, {self.growth:,} conversation tokens per call, "
             f"{self.seconds:g} s between calls and {self.pause:g} s between turns"
         )
 

@@ -72,7 +72,7 @@ def plan_of(
         calls = _searched(calls, recorded, tools, assumed)
         notes.append("its searches are assumed: one before the first use of each tool")
     if not gated:
-        notes.append("what a gate would bind is drawn at random")
+        notes.append("the tools that a gate would bind are drawn at random")
     overhead, names = _overhead(recorded, len(tools), assumed)
     overhead = replace(overhead, manifest_limit=_manifest_limit(records, catalog, overhead.manifest))
     names += [] if searched else ["search_tokens", "search_seconds", "search_output", "own_call"]

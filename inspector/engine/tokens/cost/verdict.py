@@ -54,7 +54,7 @@ class Verdict:
         return {
             Answer.PAYS: f"Assumed: discovery is cheaper for {these}.",
             Answer.COSTS: f"Assumed: {tools} {few} for discovery to save anything.",
-            Answer.DEPENDS: f"Assumed: discovery is cheaper for {these} in some sessions, not in all.",
+            Answer.DEPENDS: f"Assumed: discovery is cheaper for {these} in some sessions but not all.",
         }[self.answer]
 
     @property
@@ -70,9 +70,11 @@ class Verdict:
         if self.even.low is None:
             return f"It would not be cheaper with {MOST:,} tools of this size either."
         since = (
-            f"Cheaper from {usual} tools of this size on" if self.even.usual else "Never cheaper as assumed"
+            f"Cheaper from {usual} tools of this size"
+            if self.even.usual
+            else "Never cheaper under these assumptions"
         )
-        return f"{since}." if low == high else f"{since} ({low} to {high}, by session)."
+        return f"{since}." if low == high else f"{since} ({low} to {high}, depending on the session)."
 
     @property
     def _dollars(self) -> str:
@@ -80,7 +82,7 @@ class Verdict:
             return ""
         decimals = money_decimals([self.static, self.discovery])
         discovery, static = money(self.discovery, decimals), money(self.static, decimals)
-        return f"{discovery} with discovery, {static} with all bound."
+        return f"{discovery} with discovery, {static} with every tool bound."
 
 
 def verdict(session: PricedSession) -> Verdict | None:

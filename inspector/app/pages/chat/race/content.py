@@ -104,8 +104,8 @@ def bars(
         drawn = bar(racer, full, width - _TOTAL, COLORS[side])
         number = Content.styled(f"{racer.tokens:,}".rjust(width - drawn.cell_length), f"bold {NAMES[side]}")
         lines += [Content.assemble(drawn, number), *[drawn] * (rows - 1)]
-    ends = f"a full bar: {tokens(full)} tokens" if full else ""
-    told = f"{TOOLS} definitions  {SEARCHES} searches, in every call"
+    ends = f"full bar = {tokens(full)} tokens" if full else ""
+    told = f"{TOOLS} definitions  {SEARCHES} searches, all calls"
     lines.append(joined([Content.styled(one, MUTED) for one in (told, ends) if one], width))
     return Content("\n").join(lines)
 
@@ -159,11 +159,11 @@ def so_far(frame: RaceFrame) -> Content:
     """Return what both racers have sent so far."""
     static, other = frame.racers
     if not (static.tokens and other.tokens):
-        return Content.styled("Getting ready: servers start and tools are indexed.", MUTED)
+        return Content.styled("Starting servers and indexing tools …", MUTED)
     share = 1 - other.tokens / static.tokens
     return Content.assemble(
         (f"call {frame.call}", "bold"),
-        f": tokens for tools: {_name(other)} {tokens(other.tokens)}, static {tokens(static.tokens)}: ",
+        f": {_name(other)} {tokens(other.tokens)} tokens for tools, static {tokens(static.tokens)}, ",
         (f"{percent(abs(share))} {'less' if share >= 0 else 'more'}", "bold"),
     )
 

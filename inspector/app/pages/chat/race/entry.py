@@ -19,7 +19,7 @@ from widgets import Record, visible
 
 QUESTION = ""
 """The key of the last question among the choices; scenarios have their paths."""
-ALONE = "The question was asked alone, without the conversation before it."
+ALONE = "The question was asked alone, without the earlier conversation."
 
 
 def last_question(conversation: Conversation) -> ScenarioFile | None:
@@ -43,21 +43,21 @@ def before(
 ) -> Content:
     """Return what the page is for, before the first race."""
     if not has_lab:
-        return Content("This session has nothing to race with. `toolsight demo` opens one that has.")
+        return Content("Nothing to race in this session. Try `toolsight demo`.")
     if file is None:
-        return Content("Ask something in Chat first, or c chooses a scenario.")
+        return Content("Ask something in Chat first, or press c to choose a scenario.")
     if file.scenario is None:
         return Content.assemble(("✕ ", "$text-error"), visible(file.problem, limit=400))
-    what = "the question is asked" if asked else "the scenario runs"
-    where = (
-        f"once with every tool bound and once under {visible(profile, limit=40)}, each on servers of its own"
-    )
-    calls = "Calls that need your yes are not made, except of tools that you allowed for the session."
+    what = "it asks the question" if asked else "it runs the scenario"
+    where = f"once with every tool bound and once under {visible(profile, limit=40)}, each on its own servers"
+    calls = "Calls that need your approval are skipped, except for tools you allowed for this session."
     lines = [
         Content.assemble(("r or enter starts the race", "bold"), f": {what} {where}."),
         Content.styled(spends, "$text-warning") if spends else Content(),
         Content.styled(calls, MUTED),
-        Content.styled("c chooses what is raced, p the profile that races against static binding.", MUTED),
+        Content.styled(
+            "c picks the question or scenario, p the profile to race against static binding.", MUTED
+        ),
     ]
     return Content("\n").join(line for line in lines if line)
 
@@ -68,12 +68,12 @@ def spending(model: str, guess: Estimate | None) -> str:
         return ""
     name = visible(model, limit=60, newlines=False)
     if guess is None:
-        return f"{name} is really asked twice; what that costs is not known before it has answered once."
+        return f"This asks {name} twice; the cost is unknown until it has answered once."
     price = ""
     if guess.dollars is not None and guess.prices is not None:
-        price = f" ({money(guess.dollars)} at the prices of {guess.prices.model})"
-    took = f"about {count(guess.calls, 'call')} with {tokens(guess.tokens)} tokens of input{price}"
-    return f"{name} is really asked twice: {took}, and its answers come on top."
+        price = f" ({money(guess.dollars)} at {guess.prices.model} prices)"
+    took = f"about {count(guess.calls, 'call')} with {tokens(guess.tokens)} input tokens{price}"
+    return f"This asks {name} twice: {took}, plus its answers."
 
 
 def servers(session: SessionState) -> str:
@@ -104,5 +104,5 @@ def choices(
 def _question_row(asked: ScenarioFile, chosen: bool) -> Record:
     title = visible(asked.title, limit=200, newlines=False)
     return Record(
-        QUESTION, ("✓" if chosen else " ", title, ""), detail="The last question of the conversation."
+        QUESTION, ("✓" if chosen else " ", title, ""), detail="The last question in the conversation."
     )

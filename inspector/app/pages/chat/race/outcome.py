@@ -19,10 +19,10 @@ def big_share(verdict: Verdict) -> str:
 
 
 def headline(verdict: Verdict) -> Content:
-    """Return what came of it in a sentence: the saving, or why there is none to tell."""
+    """Return the result in a sentence: the saving, or why there is none."""
     static, other = verdict.racers
     if verdict.saved is None:
-        return Content("for tools: nothing was sent")
+        return Content("no tokens were sent for tools")
     numbers = f"for tools: {tokens(other.tokens)} instead of {tokens(static.tokens)}"
     if verdict.shortfall:
         return Content.assemble((visible(verdict.shortfall, limit=400), "bold"), f"\nTokens {numbers}")
@@ -48,8 +48,8 @@ def measured(title: str, verdict: Verdict) -> str:
     """Return in one sentence what was measured."""
     static, other = verdict.racers
     said = f"“{title}”, asked once with every tool bound ({static.profile}) and once with {other.profile}"
-    answered = f"; answers by {other.model}" if other.model else ""
-    return visible(f"{said}{answered}; tokens by {other.tokenizer}.", limit=600, newlines=False)
+    answered = f"; answered by {other.model}" if other.model else ""
+    return visible(f"{said}{answered}; tokens counted by {other.tokenizer}.", limit=600, newlines=False)
 
 
 def table(verdict: Verdict) -> Content:
@@ -86,10 +86,12 @@ def _money(verdict: Verdict) -> Iterator[tuple[str, str, str, str]]:
     if static.dollars is None or other.dollars is None:
         return
     decimals = money_decimals((static.dollars, other.dollars))
-    yield _row("price of input", static, other, lambda racer: money(racer.dollars or 0.0, decimals))
+    yield _row("input price", static, other, lambda racer: money(racer.dollars or 0.0, decimals))
     if static.dollars_per_step is not None and other.dollars_per_step is not None:
         steps = money_decimals((static.dollars_per_step, other.dollars_per_step))
-        yield _row("a solved step", static, other, lambda racer: money(racer.dollars_per_step or 0.0, steps))
+        yield _row(
+            "per solved step", static, other, lambda racer: money(racer.dollars_per_step or 0.0, steps)
+        )
 
 
 def _row(

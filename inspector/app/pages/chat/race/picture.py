@@ -153,7 +153,7 @@ def _notes(verdict: Verdict) -> Iterator[str]:
         lines, columns = [line for note in notes for line in wrap(note, _NOTE_WIDTH // 2 - 3)], 2
     if len(lines) > _NOTES * columns:
         kept = _NOTES * columns - 1
-        lines = [*lines[:kept], f"… and {len(lines) - kept} more lines of notes"]
+        lines = [*lines[:kept], f"… and {len(lines) - kept} more lines"]
     for number, line in enumerate(lines):
         x = _LEFT + number // _NOTES * (_RIGHT - _LEFT) / 2
         yield svg.text(x, 640 + 17 * (number % _NOTES), line, 14, svg.DIM)

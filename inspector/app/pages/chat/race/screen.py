@@ -56,11 +56,11 @@ class RaceScreen(PlaybackScreen):
         Binding("down,j", "scroll_text(1)", "down", show=False, id="race.down"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "r or enter races the last question of the chat: under static and under a profile, on fresh servers.",
-        "Both sides show their n-th model call at the same moment: the race compares tokens, not time.",
-        "Tokens for tools: definitions and manifest (█), searches and their results (▒), in every call.",
-        "A side that solves less gets no number: less work for fewer tokens saves nothing.",
-        "Calls that need approval are left out, except for tools you allowed for the session.",
+        "r or enter races the last chat question: static binding against a profile, each on fresh servers.",
+        "Both sides advance one model call at a time: the race compares tokens, not speed.",
+        "Tokens for tools: definitions and manifest (█), searches and their results (▒), over all calls.",
+        "If a side solves less, no saving is shown: fewer tokens for less work save nothing.",
+        "Calls that need approval are skipped, except for tools you allowed for this session.",
         "space pauses, ← → step by model call, + and - change the pace, ↑ ↓ scroll the notes.",
         "c chooses the question or a scenario that fits the servers, p the profile.",
         "x exports a slide, a page or a recording. esc stops the runs, then goes back.",
@@ -219,7 +219,7 @@ class RaceScreen(PlaybackScreen):
         """Export the race as a slide or a terminal recording."""
         race = self.playback.race
         if race is None or self.playback.verdict is None or self._raced is None:
-            self.notify("Nothing to export yet: r starts a race.", markup=False, timeout=4)
+            self.notify("Nothing to export yet. Press r to start a race.", markup=False, timeout=4)
             return
         suggested = Path.cwd() / f"race-{self._raced.path.stem}.svg"
         self.app.push_screen(ExportDialog(suggested, partial(exported, race), ENDINGS), self._tell_written)

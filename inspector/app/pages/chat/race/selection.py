@@ -60,7 +60,7 @@ class Selection:
     def require_ready(self, session: SessionView) -> None:
         """Raise ConfigError if the race cannot be run on the session's servers."""
         if not session.state.ready_servers:
-            raise ConfigError("no server is ready", hint="The race starts the session's connected servers.")
+            raise ConfigError("no server is ready", hint="A race needs connected servers.")
         if self.chosen is None:
             require_own_mind(session.state.model)
         elif self.chosen.scenario is not None:

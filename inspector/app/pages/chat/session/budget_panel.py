@@ -15,7 +15,7 @@ from widgets import BigNumber, Meter, Segment, StillText, legend
 _FIRST_LINE = 3
 
 
-_NOTHING = "Tokens are counted once a server is ready."
+_NOTHING = "Token counts appear once a server is ready."
 
 
 class BudgetPanel(Vertical):

@@ -42,7 +42,7 @@ def _answer(item: Item) -> Content:
 
 
 def _thought(item: Item) -> Content:
-    head = Content.assemble(("Model", "bold $secondary"), ("  thinks before its next call", MUTED))
+    head = Content.assemble(("Model", "bold $secondary"), ("  thinking before its next call", MUTED))
     return Content.assemble(head, "\n", _indented(plain(item.text)).stylize("italic"))
 
 
@@ -84,7 +84,7 @@ def _error(item: Item) -> Content:
 
 
 def _answered(raw: str) -> str:
-    return f"what came back: {count(raw.count(chr(10)) + 1, 'line')}"
+    return f"raw reply, {count(raw.count(chr(10)) + 1, 'line')}"
 
 
 def _preview(text: str) -> Content:

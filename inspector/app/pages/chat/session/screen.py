@@ -46,12 +46,12 @@ class SessionScreen(ToolKeys):
     AUTO_FOCUS = "#prompt"
     help_lines: ClassVar[tuple[str, ...]] = (
         "Type a request and press enter: the model searches for tools, loads them and calls them.",
-        "enter on a block of the conversation opens it in full; on a search it opens the scores.",
-        "enter on a tool opens its description, its schema and a form to call it.",
+        "enter opens a block of the conversation in full; on a search it opens the scores.",
+        "enter on a tool opens its description, schema and a form to call it.",
         "⌂ pinned  ● loaded  ○ deferred  ✕ evicted.  tab goes to the next part.",
-        "esc stops the model. A message sent while it works waits for its turn; esc brings it back.",
-        "esc leaves the prompt, i goes back: there r races the question, w asks why a tool was not found.",
-        "ctrl+j starts a new line, up brings back what you sent, pageup and pagedown scroll.",
+        "esc stops the model. Messages sent while it works are queued; esc returns them to the prompt.",
+        "esc leaves the prompt, i returns. Outside it, r races the question, w explains a tool not found.",
+        "ctrl+j starts a new line, up recalls earlier messages, pageup and pagedown scroll.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         # With priority: what follows at once is for what they lead to.
@@ -80,7 +80,7 @@ class SessionScreen(ToolKeys):
         with Horizontal(id="session"):
             with Vertical(id="chat"):
                 yield ConversationPanel(id="conversation")
-                yield Prompt(placeholder="Type a request, enter sends it", id="prompt")
+                yield Prompt(placeholder="Type a request, enter sends", id="prompt")
             with Vertical(id="side"):
                 yield BudgetPanel(id="budget")
                 yield ToolsPanel(id="tools")
@@ -235,7 +235,7 @@ def _stand_in(model: str) -> str:
     if not model.startswith("demo/"):
         return ""
     how = "a script" if model.startswith("demo/script") else "rules"
-    return f"answers: {how}, no LLM; ctrl+o takes a real one"
+    return f"answered by {how}, no LLM; ctrl+o picks a model"
 
 
 def _full_text(item: Item) -> str:

@@ -14,9 +14,13 @@ from inspector.domain.session import Binding, SessionState
 from widgets import Record, RecordList
 
 PANES: tuple[tuple[str, Callable[[SessionState, float], tuple[Record, ...]], str], ...] = (
-    ("loaded", loaded_rows, "No tool is loaded yet. Searches load tools."),
-    ("deferred", lambda session, _: deferred_rows(session), "No tool waits for a search."),
-    ("evicted", lambda session, _: evicted_rows(session), "No tool was evicted: no loop, and room for all."),
+    ("loaded", loaded_rows, "No tools loaded yet. Searches load them."),
+    ("deferred", lambda session, _: deferred_rows(session), "No deferred tools."),
+    (
+        "evicted",
+        lambda session, _: evicted_rows(session),
+        "No tools evicted: no loops, and enough room.",
+    ),
 )
 
 

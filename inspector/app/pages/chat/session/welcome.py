@@ -35,14 +35,14 @@ def welcome(session: SessionState, examples: Sequence[str]) -> Content:
             (f"{count(session.ready_servers, 'server')} ready", "bold $text-success"),
             f", {count(len(session.tools), 'tool')}"
             + (f", {connecting} still connecting" if connecting else "")
-            + (f", {failed} failed (Tools says why)" if failed else ""),
+            + (f", {failed} failed (see Tools)" if failed else ""),
         ),
         *problems,
         Content(_SEARCHES if session.has_search else _BOUND) if session.tools else Content(""),
         Content(""),
     ]
     if examples:
-        lines.append(Content.styled("Type a request. ↑ brings an example, or click one:", MUTED))
+        lines.append(Content.styled("Type a request. ↑ recalls an example, or click one:", MUTED))
         lines += [_example(place, text) for place, text in enumerate(examples)]
     return Content("\n").join(lines)
 
@@ -57,6 +57,6 @@ def _problems(session: SessionState) -> list[Content]:
     if not session.problems:
         return []
     says = refusal(session.problems)
-    what = "No message is answered until the settings are put right" if says else "Problems of the settings"
+    what = "Messages get no answer until the settings are fixed" if says else "Setting problems"
     lead = Content.assemble((f"{what} (ctrl+o):", "bold" if says else ""))
     return [Content(""), lead, *problem_lines(session.problems, _PROBLEMS), Content("")]

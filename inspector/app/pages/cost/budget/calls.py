@@ -26,7 +26,7 @@ COLUMNS = (
     Column("broke", "cache lost", weight=1, min_width=9),
 )
 COMPUTED = "computed"
-EMPTY = "No model call yet. Send a message in Chat: every call gets a row here."
+EMPTY = "No model calls yet. Send a message in Chat; each call gets a row here."
 
 
 def call_rows(costs: Sequence[CallCost], prices: Prices | None) -> tuple[Record, ...]:
@@ -106,13 +106,13 @@ def call_text(cost: CallCost) -> str:
     lines = [
         f"{cost.parts.input:,} tokens sent, {cost.parts.discovery_tokens:,} of them for tools;"
         f" binding every tool would have taken {cost.static_tools:,}.",
-        f"{_sentence(input_line(cost))} Computed: billed as {cost.charge.billed(cost.terms):,.0f} tokens.",
+        f"{_sentence(input_line(cost))} Computed bill: {cost.charge.billed(cost.terms):,.0f} tokens.",
     ]
     if cost.breakpoints is not None:
         lines.append(f"Marked for the prompt cache: {cost.breakpoints.label}.")
     lines += [_sentence(answer_line(cost))] if answer_line(cost) else []
     if cost.charge.broke:
-        lines.append(f"What broke the prompt cache: {cost.charge.broke}.")
+        lines.append(f"Prompt cache lost: {cost.charge.broke}.")
     if cost.reported_input is not None:
         difference = cost.reported_input - cost.parts.input
         lines.append(f"The provider reports {cost.reported_input:,} input tokens ({signed(difference)}).")

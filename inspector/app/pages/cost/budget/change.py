@@ -16,14 +16,14 @@ def headline(session: SessionState, width: int) -> Content:
     """Return what binding every tool costs, and what this session sends instead."""
     budget, owned = session.budget, len(session.tools)
     if budget is None or not owned:
-        none = "No tools yet: no server is ready (Tools shows why)."
+        none = "No tools yet: no server is ready (see Tools)."
         return no_budget(session, none).stylize("$text-warning")
     servers = len({tool.server for tool in session.tools.values()})
     pieces = [
         Content.assemble(
             f"{count(servers, 'server')}, {count(owned, 'tool')}: binding all costs ",
             (tokens(budget.static_tools), "bold $text-warning"),
-            " tokens a call",
+            " tokens per call",
         )
     ]
     return flow([*pieces, _discovery(session)], width)
@@ -34,7 +34,7 @@ def _discovery(session: SessionState) -> Content:
     assert budget is not None
     spent = budget.parts.discovery_tokens
     if not session.has_search and not session.pool:
-        return Content.styled("and all are bound: d on a server shows what discovery would save", MUTED)
+        return Content.styled("all bound; d on a server shows what discovery would save", MUTED)
     share = percent(abs(budget.saved_fraction))
     color = "$text-success" if budget.saved >= 0 else "$text-warning"
     return Content.assemble(
@@ -57,16 +57,16 @@ def effect(trial: ChangeEffect, dollars: tuple[float | None, float | None], widt
         Content.styled(f"({_parts(then)})", MUTED),
         _moved("static", tokens(now.budget.static_tools), tokens(then.budget.static_tools)),
         _moved("saved", percent(now.budget.saved_fraction), percent(then.budget.saved_fraction)),
-        _moved("of the window", percent(now.share, 1), percent(then.share, 1)),
+        _moved("window share", percent(now.share, 1), percent(then.share, 1)),
     ]
     before, after = dollars
     if before is not None and after is not None:
         decimals = money_decimals((before, after))
         prices = money(before, decimals), money(after, decimals)
-        pieces.append(_moved("a session with its searches", *prices, better=after <= before))
+        pieces.append(_moved("session with searches", *prices, better=after <= before))
     if now.decision != then.decision and then.decision:
         pieces.append(Content.assemble(("discovery ", MUTED), then.decision))
-    pieces.append(Content.styled("a applies it, 0 resets it", MUTED))
+    pieces.append(Content.styled("a applies, 0 resets", MUTED))
     return flow(pieces, width)
 
 

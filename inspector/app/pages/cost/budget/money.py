@@ -14,7 +14,7 @@ _MILLION = 1_000_000
 def price_facts(prices: Prices | None, model: str) -> list[Content]:
     """Return the model whose prices are used, the prices per million tokens, their source and date."""
     if prices is None:
-        return [Content.styled("no prices for this model: ctrl+o, budget.priced_as", MUTED)]
+        return [Content.styled("no prices for this model; set budget.priced_as (ctrl+o)", MUTED)]
     stand_in = "" if prices.model == model else "as "
     name = visible(prices.model, limit=60, newlines=False)
     source = visible(" ".join(filter(None, (prices.source, prices.date))), limit=90, newlines=False)

@@ -21,7 +21,7 @@ from widgets import Meter, Record, RecordList
 
 # Lines of the page in a small terminal that are not table rows.
 _ABOVE = 18
-_NO_TOOLS = "No tools yet: no server is ready (Tools shows why)."
+_NO_TOOLS = "No tools yet: no server is ready (see Tools)."
 
 
 class NowView(Vertical):

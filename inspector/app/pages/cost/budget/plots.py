@@ -13,7 +13,7 @@ _DISCOVERY, _STATIC = "$success", "$foreground 60%"
 _BELOW, _LEGEND = 3, 1
 _LEAST = 3
 _LEAST_TOP = 10.0
-EMPTY = "No model call yet. Send a message in Chat: every call is plotted here beside static binding."
+EMPTY = "No model calls yet. Send a message in Chat; each call is plotted here next to static binding."
 
 
 def call_plot(costs: Sequence[CallCost], width: int, height: int) -> Content:
@@ -42,6 +42,6 @@ def _legend(last: CallCost, width: int) -> Content:
         f" with discovery {tokens(last.parts.discovery_tokens)}   ",
         ("S", f"bold {_STATIC}"),
         f" static {tokens(last.static_tools)}   ",
-        ("tool tokens by model call", MUTED),
+        ("tool tokens per model call", MUTED),
     )
     return whole.truncate(width, ellipsis=True)

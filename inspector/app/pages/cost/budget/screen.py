@@ -43,16 +43,16 @@ class BudgetScreen(TrialScreen):
         Binding("b", "other_plan", "session/assumed", id="budget.plan"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Budget: the next request against the window, which is tight beyond ┊. Static binds every tool.",
+        "Budget: how much of the window the next request fills, tight beyond ┊. Static binds every tool.",
         "ρ: the share of the request that is the task itself (history), not system prompt or tools.",
-        "Tool tokens so far: spent on tools in all calls, beside static binding.",
-        "The table: servers and tools by cost. enter opens a server or a tool, o opens all servers.",
-        "chars/4 is the usual estimate; error is its distance from the real count.",
+        "Tool tokens so far: the tokens spent on tools in all calls, next to those of static binding.",
+        "The table lists servers and tools by cost. enter opens a server or a tool, o opens all servers.",
+        "chars/4 is the usual estimate; error is how far it is from the real count.",
         "What if: d defers or binds a server, P pins a tool, m changes the model, u the toolset. The line",
-        "shows the first call and a session, now → then. Nothing changes until a applies it; 0 resets it.",
-        "v shows the usage: tokens, cache and cost of each call; enter opens one. ✂: why the cache was lost.",
-        "Strategies: the same calls under five. c changes the cache, b this session for an assumed one.",
-        "Dollars cover calls and sessions with their searches, at prompt cache prices.",
+        "shows the first call and a session, before → after. Nothing changes until a applies it; 0 resets.",
+        "v shows usage: tokens, cache and cost per call; enter opens a call. ✂: why the cache was lost.",
+        "Strategies: the same calls under five of them. c changes the cache, b toggles an assumed session.",
+        "Dollar amounts include searches and use prompt cache prices.",
     )
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ class BudgetScreen(TrialScreen):
     def action_other_plan(self) -> None:
         """Switch between an assumed session and this session's calls."""
         if not self.session.state.costs:
-            self.notify("No model call yet, so only an assumed session can be compared.", markup=False)
+            self.notify("No model calls yet, so only an assumed session can be compared.", markup=False)
             return
         self._assumed = not self._assumed
         self._compare()

@@ -85,7 +85,7 @@ class TrialScreen(ToolKeys):
     def action_pin(self) -> None:
         """Try pinning or unpinning the tool of the row."""
         if not self._row or is_server(self._row):
-            self.notify("P pins a tool: enter opens a server, then choose one of its tools.", markup=False)
+            self.notify("P pins a tool. Press enter to open a server, then choose a tool.", markup=False)
             return
         self._try(lambda trial: trial.toggle_pin(self._row))
 
@@ -131,7 +131,7 @@ class TrialScreen(ToolKeys):
 
     def _not_counted(self, error: Exception) -> None:
         self._counting = None
-        self.notify(failure_text(error)[1], title="Not counted", severity="error", markup=False)
+        self.notify(failure_text(error)[1], title="Counting failed", severity="error", markup=False)
         self.show_effect()
 
     async def action_leave(self) -> None:
@@ -161,4 +161,4 @@ class TrialScreen(ToolKeys):
             text = visible("\n".join(by_hand), limit=600)
             self.notify(text, title="For the configuration file", markup=False, timeout=12)
         else:
-            self.notify("It takes effect with the next model call.", title="Applied", markup=False)
+            self.notify("Takes effect with the next model call.", title="Applied", markup=False)

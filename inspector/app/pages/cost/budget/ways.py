@@ -21,8 +21,8 @@ from widgets import Column, Record, visible
 _BAR = 16
 COLUMNS = (
     Column("mark", width=1, weight=9),
-    Column("way", "way", width=15, weight=9),
-    Column("about", "what is sent", weight=3, hide_below=150),
+    Column("way", "strategy", width=15, weight=9),
+    Column("about", "sends", weight=3, hide_below=150),
     Column("definitions", "definitions", align="right", weight=6, hide_below=112),
     Column("tools", "+ searches", align="right", weight=6, hide_below=112),
     Column("raw", "all input", align="right", weight=8),
@@ -30,20 +30,20 @@ COLUMNS = (
     Column("billed", "billed", align="right", weight=7),
     Column("hit", "cached", align="right", weight=7),
     Column("money", "with cache", align="right", weight=9),
-    Column("step", "a step", align="right", weight=6, hide_below=112),
+    Column("step", "per step", align="right", weight=6, hide_below=112),
     Column("even", "cheaper from", align="right", weight=8),
     Column("bar", "cost with cache", width=_BAR, hide_below=150),
     Column("breaks", "breaks", align="right", weight=5, hide_below=96),
 )
 ABOUT: Mapping[Delivery, str] = {
     Delivery.STATIC: "every tool in every call",
-    Delivery.REWRITE: "found tools in catalog order: a new one moves the others",
+    Delivery.REWRITE: "found tools in catalog order; a new tool shifts the rest",
     Delivery.APPEND: "found tools at the end of tools[]",
-    Delivery.CALL_TOOL: "tools[] never changes, definitions come in search results",
-    Delivery.GATE: "tools chosen for each turn, all summaries in the prompt",
+    Delivery.CALL_TOOL: "tools[] never changes; search results carry the definitions",
+    Delivery.GATE: "tools chosen for each turn; all summaries in the prompt",
 }
-WAITING = "Comparing five ways …"
-EMPTY = "No tools to deliver yet: no server is ready (Tools shows why)."
+WAITING = "Comparing five strategies …"
+EMPTY = "No tools to load yet: no server is ready (see Tools)."
 
 
 def way_rows(comparison: DeliveryComparison) -> tuple[Record, ...]:
@@ -124,9 +124,9 @@ def way_facts(comparison: DeliveryComparison) -> list[Content]:
         *([] if comparison.is_recorded else [fact("with", comparison.priced.assumed.text)]),
         fact("prompt cache", comparison.cache),
         Content.styled(
-            "cheaper from: with so many tools it costs less than static, both cached (range)", MUTED
+            "cheaper from: the number of tools at which it beats static, both cached (range)", MUTED
         ),
-        Content.styled("c other cache   s session/assumed", MUTED),
+        Content.styled("c other cache   b session/assumed", MUTED),
     ]
 
 
@@ -136,7 +136,7 @@ def way_detail(comparison: DeliveryComparison, way: Delivery, lines: int) -> Con
     detail = [Content.assemble((way.value, "bold"), f": {ABOUT[way]}")]
     breaks = cost.cached.breaks
     if not breaks:
-        detail.append(Content.styled("✓ Nothing broke the cache.", "$text-success"))
+        detail.append(Content.styled("✓ The cache was never lost.", "$text-success"))
     room = max(lines - 1, 1)
     shown = breaks if len(breaks) <= room else breaks[: room - 1]
     detail += [_break(request) for request in shown]
@@ -195,5 +195,5 @@ def _plot_legend(priced: bool, width: int) -> Content:
         Content.assemble((way.value[0].upper(), f"bold {_LOOKS[way][0]}"), f" {way.value}")
         for way in Delivery
     ]
-    what = f"{'money' if priced else 'billed tokens'} so far by model call, with cache"
+    what = f"{'dollars' if priced else 'billed tokens'} so far per model call, with cache"
     return Content("  ").join([*names, Content.styled(what, MUTED)]).truncate(width, ellipsis=True)

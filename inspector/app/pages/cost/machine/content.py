@@ -24,9 +24,9 @@ COLUMNS = (
     Column("first", "first call", align="right", weight=7, hide_below=70),
     Column("verdict", "discovery saves", weight=9),
 )
-READING = "Reading the configurations of this machine …"
-NOTHING_FOUND = "No MCP client on this machine has a server. `toolsight audit` lists where it looked."
-NOT_HERE = "This session cannot read them. `toolsight audit` does."
+READING = "Reading this machine's configurations …"
+NOTHING_FOUND = "No MCP client on this machine has a server. `toolsight audit` lists the places it checked."
+NOT_HERE = "This session cannot read client configurations. Use `toolsight audit`."
 _LONGEST = 400
 _NARROWEST = 20
 _ANSWERS = {
@@ -46,11 +46,11 @@ def facts(audit: Audit) -> Content:
     known = sum(len(one.measured) for one in configurations)
     lines = [
         Content(
-            f"{count(len(configurations), 'configuration')}, {count(servers, 'server')}, {known} measured: "
-            "by what they listed when they were last connected. Nothing is started here."
+            f"{count(len(configurations), 'configuration')}, {count(servers, 'server')}, {known} measured "
+            "from the tools they listed when last connected. Nothing is started here."
         ),
         Content.styled(
-            f"Tokens by {audit.basis.tokenizer.label}. first call: with every tool deferred.",
+            f"Tokens counted by {audit.basis.tokenizer.label}. first call: with every tool deferred.",
             MUTED,
         ),
         *problems,
@@ -100,7 +100,7 @@ def _lines(one: ConfigurationAudit, width: int) -> Iterator[Content]:
         yield from map(Content, wrap(text, max(width, _NARROWEST), subsequent_indent="   "))
     if one.tokens:
         share = percent(one.share, 1)
-        yield Content.styled(f"Every tool bound takes {share} of the window in every model call.", MUTED)
+        yield Content.styled(f"Binding every tool takes {share} of the window in every model call.", MUTED)
     if len(one.measured) < len(one.servers):
-        told = "Servers that were never connected are not known: `toolsight audit` asks them, after a yes."
+        told = "Servers never connected before are unknown. `toolsight audit` asks them if you agree."
         yield Content.styled(told, MUTED)

@@ -26,14 +26,14 @@ class MachineScreen(BaseScreen):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#configurations RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "again", "read again", id="machine.again"),
+        Binding("r", "again", "reload", id="machine.again"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "The servers that Claude Desktop, Claude Code, Cursor, VS Code and other clients have.",
-        "Nothing is started: a server counts with the tools it listed when it was last connected.",
-        "all bound: tokens of all definitions, in every model call. first call: with every tool deferred.",
-        "discovery saves: a session costs less with it than with every tool bound, both with a prompt cache.",
-        "enter goes to the configuration in full, y copies its path, r reads the files again.",
+        "The servers configured in Claude Desktop, Claude Code, Cursor, VS Code and other clients.",
+        "Nothing is started: the numbers use the tools each server listed when last connected.",
+        "all bound: tokens for every definition, in each model call. first call: with every tool deferred.",
+        "discovery saves: whether discovery is cheaper than binding every tool, both with a prompt cache.",
+        "enter opens the full configuration, y copies its path, r rereads the files.",
     )
 
     def __init__(self) -> None:

@@ -29,7 +29,7 @@ NO_RANK = "–"
 # What nDCG@10 and hit@1 say of the labelled requests; the help has both terms.
 TOP_TEN, FIRST_RIGHT = "top ten", "1st right"
 COMPUTING = "computing …"
-_CLAIM, _SHORT_CLAIM = "draft only: its server does not change", "draft only"
+_CLAIM, _SHORT_CLAIM = "draft only; the server is unchanged", "draft only"
 _WIDE = 90
 _CELL = 37
 _Both = tuple[float | None, float | None]
@@ -73,7 +73,7 @@ def title(tool_id: str, width: int) -> Content:
 def editor_title(edited: bool, aside: bool) -> str:
     """Return whose text the editor shows."""
     own = "The server's text"
-    return "Your draft" if edited else f"{own} (ctrl+r: your draft)" if aside else own
+    return "Your draft" if edited else f"{own} (ctrl+r for your draft)" if aside else own
 
 
 def definition_json(tool: Tool) -> str:
@@ -179,7 +179,7 @@ def _around_row(neighbor: Neighbor, effect: QueryEffect, description: str) -> Re
 
 def around_title(effect: QueryEffect | None, tools: int) -> str:
     """Return the title of the list of tools."""
-    return "For this query" if effect is None else f"For this query, of {count(tools, 'tool')}"
+    return "For this query" if effect is None else f"For this query, among {count(tools, 'tool')}"
 
 
 def change_rows(cases: CaseEffect) -> tuple[Record, ...]:
@@ -209,5 +209,5 @@ def why_no_rows(reading: Reading) -> str:
     if reading.cases is None:
         return "Computing …"
     if not reading.cases.measured:
-        return "There are no labelled requests to measure with."
+        return "No labelled requests to measure with."
     return "No request got better or worse."

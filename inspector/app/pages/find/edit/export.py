@@ -9,7 +9,7 @@ from inspector.app.pages.find.edit.content import definition_json
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.draft import wording_of
 
-ENDINGS = ".patch or .diff is what changed, .txt the texts, .json the definition."
+ENDINGS = ".patch or .diff saves the changes, .txt the texts, .json the definition."
 _PATCHES = (".patch", ".diff")
 
 
@@ -26,7 +26,7 @@ def exported(tool: Tool, edited: Tool, path: Path) -> str:
         return texts(edited)
     if path.suffix == ".json":
         return f"{definition_json(edited)}\n"
-    raise ValueError("the name has to end in .patch, .diff, .txt or .json")
+    raise ValueError("the file name must end in .patch, .diff, .txt or .json")
 
 
 def texts(tool: Tool) -> str:

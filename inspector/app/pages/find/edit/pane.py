@@ -33,7 +33,7 @@ from widgets import RecordList
 _MEASURE = "edit"
 # Seconds without a keypress before an edit is measured.
 PAUSE = 0.3
-_NO_TOOL = "Press e on a tool of the list, or p to name one."
+_NO_TOOL = "Press e on a tool in the list, or p to pick one."
 _GONE = "Its server may have stopped, or a toolset may hide it."
 
 

@@ -16,7 +16,7 @@ COLUMNS = (
     Column("mark", "", width=1, weight=20),
     Column("ranker", "ranker", min_width=33, weight=8),
     Column("rank", "rank", align="right", width=4, weight=9),
-    Column("first", "finds first", shorten="name", min_width=12, weight=6),
+    Column("first", "first result", shorten="name", min_width=12, weight=6),
 )
 # How many of a ranker's best tools its detail lists.
 _LISTED = 15
@@ -78,7 +78,7 @@ def facts(query: str, tool_id: str, names: Sequence[str], found: Mapping[str, Ra
     name = plain(middle(tool_id, 40)).stylize("bold") if tool_id else Content("no tool chosen")
     line = Content.assemble(("rank of ", MUTED), name, (" for ", MUTED), plain(f"“{middle(query, 40)}”"))
     pending = len(names) - len(found)
-    waits = f"   {count(pending, 'ranker')} to come" if pending else ""
+    waits = f"   {count(pending, 'ranker')} left" if pending else ""
     return Content.assemble(line, "\n", (_NOTE, MUTED), (waits, "$text-warning"))
 
 
@@ -100,7 +100,7 @@ def detail(name: str, ranked: Ranked | None) -> str:
     info = INFO[name]
     lines = [f"{info.name}: {info.about}", f"formula: {info.formula}", ""]
     if ranked is None:
-        return "\n".join([*lines, "It is still ranking."])
+        return "\n".join([*lines, "Still ranking."])
     best = ranked.best(_LISTED)
     lines += [f"{rank:>3}  {score(value):>9}  {tool_id}" for rank, (tool_id, value) in enumerate(best, 1)]
-    return "\n".join(lines if best else [*lines, "It returns no tool for this query."])
+    return "\n".join(lines if best else [*lines, "It returns no tools for this query."])

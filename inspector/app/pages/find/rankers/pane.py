@@ -18,7 +18,7 @@ from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
 from widgets import RecordList
 
 _JOB = "rankers"
-_NO_QUERY = "Search first: press i, type a query, press enter."
+_NO_QUERY = "Search first: press i, type a query and press enter."
 
 
 class RankersPane(Pane):

@@ -18,7 +18,7 @@ from widgets import Column, Record
 COLUMNS = (
     Column("rank", "#", align="right", weight=5),
     Column("tool", "tool", shorten="name", min_width=12, weight=9),
-    Column("outcome", "state", min_width=8, weight=3),
+    Column("outcome", "state", min_width=14, weight=3),
     Column("bar", "signals", width=BAR_WIDTH, weight=2, hide_below=48),
     Column("score", "score", align="right", weight=6),
 )
@@ -30,11 +30,11 @@ NO_RANKS: Mapping[str, int] = {}
 _TAG = re.compile(r"#\S+")
 _EXCLUDED = (Outcome.OTHER_SERVER, Outcome.OTHER_TAG)
 _TOO_FAR = {
-    "words": "no word in common",
+    "words": "no words in common",
     "meaning": "too far in meaning",
     "both": "nothing in common",
     "pattern": "no match",
-    "spelling": "too unlike",
+    "spelling": "too different",
 }
 
 

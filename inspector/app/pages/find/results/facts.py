@@ -83,7 +83,7 @@ def _for_a_model(report: SearchReport, width: int) -> Iterator[Content]:
     elif is_unsure or (held and not number):
         yield _warned("⚠ no tool fits; a model would get none")
     if held:
-        lead = "withheld, as nobody asked to destroy: "
+        lead = "withheld, as the query does not clearly ask to delete: "
         names = ", ".join(visible(tool_id, newlines=False) for tool_id in held)
         listed = middle(names, max(width - len(lead), _TERMS))
         yield Content.assemble((lead, "$text-warning"), plain(listed))

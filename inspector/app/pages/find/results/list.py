@@ -24,9 +24,9 @@ from widgets import RecordList
 _JOB = "own"
 # The border and the header of the list.
 _EDGE = 2
-_EMPTY = "The tools appear here, ranked."
-_NOT_SEARCHED = "not in any search"
-_NOT_NAMED = "not asked for"
+_EMPTY = "Ranked tools appear here."
+_NOT_SEARCHED = "not searchable"
+_NOT_NAMED = "not requested"
 
 
 class ResultList(InContext, Vertical):

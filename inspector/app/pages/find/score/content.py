@@ -48,7 +48,7 @@ _COUNTS = {"tf", "df", "N", "rank", "k", "times in query", "query words", "tool 
 _COUNTS |= {"haystack length", "past requests"}
 # Their terms are not stems: a word as the query has it, a whole step of it, a past request, past use.
 _UNSTEMMED = (Signal.WORDS, Signal.STEP, Signal.HISTORY, Signal.AFFINITY)
-_NOTHING = "This tool matches nothing in the query."
+_NOTHING = "Nothing in the query matches this tool."
 
 
 def bill(report: SearchReport, hit: Hit, outcome: Content) -> Content:
@@ -150,7 +150,7 @@ def _missing(report: SearchReport, hit: Hit) -> Iterator[Content]:
 def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
     """Yield the inputs that the columns leave out (lengths, deviations), to recompute every line."""
     if any(part.signal is Signal.EXACT and not part.inputs for part in hit.score.parts) and not report.terms:
-        yield Content.styled("\nRequested by name or server: nothing to compute.", MUTED)
+        yield Content.styled("\nRequested by name or server, so there is no score to compute.", MUTED)
         return
     formula = INFO[report.ranker].formula if report.ranker in INFO else ""
     yield Content.styled(f"\n{formula}", MUTED)
@@ -170,7 +170,7 @@ def _lexical(hit: Hit) -> Iterator[str]:
     if not by_field:
         return
     tools = next(iter(by_field.values())).get("N", 0.0)
-    yield f"of {tools:.0f} tools; words here / on average × weight:"
+    yield f"among {tools:.0f} tools; words here / on average × weight:"
     yield "  ".join(
         f"{signal.value} {known['length']:.0f}/{known['mean length']:.1f}"
         + (f" ×{known['weight']:g}" if "weight" in known else "")
@@ -191,11 +191,11 @@ def _spread(hit: Hit) -> Iterator[str]:
 def _whole(hit: Hit) -> Iterator[str]:
     """Yield what the query counts as a whole: it may have steps, and a wording without its literals."""
     if any("wordings" in part.inputs for part in hit.score.parts):
-        yield "near, usual, deviation: means of the query with its literals and without"
+        yield "near, usual, deviation: averaged over the query with and without its literals"
     for part in hit.score.parts:
         if part.signal is Signal.STEP:
             step = visible(part.term, newlines=False, limit=200)
-            yield f"the whole query counts {1 - part.inputs['share']:.2f}, its step that fits best the rest:"
+            yield f"the whole query weighs {1 - part.inputs['share']:.2f}, its best-fitting step the rest:"
             yield f"{_step(part)}: “{step}”"
 
 
@@ -204,7 +204,7 @@ def _past(hit: Hit) -> Iterator[str]:
     for part in hit.score.parts:
         if part.signal is Signal.HISTORY:
             floor = part.inputs["floor"]
-            yield f"H adds weight · (near − {floor:g}) / {1 - floor:g} for the closest of the past requests:"
+            yield f"H adds weight · (near − {floor:g}) / {1 - floor:g} for the closest past request:"
             yield visible(part.term, newlines=False, limit=200)
 
 

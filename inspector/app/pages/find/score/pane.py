@@ -11,7 +11,7 @@ from inspector.app.pages.find.score.content import bill
 from inspector.app.pages.find.topic import Topic
 from inspector.app.pages.find.wording import outcome
 
-_NO_SEARCH = "The score of a tool appears here."
+_NO_SEARCH = "A tool's score appears here."
 _NO_TOOL = "Choose a tool to see how its score adds up."
 
 

@@ -85,10 +85,10 @@ def _fate(search: StepSearch, threshold: float) -> Iterator[Content]:
 
 def _summary(found: Steps) -> Content:
     if len(found.steps) < 2:
-        return Content.styled("Only one step: there is nothing to split.", MUTED)
+        return Content.styled("Only one step, so nothing to split.", MUTED)
     gained, lost = len(found.only_steps), len(found.only_whole)
     return Content.assemble(
-        (f"▲ {gained} found only by the steps", "$text-success" if gained else MUTED),
+        (f"▲ {gained} found only by steps", "$text-success" if gained else MUTED),
         "   ",
-        (f"▼ {lost} found only by the whole", "$text-warning" if lost else MUTED),
+        (f"▼ {lost} found only by the whole query", "$text-warning" if lost else MUTED),
     )

@@ -12,8 +12,8 @@ from inspector.app.pages.find.topic import Topic
 from inspector.engine.discovery.explanation.steps import Steps, by_step
 from widgets import RecordList
 
-_EMPTY = "No search returns a tool. i goes to the query, to rephrase it."
-_NO_QUERY = "Search first: press i, type a query, press enter."
+_EMPTY = "No search returned a tool. Press i to rephrase the query."
+_NO_QUERY = "Search first: press i, type a query and press enter."
 
 
 class StepsPane(Pane):

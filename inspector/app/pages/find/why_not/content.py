@@ -25,7 +25,7 @@ PROPOSALS = (
     Column("tokens", "tokens", align="right", width=6, weight=5),
 )
 TRYING = "trying additions to its description …"
-_TITLE = "Tried additions, smallest first; enter drafts one"
+_TITLE = "Additions tried, smallest first; enter drafts one"
 _NO_TEXT = "No wording we tried ranks it higher."
 
 
@@ -82,7 +82,7 @@ def _cut(found: WhyNot, limit: int, closest: float) -> Content:
     if found.cut is None:
         first = found.rival is None
         text = (
-            "it is the first result" if first else "it is a result; to rise, it has to beat the one above it"
+            "it is the first result" if first else "it is a result; to rise, it must beat the tool above it"
         )
         return Content.styled(f"✓ {text}", "$text-success")
     return Content.styled(f"✕ {found.cut.value}: {_why(found, limit, closest)}", "bold $text-warning")
@@ -92,7 +92,7 @@ def _why(found: WhyNot, limit: int, closest: float) -> str:
     rival = visible(found.rival.tool_id, limit=80, newlines=False) if found.rival is not None else ""
     match found.cut:
         case Outcome.OVER_LIMIT:
-            last = f", the last of them is {rival}" if rival else ""
+            last = f"; the last one is {rival}" if rival else ""
             return f"only {count(limit, 'tool')} {'is' if limit == 1 else 'are'} returned{last}"
         case Outcome.BELOW_FLOOR if found.note == LOOKED_UP:
             return "the request asks for other tools by name"
@@ -104,11 +104,11 @@ def _why(found: WhyNot, limit: int, closest: float) -> str:
             own, needed = told_apart(found.probability or 0.0, closest)
             return f"the search returns nothing (confidence {own}, closest needs {needed})"
         case Outcome.WITHHELD:
-            return "it may destroy data, and nobody clearly asked for that"
+            return "it may destroy data, and the request does not clearly ask for that"
         case Outcome.OTHER_SERVER:
             return "the request is limited to one server, and this tool is on another"
         case _:
-            return "the request asks for tags that its server does not have"
+            return "the request asks for tags its server lacks"
 
 
 def ledger_rows(found: WhyNot) -> tuple[Record, ...]:
@@ -166,13 +166,15 @@ def no_ledger(found: WhyNot) -> str:
     """Return the text of an empty ledger."""
     if found.note == LOOKED_UP:
         return "Nothing was ranked, so there are no scores to compare."
-    return "It is first: nothing to beat." if found.cut is None else "No tool was returned: nothing to beat."
+    return (
+        "It ranks first: nothing to beat." if found.cut is None else "No tool was returned: nothing to beat."
+    )
 
 
 def ledger_title(found: WhyNot | None) -> str:
     """Return what the ledger compares with."""
     if found is None or found.rival is None:
-        return "The one to beat"
+        return "Tool to beat"
     rival = middle(found.rival.tool_id, 24)
     ahead = f", ahead by {score(-found.difference)}" if found.difference < 0 else ""
     return f"To beat: {rival}, {ordinal(found.rival.standing.rank)}{ahead}"
@@ -186,7 +188,7 @@ def reasons(found: WhyNot) -> Content:
         *_bullets(found.advice),
     ]
     if found.rival is None and found.cut is None and not found.lacking:
-        lines.append(Content.styled("It has every word of the query, and no tool ranks above it.", MUTED))
+        lines.append(Content.styled("It has every query word, and no tool ranks above it.", MUTED))
     return Content("\n").join(line for line in lines if line)
 
 
@@ -217,8 +219,8 @@ def overtaken(one: Addition | None) -> Content:
     if one is None or not one.overtaken:
         return Content()
     first, *others = one.overtaken
-    more = f", and so for {count(len(others), 'more request')}" if others else ""
-    text = f"⚠ but then it beats {middle(first.tool_id, 40)} for “{middle(first.query, 60)}”{more}"
+    more = f" and for {count(len(others), 'more request')}" if others else ""
+    text = f"⚠ but it would also beat {middle(first.tool_id, 40)} for “{middle(first.query, 60)}”{more}"
     return plain(text, newlines=False).stylize("$text-warning")
 
 
@@ -226,7 +228,7 @@ def proposals_title(additions: Sequence[Addition], *, is_done: bool) -> str:
     """Return the title of the proposals: what they are, and whether more are being tried."""
     if not is_done:
         return "Trying additions …"
-    return _TITLE if additions else "Tried additions"
+    return _TITLE if additions else "Additions tried"
 
 
 def no_proposal(*, is_done: bool) -> str:

@@ -29,7 +29,7 @@ def missing_tool(
     state = session.servers.get(server)
     if catalog.get(tool_id) is not None:
         return MissingTool(
-            "It was there then, but searches use the tools of now.",
+            "It existed at that moment, but searches use the current tools.",
             "Go back to now on the timeline to search it.",
         )
     if state is None:
@@ -40,7 +40,7 @@ def missing_tool(
     if skipped is not None:
         return MissingTool(
             f"Its definition is invalid: {visible(skipped.reason, limit=300, newlines=False)}",
-            "Its server has to fix it; the servers page lists every skipped tool.",
+            "The server must fix it; Tools lists every skipped tool.",
         )
     return _hidden(server, name, toolset) or _unknown(tool_id, catalog, session)
 
@@ -50,13 +50,13 @@ def _unconnected(state: ServerState) -> MissingTool:
     if state.phase is ServerPhase.FAILED:
         ending = f": {reason}" if reason else "."
         return MissingTool(
-            f"Its server '{server}' failed{ending}", "Tools shows its stderr; r there reconnects it."
+            f"Its server '{server}' failed{ending}", "See its stderr in Tools; r there reconnects it."
         )
     if state.phase is ServerPhase.CONNECTING:
         return MissingTool(
             f"Its server '{server}' is still connecting.", "Its tools are indexed once it is ready."
         )
-    return MissingTool(f"Its server '{server}' is not connected.", "r on the servers page connects it.")
+    return MissingTool(f"Its server '{server}' is not connected.", "Press r on it in Tools to connect it.")
 
 
 def _hidden(server: str, name: str, toolset: Toolset | None) -> MissingTool | None:
@@ -65,7 +65,7 @@ def _hidden(server: str, name: str, toolset: Toolset | None) -> MissingTool | No
     rule = toolset.servers.get(server)
     if rule is not None and rule.permits(name):
         return None
-    which = "this tool" if rule is not None else f"every tool of the server '{_shown(server)}'"
+    which = "this tool" if rule is not None else f"every tool on the server '{_shown(server)}'"
     return MissingTool(
         f"The toolset '{_shown(toolset.name)}' hides {which}.", "Choose another toolset to search it."
     )
@@ -73,11 +73,13 @@ def _hidden(server: str, name: str, toolset: Toolset | None) -> MissingTool | No
 
 def _unknown(tool_id: str, catalog: Catalog, session: SessionState) -> MissingTool:
     near = ", ".join(map(_shown, closest(tool_id, list(catalog.by_id))))
-    reason = "No connected server has a tool of this name."
+    reason = "No connected server has a tool with this name."
     if session.toolset and session.hidden_tools:
         hidden = f"the toolset '{_shown(session.toolset)}' hides {count(session.hidden_tools, 'tool')}."
         reason = f"No permitted tool has this name; {hidden}"
-    return MissingTool(reason, f"Closest: {near}. p names another tool." if near else "p names another tool.")
+    return MissingTool(
+        reason, f"Closest: {near}. Press p to pick another tool." if near else "Press p to pick another tool."
+    )
 
 
 def _shown(name: str) -> str:

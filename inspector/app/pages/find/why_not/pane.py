@@ -27,8 +27,8 @@ from widgets import RecordList
 
 _JOB = "why-not"
 _KINDS = tuple(event.kind for event in (SearchPerformed, CallStarted, UserSaid, TurnEnded))
-_NO_QUERY = "Search first: press i, type a query, press enter."
-_NO_TOOL = "Press w on a tool of the list, or p to name one."
+_NO_QUERY = "Search first: press i, type a query and press enter."
+_NO_TOOL = "Press w on a tool in the list, or p to pick one."
 
 
 class WhyNotPane(Pane):

@@ -72,7 +72,7 @@ class State:
 def facts(evalset: EvalSet, *, is_semantic: bool) -> Content:
     """Return the requests to measure with, in two lines."""
     kinds = Counter(case.kind for case in evalset.cases)
-    names = {kind: visible(kind, newlines=False, limit=30) or "of no kind" for kind in kinds}
+    names = {kind: visible(kind, newlines=False, limit=30) or "unclassified" for kind in kinds}
     counts = ", ".join(f"{count} {names[kind]}" for kind, count in kinds.items())
     first = Content.assemble(
         (f"{len(evalset.cases):,} {evalset.name} {plural(len(evalset.cases), 'request')}", "bold"),
@@ -84,11 +84,11 @@ def facts(evalset: EvalSet, *, is_semantic: bool) -> Content:
 
 def _warning(evalset: EvalSet, is_semantic: bool) -> Content:
     if not evalset.tools:
-        return Content.styled("⚠ no tool to search for: connect a server, see Tools", "$text-warning")
+        return Content.styled("⚠ no tools to search: connect a server (see Tools)", "$text-warning")
     if not is_semantic:
-        return Content.styled("⚠ no vectors yet: words only", "$text-warning")
+        return Content.styled("⚠ no embeddings yet, words only", "$text-warning")
     generated = evalset.name == "generated"
-    return Content.styled("easier than real requests" if generated else "labelled by people", MUTED)
+    return Content.styled("easier than real requests" if generated else "labelled by hand", MUTED)
 
 
 def running(names: Sequence[str], what: str, done: int, total: int, seconds: float) -> Running:
@@ -106,17 +106,21 @@ def status(state: State, width: int) -> Content:
         return _progress(state, width)
     stopped = [one for one in state.measured if not one.run.is_complete]
     if state.is_stale:
-        return Content.styled("⚠ Tools or thresholds have changed since: r measures again.", "$text-warning")
+        return Content.styled(
+            "⚠ Tools or thresholds have changed. Press r to measure again.", "$text-warning"
+        )
     if stopped:
-        return Content.styled("Stopped: the results so far are kept.  r runs again.", "$text-warning")
+        return Content.styled("Stopped; the results so far are kept.  r runs again.", "$text-warning")
     if not state.chosen:
-        return Content.styled("No ranker is chosen: space chooses the one under the cursor.", "$text-warning")
+        return Content.styled(
+            "No ranker is chosen. Press space to choose the one under the cursor.", "$text-warning"
+        )
     if state.measured:
         return Content.assemble(
             ("✓ ", "$text-success"),
             f"{len(state.measured)} rankers measured.",
             ("  enter lists requests.", MUTED),
-            ("  t fits the threshold.", MUTED),
+            ("  v finds the threshold.", MUTED),
         )
     return Content.assemble(("r", "bold $text-accent"), f" measures the {state.chosen} chosen rankers.")
 
@@ -150,7 +154,7 @@ def rows(
 
 
 def best_rankers(measured: Sequence[Measured]) -> frozenset[str]:
-    """Return the ranker with the highest nDCG@10, and those that a paired test cannot tell from it."""
+    """Return the ranker with the highest nDCG@10, and those that a paired test cannot distinguish from it."""
     found = standings(measured)
     return frozenset(name for one in found for name in (one.best, *one.tied))
 
@@ -200,7 +204,7 @@ def detail(name: str, measured: Measured | None) -> Content:
     about = INFO[name].about if name in INFO else ""
     title = Content.assemble((name, "bold"), (f"   {about}", MUTED))
     if measured is None:
-        return Content("\n").join([title, Content.styled("Not measured: space chooses it, r runs.", MUTED)])
+        return Content("\n").join([title, Content.styled("Not measured. space chooses it, r runs.", MUTED)])
     summary = measured.row.summary
     means = [
         f"{label} {_interval(value)}"

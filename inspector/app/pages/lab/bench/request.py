@@ -46,7 +46,7 @@ class Page:
         """Return a request, the tools it needs, and the first results of each ranker."""
         case = self.cases.get(case_id or "")
         if case is None:
-            return Content.styled("Choose a request to see what was found for it.", MUTED)
+            return Content.styled("Choose a request to see its results.", MUTED)
         lines = [_wanted(case)]
         for ranker, outcomes in self.runs.items():
             lines.append(_found(ranker, case, outcomes[case.id]))
@@ -73,7 +73,7 @@ def _worst_title(measured: Measured, weak: Sequence[Weak]) -> Content:
     total = len(measured.run.cases)
     return Content.assemble(
         (measured.run.ranker, "bold"),
-        f"   {len(weak)} of {count(total, 'request')} with room for improvement, the worst first",
+        f"   {len(weak)} of {count(total, 'request')} with room for improvement, worst first",
     )
 
 
@@ -88,7 +88,7 @@ def _outcome(weak: Weak) -> Content:
     if weak.is_refused:
         return Content.styled("✕ false no", "$text-warning")
     rank = _first_right(weak.case, weak.done)
-    return Content(f"right at {rank}" if rank else "not in 10")
+    return Content(f"right at rank {rank}" if rank else "not in top 10")
 
 
 def _first_right(case: EvalCase, done: CaseRun) -> int:
@@ -103,9 +103,9 @@ def _changes(
     found = difference(_cut(first, count), _cut(measured, count), measured.evalset)
     names = Content.assemble((measured.run.ranker, "bold"), " compared with ", (first.run.ranker, "bold"))
     if found is None:
-        return Content.assemble(names, "   no possible request was measured with both"), ()
+        return Content.assemble(names, "   no possible request was measured for both"), ()
     mean = found.mean
-    sure = "more than chance" if found.is_significant else "may be chance"
+    sure = "unlikely to be chance" if found.is_significant else "may be chance"
     title = Content.assemble(
         names,
         f"   {mean.mean:+.3f} nDCG@10 [{mean.low:+.3f}, {mean.high:+.3f}]",

@@ -20,9 +20,9 @@ class BenchRequestScreen(BaseScreen):
     CSS_PATH = "request_screen.tcss"
     AUTO_FOCUS = "#requests RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
-        "For the first ranker its worst requests; for any other, how each request differs from the first.",
+        "The first ranker shows its worst requests, any other how each request differs from the first.",
         "nDCG@10 is 1 if the right tools rank first, and 0 if none is in the top ten.",
-        "false yes: answered “found”, though no tool fits. false no: nothing returned, though a tool fits.",
+        "false yes: answered “found” although no tool fits. false no: returned nothing although a tool fits.",
         "If the interval after the mean change includes 0, the difference may be chance.",
         "enter opens the request on the search page with every score. y copies it, / filters.",
     )
@@ -38,7 +38,7 @@ class BenchRequestScreen(BaseScreen):
             self._page.columns,
             self._page.rows,
             header=True,
-            empty="Nothing to improve here, and no request differs. esc goes back.",
+            empty="No requests to improve or compare. esc goes back.",
             id="requests",
         )
         yield Static(self._page.detail(None), id="request-detail")

@@ -25,7 +25,7 @@ from widgets import KeyBar, RecordList, visible
 
 # Seconds between redraws of a run's progress.
 _DRAWN_EVERY = 0.1
-_ENDINGS = "The extension decides the format: .md, .json or .csv."
+_ENDINGS = "The extension sets the format: .md, .json or .csv."
 
 
 _BENCH = "bench"
@@ -44,15 +44,15 @@ class BenchScreen(BaseScreen):
         Binding("x", "export", "export", id="bench.export"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Every ranker marked ✓ searches for every labelled request; nothing is loaded or recorded.",
+        "Each ranker marked ✓ runs every labelled request; nothing is loaded or recorded.",
         "space chooses a ranker, r measures the chosen ones, esc stops and keeps the results so far.",
-        "nDCG@10 is 1 if the right tools rank first; 95 % CI is the confidence interval of the mean.",
-        "hit@1: the first tool is right. recall@5: the share of the needed tools among the first five.",
-        "delivered: the share of the needed tools that a search returns.",
-        "false yes: impossible requests that are answered “found”. false no: possible ones that get nothing.",
-        "p50 and p95: the time within which half, and 95 %, of the searches finished.",
+        "nDCG@10 is 1 if the right tools rank first; 95 % CI is the mean's confidence interval.",
+        "hit@1: the first tool is right. recall@5: the share of needed tools in the first five.",
+        "delivered: the share of needed tools that a search returns.",
+        "false yes: impossible requests answered “found”. false no: possible requests that get nothing.",
+        "p50 and p95: half of the searches, or 95 % of them, finished within this time.",
         "enter on a ranker lists its worst requests, or its differences from the first measured ranker.",
-        "v finds the confidence from which a search answers found, or closest.",
+        "v finds the confidence that a search needs to answer found or closest.",
         "x exports the table as Markdown, JSON or CSV. `toolsight bench` measures without the app.",
     )
 
@@ -198,7 +198,7 @@ class BenchScreen(BaseScreen):
         """Export the table to a file."""
         rows = self._run.table()
         if not rows:
-            self.notify("Nothing to export yet: r measures the chosen rankers.", markup=False)
+            self.notify("Nothing to export yet. Press r to measure the chosen rankers.", markup=False)
             return
         suggested = Path(f"toolsight-bench-{self.session.session_id}.md")
         dialog = ExportDialog(suggested, partial(content.export_text, rows), _ENDINGS)

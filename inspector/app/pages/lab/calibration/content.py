@@ -28,7 +28,7 @@ COLUMNS = (
 
 def before() -> Content:
     """Return what the page is for, while nothing is measured."""
-    what = "how sure must a search be before it answers at all? Every labelled request is ranked once."
+    what = "how sure a search must be before it answers. It ranks every labelled request once."
     return Content.assemble(("r measures", "bold $accent"), f"   {what}\n\n")
 
 
@@ -47,7 +47,7 @@ def facts(found: Calibration, now: float | None) -> Content:
     """Return what was measured, the notable thresholds and the advice, in three lines."""
     title = Content.assemble(
         (found.ranker, "bold"),
-        f": threshold of its {KINDS[found.ranker]}",
+        f": {KINDS[found.ranker]} threshold",
         (f"   {found.possible} possible, {found.impossible} impossible requests", MUTED),
     )
     marks = [
@@ -70,10 +70,10 @@ def _cautious(found: Calibration) -> Content:
 
 def _advice(found: Calibration) -> Content:
     if found.is_at_edge:
-        text = "⚠ The best threshold is at the end of the range: these requests cannot locate it."
+        text = "⚠ The best threshold is at the edge of the range, so these requests cannot pin it down."
         return Content.styled(text, "$text-warning")
     if found.dataset == "generated":
-        text = "⚠ From generated requests, which are easier than real ones: take it as a guess."
+        text = "⚠ Measured on generated requests, which are easier than real ones. Treat it as a guess."
         return Content.styled(text, "$text-warning")
     return Content.assemble(("a", "bold $text-accent"), " applies the threshold under the cursor")
 

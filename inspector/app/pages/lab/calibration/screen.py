@@ -21,7 +21,7 @@ from inspector.engine.measure.live import LiveBench
 from widgets import KeyBar, RecordList
 
 _DRAWN_EVERY = 0.1
-_STOPPED = "Stopped before every request was ranked. r starts again."
+_STOPPED = "Stopped before ranking every request. Press r to start again."
 
 
 class CalibrationScreen(BaseScreen):
@@ -38,13 +38,13 @@ class CalibrationScreen(BaseScreen):
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Each request is ranked once; then every threshold up to 0.90 is tried on the results.",
-        "hybrid: the least confidence of found (★) and of closest (◆); the counts are of requests.",
-        "dense: the cosine that a tool needs; the counts are of tools in the top ten.",
-        "precision: the share of the answers that is right. recall: the share of the needed that is found.",
-        "★ has the best F1, ● is in use, ◆ is the highest that refuses only few possible requests.",
-        "false yes: impossible requests that get an answer. false no: possible ones that get none.",
-        "a applies the threshold under the cursor, for hybrid with ◆ for closest; y copies both as a line.",
-        "n shows the other ranker, r measures, esc stops, v goes back to the benchmark.",
+        "hybrid: the minimum confidence for found (★) and for closest (◆), counting requests.",
+        "dense: the minimum cosine for a tool, counting tools in the top ten.",
+        "precision: how many of the answers are right. recall: how much of what is needed is found.",
+        "★ has the best F1, ● is in use, ◆ is the highest that refuses only a few possible requests.",
+        "false yes: impossible requests that get an answer. false no: possible requests that get none.",
+        "a applies the threshold under the cursor (for hybrid, also ◆ for closest); y copies both as a line.",
+        "n switches to the other ranker, r measures, esc stops, v goes back to the benchmark.",
     )
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class CalibrationScreen(BaseScreen):
         yield Static(content.before(), id="calibration-facts")
         with Container(id="calibration-body"):
             yield Static(id="curve")
-            yield RecordList(content.COLUMNS, header=True, empty="The thresholds appear here.", id="points")
+            yield RecordList(content.COLUMNS, header=True, empty="Thresholds appear here.", id="points")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -180,5 +180,5 @@ class CalibrationScreen(BaseScreen):
             return
         self._show()
         self._show_curve()
-        text = f"{self._ranker} uses {point.threshold:.2f} in this session. y copies the line for the file."
+        text = f"{self._ranker} uses {point.threshold:.2f} in this session. y copies its configuration."
         self.notify(text, title="Applied", markup=False)

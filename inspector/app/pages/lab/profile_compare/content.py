@@ -47,7 +47,7 @@ _MEASURES: tuple[tuple[str, Measure], ...] = (
     ("all input", lambda totals: tokens(totals.input_tokens)),
     ("cost", lambda totals: _dollars(totals.dollars)),
     ("solved steps", lambda totals: str(totals.steps)),
-    ("cost a step", lambda totals: _dollars(totals.dollars_per_step)),
+    ("cost per step", lambda totals: _dollars(totals.dollars_per_step)),
     ("searches", lambda totals: str(totals.searches)),
     ("loads", lambda totals: str(totals.loads)),
     ("evictions", lambda totals: str(totals.evictions)),
@@ -104,7 +104,7 @@ def notes(found: ProfileComparison, most: int) -> Content:
     if len(lines) > most:
         lines = [
             *lines[: most - 1],
-            Content.styled(f"… and {len(lines) - most + 1} more like these", MUTED),
+            Content.styled(f"… and {len(lines) - most + 1} more notes", MUTED),
         ]
     return Content("\n").join(lines)
 
@@ -178,7 +178,7 @@ def _call_rows(found: ProfileComparison, call: AlignedCall, most: int, cells: in
         number = f"{call.message}.{call.call}"
         first, key = number if not index else "", f"{number}:{row.profile}"
         if sent is None:
-            ended = Content.styled("needed no more calls", MUTED)
+            ended = Content.styled("no more calls needed", MUTED)
             yield Record(key, (first, row.profile, ended, "–"), tone="muted")
             continue
         bar = Content.styled(_bar(sent, most, cells), _COLORS[index % len(_COLORS)])
@@ -198,5 +198,5 @@ def status(
         what = "r runs it under each chosen profile" if chosen else "space chooses a profile"
         return Content.assemble(name, "   ", (what, MUTED))
     hidden = len(done) - sum(profile in done for profile in shown)
-    more = f", ← → shows {hidden} more" if hidden > 0 else ""
+    more = f", ← → show {hidden} more" if hidden > 0 else ""
     return Content.assemble(name, "   ", (f"{count(len(done), 'profile')} ran{more}", MUTED))

@@ -26,9 +26,9 @@ from inspector.engine.scenario.profile_comparison import ProfileComparison
 from widgets import KeyBar, RecordList
 
 _SCENARIO = "demo"
-_NO_SCENARIO = "no scenario to run; `toolsight demo` opens a session that has some"
-_NO_TABLE = "r runs the scenario under each profile marked ✓; space marks one."
-_NO_BARS = "The tool tokens of every model call appear here."
+_NO_SCENARIO = "no scenarios to run; try `toolsight demo`"
+_NO_TABLE = "Press r to run the scenario under each profile marked ✓, space to mark one."
+_NO_BARS = "Tool tokens per model call appear here."
 
 
 class ProfileCompareScreen(LabScreen):
@@ -46,14 +46,14 @@ class ProfileCompareScreen(LabScreen):
         Binding("right", "shift(1)", "more profiles", key_display="← →", id="profiles.right"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "c chooses the scenario. v on the page “scenarios” brings the one there.",
-        "space chooses a profile, r or enter runs the scenario under each chosen one in turn.",
-        "Every run has fresh servers and the same script; what it may call depends on the profile.",
-        "The scenario's own settings apply under every profile, yours only under the session's profile.",
-        "Tool tokens: the tool definitions sent, search_tools included. first, last: in the first and the",
-        "last model call. saved: compared with binding every tool in every call.",
-        "Call 2.3 is the third model call after the second message. ⚠ says where the script misleads.",
-        "Expectations are written for one profile; under another, some need not be met.",
+        "c chooses the scenario; v on the scenarios page opens this page with the scenario chosen there.",
+        "space chooses a profile, r or enter runs the scenario under each chosen profile in turn.",
+        "Every run uses fresh servers and the same script; the profile decides which tools it may call.",
+        "The scenario's settings apply under every profile, your settings only under the session's profile.",
+        "definitions: tokens of the definitions sent, search_tools included. + searches: with the searches",
+        "and their results. saved: compared with binding every tool in every call.",
+        "Call 2.3 is the third model call after the second message. ⚠ shows where the script misleads.",
+        "Expectations are written for one profile; under another, some may not be met.",
         "← → show more profiles. tab goes to the next pane, esc stops.",
     )
 
@@ -80,7 +80,7 @@ class ProfileCompareScreen(LabScreen):
         super().on_mount()
         self.query_one("#compared").border_title = "Profiles"
         self.query_one("#measures").border_title = "Totals"
-        self.query_one("#bars").border_title = "Tool tokens, call by call"
+        self.query_one("#bars").border_title = "Tool tokens per call"
         self._read()
         self.show()
 
@@ -216,5 +216,5 @@ class ProfileCompareScreen(LabScreen):
 
     async def action_leave(self) -> None:
         """Stop the runs and keep the finished ones, or go back."""
-        if not self.stop("r runs all of them again."):
+        if not self.stop("r reruns all of them."):
             await super().action_leave()

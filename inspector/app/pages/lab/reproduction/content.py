@@ -55,7 +55,7 @@ def status(job: ReproduceJob, measured: Reproduction | None) -> Content:
     if job.is_running:
         return _progress(job)
     if job.failed:
-        return Content.styled("✕ A section failed: enter measures it again.", "$text-error")
+        return Content.styled("✕ A section failed. Press enter to measure it again.", "$text-error")
     done = len(measured.sections)
     if not done:
         return Content.assemble(
@@ -67,7 +67,7 @@ def status(job: ReproduceJob, measured: Reproduction | None) -> Content:
     return Content.assemble(
         ("✓ ", "$text-success"),
         f"{done} of {len(CHAPTERS)} measured.",
-        ("  tab goes to the tables.  o exports the report.", MUTED),
+        ("  tab goes to the tables.  x exports the report.", MUTED),
     )
 
 
@@ -97,11 +97,11 @@ def page(chapter: str, job: ReproduceJob, measured: Reproduction | None, width: 
 
 def _invitation(chapter: Chapter, job: ReproduceJob) -> Content:
     if chapter.id in job.waiting:
-        what, then = "Measures", Content("The tables appear here when it is done.")
+        what, then = "Measures", Content("The tables appear here when it finishes.")
     elif job.is_running:
-        what, then = "Would measure", Content("Only one run at a time: wait for the other to end.")
+        what, then = "Measures", Content("Only one run at a time. Wait for the other to finish.")
     else:
-        what = "Would measure"
+        what = "Measures"
         then = Content.assemble(("enter", "bold $text-accent"), " measures it now.")
     return Content("\n").join(
         [
@@ -131,7 +131,7 @@ def section_lines(section: Section, width: int) -> Iterator[Content]:
         yield Content.styled(f"Recorded runs of real agents: {_line(section.recorded)}.", MUTED)
     if section.findings:
         yield Content()
-        yield Content.styled("Where the published numbers are inconsistent", "bold $primary")
+        yield Content.styled("Inconsistencies in the published numbers", "bold $primary")
         yield from (Content.assemble(("⚠ ", "$text-warning"), _line(finding)) for finding in section.findings)
 
 

@@ -40,12 +40,12 @@ class ReproduceScreen(BaseScreen):
         Binding("x", "export", "export", id="reproduce.export"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Measures published claims about tool discovery on this machine and shows both numbers.",
+        "Measures published claims about tool discovery on this machine, next to the published numbers.",
         "enter measures the section under the cursor, a all of them, esc stops after the current step.",
         "Sections run on the demo servers and on generated catalogs, never on yours; nothing is recorded.",
         "tab goes to the tables to scroll them. –: the paper gives no number.",
         "Targets: ✓ met, ✕ not met.",
-        "⚠ marks published numbers that contradict one another, computed from the numbers themselves.",
+        "⚠ marks published numbers that contradict each other, judged by the numbers alone.",
         "x exports the measured sections as Markdown. y copies the command that measures the section.",
         "`toolsight bench papers --all --data FOLDER` measures third-party catalogs too.",
     )
@@ -175,7 +175,7 @@ class ReproduceScreen(BaseScreen):
         """Export the measured sections to a file."""
         measured = self.reproduction
         if measured is None or not measured.sections:
-            self.notify("Nothing to export yet: enter measures a section.", markup=False)
+            self.notify("Nothing to export yet. Press enter to measure a section.", markup=False)
             return
         text = markdown(report(measured.made(), measured.source, content.told(measured.ids())))
         chosen = await self.app.push_screen_wait(ExportDialog(Path("toolsight-reproduction.md"), text))

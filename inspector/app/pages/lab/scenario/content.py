@@ -51,7 +51,7 @@ def _state(file: ScenarioFile, result: ScenarioResult | None, running: str) -> t
     if str(file.path) == running:
         return "…", "running", "accent"
     if result is None:
-        return "·", "not run yet", ""
+        return "·", "", ""
     return ("✓", "passed", "success") if result.passed else ("✕", _unmet(result), "error")
 
 
@@ -81,7 +81,7 @@ def about(file: ScenarioFile, run: Choice | None) -> Content:
 
 def _with(scenario: Scenario, run: Choice) -> str:
     parts = [f"{path}={value}" for path, value in scenario.settings.items()]
-    parts += [f"{path}={value} of this session" for path, value in run.values.items()]
+    parts += [f"{path}={value} from this session" for path, value in run.values.items()]
     return f"  with {', '.join(parts)}" if parts else ""
 
 
@@ -100,14 +100,14 @@ def _expected(scenario: Scenario) -> Iterator[Content]:
             texts = (plain(expectation.text, newlines=False, limit=200) for expectation in wanted)
             yield from (Content("  ") + text for text in texts)
     if not (scenario.expect or scenario.never):
-        yield Content.styled("It has no expectations: every run passes.", MUTED)
+        yield Content.styled("No expectations, so every run passes.", MUTED)
 
 
 def profile_rows(scenario: Scenario | None, session: str, chosen: str) -> tuple[Record, ...]:
     """Return the profiles to run under; the first row is for choosing none."""
     own = scenario.profile if scenario is not None else ""
-    default = f"the scenario's own: {own}" if own else f"the session's: {session}"
-    rest = "each scenario's own profile, else the session's"
+    default = f"the scenario's profile: {own}" if own else f"the session's profile: {session}"
+    rest = "each scenario's profile, or else the session's"
     return (
         Record(OWN, ("✓" if not chosen else " ", default, ""), detail=rest),
         *choice_row.profile_rows(chosen),
@@ -120,7 +120,7 @@ def status(
     """Return the step, the verdict and the profile."""
     if result is None:
         if run is None:
-            return Content("This file cannot run. y copies its path; the page reads it again when opened.")
+            return Content("This file cannot run. y copies its path; reopen the page to reread it.")
         return _joined([Content("enter runs it on fresh servers"), _fact("profile", run.profile)], width)
     met = sum(finding.met for finding in result.findings)
     verdict = (

@@ -15,9 +15,7 @@ _COLORS = ("$text-primary", "$text-accent", "$text-success", "$text-secondary")
 _SHOWN = 8
 _HASH = 8
 _FIRST = ord("A")
-_NONE = (
-    "(A): counting restarted, as its tool was found again or there was progress. Neither window holds a call."
-)
+_NONE = "(A): counting restarted: its tool was found again, or there was progress. Both windows are empty."
 
 
 def color(letter: str) -> str:
@@ -64,7 +62,7 @@ def _counter(counter: Counter, frame: StepFrame, width: int) -> Content:
     short = visible(counted.arguments_hash[:_HASH], newlines=False)
     name = middle(counted.tool, max(width // 2 - 6, 8))
     form = middle(counted.normalised, max(width - cell_len(name) - len(short) - 6, 8))
-    leaves = f", leaves in {counter.leaves:.0f} s" if counter.leaves is not None else ""
+    leaves = f", expires in {counter.leaves:.0f} s" if counter.leaves is not None else ""
     return Content.assemble(
         (counter.letter, f"bold {color(counter.letter)}"),
         (f" {short}  ", MUTED),
@@ -95,14 +93,14 @@ def _bar(count: int, limit: int) -> Content:
 
 def _verdict(counter: Counter, guard: GuardSettings) -> Content:
     if counter.fired == "again":
-        return Content.styled("   ⚠ the loop goes on", "bold $text-warning")
+        return Content.styled("   ⚠ the loop continues", "bold $text-warning")
     if counter.counted.exempt:
         return Content.styled("   exempt", MUTED)
     # Over a limit the loop was detected, which the bar shows.
     is_over = counter.in_time > guard.max_repeats or counter.in_calls > guard.window_repeats
     if is_over or not counter.fires_next:
         return Content()
-    return Content.styled("   one more: loop", "$text-warning")
+    return Content.styled("   one more is a loop", "$text-warning")
 
 
 def _fired(counter: Counter, window: str) -> Content:

@@ -10,8 +10,8 @@ from inspector.engine.view import SessionView
 from widgets import RecordList
 
 _READING = "Reading the scenarios …"
-_NO_LAB = "This session has no scenarios to run. `toolsight demo` opens one that has."
-_NO_SCENARIO = "No scenario was found. Toolsight's own are part of its package: reinstall it."
+_NO_LAB = "No scenarios to run in this session. Try `toolsight demo`."
+_NO_SCENARIO = "No scenarios found. Toolsight ships with some; reinstall it."
 
 
 class ScenarioList(RecordList):

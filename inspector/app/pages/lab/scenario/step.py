@@ -59,7 +59,7 @@ def missed(shown: Walkthrough, key: str) -> Content:
     finding = shown.missed[int(key.removeprefix(MISSED))]
     text = plain(finding.expectation.text, limit=_TEXT)
     reason = plain(finding.reason, limit=_TEXT)
-    return Content.assemble(("✕ Expected, but never came\n", "bold $text-error"), text, "\n\n", reason)
+    return Content.assemble(("✕ Expected but never happened\n", "bold $text-error"), text, "\n\n", reason)
 
 
 def _step_row(frame: StepFrame) -> Record:
@@ -122,7 +122,7 @@ def guard_title(frame: StepFrame) -> str:
     guard = frame.guard
     in_time = f"{guard.max_repeats} in {guard.window_seconds:g} s"
     limits = f"{in_time}, {guard.window_repeats} in {count(guard.window_calls, 'call')}"
-    return f"Guard: {limits}" if guard.enabled else "Guard: off, it only counts"
+    return f"Guard: {limits}" if guard.enabled else "Guard: off, counting only"
 
 
 def step_title(frame: StepFrame) -> str:
@@ -187,10 +187,10 @@ def _without_note(text: str, frame: StepFrame) -> str:
 
 def _request(event: ModelRequested) -> Iterator[Content]:
     yield Content.styled(
-        f"is sent {count(len(event.bound), 'tool')}, {tokens(event.tokens.tool_tokens)} tokens", MUTED
+        f"receives {count(len(event.bound), 'tool')}, {tokens(event.tokens.tool_tokens)} tokens", MUTED
     )
     if event.think:
-        yield Content.styled("⚠ The model has to think: it may not call a tool.", "bold $text-warning")
+        yield Content.styled("⚠ The model must think and may not call a tool.", "bold $text-warning")
 
 
 def bound(shown: Walkthrough, number: int, width: int) -> Content:

@@ -21,7 +21,7 @@ USER_COLUMNS = (
     Column("organisation", "organisation", weight=3, min_width=8),
     Column("roles", "roles", weight=3, hide_below=70),
     Column("tools", "tools", align="right", width=5),
-    Column("servers", "of these servers", weight=8, hide_below=100),
+    Column("servers", "by server", weight=8, hide_below=100),
 )
 TOOL_COLUMNS = (
     Column("side", "", width=1),
@@ -29,13 +29,13 @@ TOOL_COLUMNS = (
     Column("why", "granted to", weight=6, min_width=20),
 )
 NO_POLICY = (
-    "There is no policy: everybody sees every tool.\n"
+    "No policy: everyone sees every tool.\n"
     "Start with --policy FILE, or set access.policy; docs/access.md has the format."
 )
-NO_USERS = "The policy names no user."
-NO_TOOLS = "No tool may be seen."
-NO_DIFFERENCE = "Both may see the same tools."
-_WAY_BACK = "s leads back to the administrator"
+NO_USERS = "The policy has no users."
+NO_TOOLS = "No tools visible."
+NO_DIFFERENCE = "Both users see the same tools."
+_WAY_BACK = "a returns to the administrator"
 
 
 def user_records(rows: Sequence[UserRow], compared: str = "") -> tuple[Record, ...]:
@@ -76,7 +76,7 @@ def difference_records(first: Sight, second: Sight, tools: Sequence[Tool]) -> tu
 
 
 def own_records(sight: Sight, tools: Sequence[Tool]) -> tuple[Record, ...]:
-    """Return what a restricted user is told: the own tools, and the own grants unless there is an expert."""
+    """Return a restricted user's text: their own tools, and their own grants without an expert."""
     if not sight.expert:
         return tool_records(sight, tools)
     return tuple(Record(tool.id, ("", tool.id, ""), copy=tool.id) for tool in sight.of(tools))

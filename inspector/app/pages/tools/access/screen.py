@@ -28,12 +28,12 @@ class AccessScreen(ToolKeys):
         Binding("u", "expert", "expert", id="access.expert"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Every user of the policy, with the number of tools by server. Below, the chosen user's tools, each",
-        "with the grants that cover it; a tool that no grant covers does not exist for that user.",
-        "c marks a user to compare the others with. + only the chosen user, − only the marked one.",
-        "u looks through the next expert, whose allowlist narrows every grant. a begins a session as",
+        "Every user in the policy, with tool counts by server. Below: the chosen user's tools, each",
+        "with the grants that cover it. A tool without a grant does not exist for that user.",
+        "c marks a user to compare with. + only the chosen user sees the tool, − only the marked user.",
+        "u looks through the next expert, whose allowlist narrows every grant. a starts a session as",
         "the chosen user.",
-        "Viewed as a user, the page has only that user's tools, and a leads back to the administrator.",
+        "Viewed as a user, the page shows only that user's tools, and a returns to the administrator.",
     )
 
     def __init__(self) -> None:
@@ -90,11 +90,11 @@ class AccessScreen(ToolKeys):
         tools, sight = self.session.catalog.tools, policy.sight(user, self._expert)
         if self._compared in policy.users and self._compared != user:
             listed.empty = content.NO_DIFFERENCE
-            listed.border_title = "Difference to the marked user"
+            listed.border_title = "Difference from the marked user"
             other = policy.sight(self._compared, self._expert)
             listed.records = content.difference_records(sight, other, tools)
         else:
-            listed.empty, listed.border_title = content.NO_TOOLS, "Tools of this user"
+            listed.empty, listed.border_title = content.NO_TOOLS, "This user's tools"
             listed.records = content.tool_records(sight, tools)
 
     @property

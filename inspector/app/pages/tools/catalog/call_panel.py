@@ -26,7 +26,7 @@ _CHOICES = (Choice("", "call it", _CALL), Choice("", "no", _NO))
 _TRUSTING = (Choice("", "trust its claims", _TRUST), *_CHOICES)
 _RUNNING = Content.styled("calling …   esc cancels", "$text-warning")
 _CANCELED = Content.styled("Canceled. The server may have completed the call anyway.", "$text-warning")
-_REFUSED = Content.styled("Not called: you said no.", MUTED)
+_REFUSED = Content.styled("Not called: you declined.", MUTED)
 
 Answer = tuple[Content, ToolResult | None]
 

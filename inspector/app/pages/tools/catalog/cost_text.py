@@ -50,7 +50,9 @@ def bill_lines(bill: ToolBill, width: int = 0) -> Content:
             fact("bound", plain(_bound(bill)), _LABELS, width),
             fact("deferred", plain(_deferred(bill)), _LABELS, width),
             Content(""),
-            Content.styled(f"tokens by {bill.tokenizer.label}, of the compact JSON that is sent", MUTED),
+            Content.styled(
+                f"tokens counted by {bill.tokenizer.label} in the compact JSON that is sent", MUTED
+            ),
         ]
     )
 
@@ -66,7 +68,7 @@ def _share(bill: ToolBill) -> str:
     if not bill.all_tools:
         return ""
     share = percent(bill.cost.tokens / bill.all_tools, 1)
-    return f"   {share} of the {bill.all_tools:,} that all {count(bill.tools, 'tool')} have"
+    return f"   {share} of the {bill.all_tools:,} for all {count(bill.tools, 'tool')}"
 
 
 def _bound(bill: ToolBill) -> str:
@@ -74,9 +76,9 @@ def _bound(bill: ToolBill) -> str:
     if bill.prices is None:
         return text
     price = money(bill.cost.tokens * bill.prices.input)
-    return f"{text}: {price} a call at the price of {bill.prices.model} without its prompt cache"
+    return f"{text}: {price} per call at {bill.prices.model} prices, without a prompt cache"
 
 
 def _deferred(bill: ToolBill) -> str:
     named = f"{count(bill.mention, 'token')} for its name in the manifest" if bill.mention else "nothing"
-    return f"{named} until a search finds it, and {bill.cost.tokens:,} in every call from then on"
+    return f"{named} until a search finds it, then {bill.cost.tokens:,} in every call"

@@ -18,14 +18,14 @@ COLUMNS = (
     Column("bytes", "bytes", align="right", weight=5),
     Column("took", "took", align="right", weight=4),
 )
-NOTHING = "Nothing was exchanged with this server yet."
-NO_WIRE = "There is no wire log here: it is kept in memory only, so a replay and a stored listing have none."
+NOTHING = "No messages exchanged with this server yet."
+NO_WIRE = "No wire log: it is kept in memory only, so replays and stored listings have none."
 _TONES: dict[FrameKind, Tone] = {
     FrameKind.ERROR: "error",
     FrameKind.INVALID: "error",
     FrameKind.OTHER: "warning",
 }
-_TOO_LONG = "\n… the rest of this message was not kept: it has {size:,} bytes"
+_TOO_LONG = "\n… message truncated; full size: {size:,} bytes"
 
 
 def frame_row(frame: Frame) -> Record:
@@ -49,7 +49,7 @@ def time_of(frame: Frame) -> str:
 def wire_heading(kept: int, total: int) -> str:
     """Return how many messages there are, and how many are dropped."""
     dropped = f", {total - kept:,} older dropped" if total > kept else ""
-    return f"{count(kept, 'message')}{dropped}; no session stores them"
+    return f"{count(kept, 'message')}{dropped}; not stored in any session"
 
 
 def frame_heading(frame: Frame) -> str:

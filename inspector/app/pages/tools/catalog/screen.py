@@ -45,14 +45,14 @@ class ToolsScreen(ToolKeys):
     AUTO_FOCUS = "#catalog RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
         "Every server with its tools. enter opens a tool, ← → change the view, esc goes back to the list.",
-        "space folds a server; / finds names and descriptions, also in folded servers.",
-        "w why (not) and e edit are in Search; l loads a tool, so that the model sees it, or unloads it.",
-        "On a server: r reconnects, S stops, R reconnects every failed one.",
-        "stderr has the end of what a server wrote; wire has the JSON-RPC messages in both directions.",
-        "The wire log stays in memory; no session stores it. Secrets are redacted, as everywhere.",
+        "space folds a server; / searches names and descriptions, including folded servers.",
+        "w (why) and e (edit) open in Search; l loads a tool for the model, or unloads it.",
+        "On a server: r reconnects, S stops, R reconnects all failed servers.",
+        "stderr shows the end of a server's output; wire shows the JSON-RPC messages in both directions.",
+        "The wire log stays in memory and is never stored. Secrets are redacted.",
         "In call, tab changes the field, enter or ctrl+r calls; esc cancels a running call. r calls again.",
         "Every call asks first, unless a trusted server says the tool is read-only.",
-        "On a server: T trusts its annotations in this session, or stops; trust_annotations in a file lasts.",
+        "On a server: T toggles trust in its annotations for this session; trust_annotations makes it last.",
         "x exports the tool's definition or the server's wire log, y copies the name.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -82,7 +82,7 @@ class ToolsScreen(ToolKeys):
         with Horizontal(id="catalog-page"):
             yield RecordList(COLUMNS, header=True, empty=NO_SERVER, id="catalog", classes="pane")
             with FocusFrame(id="detail"):
-                yield Static("Nothing is chosen.", id="nothing", markup=False)
+                yield Static("Nothing selected.", id="nothing", markup=False)
                 yield ServerPanel(id="server")
                 yield ToolPanel(id="tool")
         yield KeyBar()
@@ -294,7 +294,7 @@ class ToolsScreen(ToolKeys):
         for name in failed:
             self._reconnect(name)
         if not failed:
-            self.notify("No server has failed.", markup=False, timeout=3)
+            self.notify("No failed servers.", markup=False, timeout=3)
 
     def _reconnect(self, name: str) -> None:
         self.run_command(lambda commands: commands.reconnect(name))
@@ -312,7 +312,7 @@ class ToolsScreen(ToolKeys):
     async def _export(self) -> None:
         exporting = self._export_dialog()
         if exporting is None:
-            self.warn("There is nothing to export.")
+            self.warn("Nothing to export.")
             return
         dialog, what = exporting
         chosen = await self.app.push_screen_wait(dialog)

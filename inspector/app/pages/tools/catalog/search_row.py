@@ -9,10 +9,10 @@ from widgets import Column, Record
 COLUMNS = (
     Column("query", "searched for", weight=5, min_width=16),
     Column("rank", "rank", align="right", weight=4),
-    Column("outcome", "what became of it", weight=3, min_width=12),
+    Column("outcome", "outcome", weight=3, min_width=12),
     Column("by", "by", weight=1, min_width=4, hide_below=56),
 )
-EMPTY = "Nothing was searched in this session yet. w shows in Find what finds this tool."
+EMPTY = "No searches in this session yet. Press w to see in Search what finds this tool."
 MOST = 50
 
 
@@ -30,5 +30,5 @@ def _row(number: int, tool_id: str, event: SearchPerformed) -> Record:
 def _standing(tool_id: str, report: SearchReport) -> tuple[str, str, bool]:
     hit = next((hit for hit in report.hits if hit.tool_id == tool_id), None)
     if hit is None:
-        return "", f"not among the best {len(report.hits)}" if report.hits else "nothing was found", False
+        return "", f"not in the top {len(report.hits)}" if report.hits else "nothing found", False
     return str(hit.rank), hit.outcome.value, hit.outcome.is_result

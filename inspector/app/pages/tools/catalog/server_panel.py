@@ -92,11 +92,11 @@ class ServerPanel(InContext, Vertical):
             self._show_told(server)
 
     def _show_told(self, server: ServerState) -> None:
-        """Show what a server tells a model; of one that failed, what it wrote before it did."""
+        """Show a server's instructions to a model; for a failed one, what it wrote before."""
         told, failed = self.query_one("#server-told", TextView), server.phase is ServerPhase.FAILED
         text = self.session.stderr(server.name) if failed else instructions(server)
-        told.border_title = _STDERR if failed else "Instructions to a model"
-        told.empty = "Nothing on stderr." if failed else "It sends no instructions."
+        told.border_title = _STDERR if failed else "Instructions for the model"
+        told.empty = "Nothing on stderr." if failed else "No instructions from this server."
         if told.text != text:
             told.text = text
 
@@ -106,7 +106,7 @@ class ServerPanel(InContext, Vertical):
             stderr.text = tail
 
     def _look(self) -> None:
-        """Read what a server wrote meanwhile: no event tells of it."""
+        """Read what a server wrote meanwhile: no event reports it."""
         if not (self.display and self._server and self.screen.is_current):
             return
         if self.strip.current == "stderr":

@@ -25,8 +25,8 @@ STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
 }
 NO_SERVER = "The configuration has no servers. Add one to its file and restart."
 _LABELS, _NAMES = 14, 4
-_TRUSTED = "trusted: what it says only reads is called without asking (t asks again)"
-_NOT_TRUSTED = "not trusted: you are asked, also about what it says only reads (T trusts)"
+_TRUSTED = "trusted: tools it marks as read-only run without asking (T asks again)"
+_NOT_TRUSTED = "not trusted: you are asked even about tools it marks as read-only (T trusts)"
 
 
 def server_title(server: ServerState, width: int) -> Content:
@@ -64,9 +64,9 @@ def server_facts(
     facts = (
         ("reason", server.reason if failed else ""),
         ("try", _what_to_try(server)),
-        ("held", f"{count(held, 'tool')} as before once it is back, not offered till then" if held else ""),
+        ("held", f"{count(held, 'tool')} kept until it reconnects, not offered meanwhile" if held else ""),
         ("target", server.target),
-        ("calls itself", f"{info.name} {info.version}".strip()),
+        ("identifies as", f"{info.name} {info.version}".strip()),
         ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),
         ("capabilities", ", ".join(info.capabilities)),
         ("declared", _told(server)),
@@ -88,8 +88,8 @@ def server_facts(
 
 
 def _changes(server: ServerState, changes: Sequence[DefinitionChanged]) -> str:
-    """By what its list differs from the one before; tells when that was made, if in an earlier session."""
-    verdicts = Counter("words only" if one.verdict == "words" else one.verdict for one in changes)
+    """How its list differs from the one before, with its date if that is from an earlier session."""
+    verdicts = Counter("wording only" if one.verdict == "words" else one.verdict for one in changes)
     parts = [f"+{name}" for name in server.added[:_NAMES]] + [f"-{name}" for name in server.removed[:_NAMES]]
     left = sum(max(len(names) - _NAMES, 0) for names in (server.added, server.removed))
     parts += [f"{left:,} more"] if left else []
@@ -99,14 +99,14 @@ def _changes(server: ServerState, changes: Sequence[DefinitionChanged]) -> str:
 
 
 def _told(server: ServerState) -> str:
-    """What the server was told that its client can do."""
+    """The capabilities that the client declared to the server."""
     if server.phase is not ServerPhase.READY:
         return ""
     return f"{', '.join(server.declared) or 'nothing'} (settings: client)"
 
 
 def instructions(server: ServerState) -> str:
-    """Return what the server tells a model about itself."""
+    """Return the server's instructions to a model."""
     return server.info.instructions or server.info.summary
 
 

@@ -23,7 +23,7 @@ from widgets import RecordList, SchemaTree, TextView, ViewStrip, visible
 
 OUTPUT = "output"
 VIEWS = ("about", "parameters", "schema", "JSON", OUTPUT, "call", "cost", "why")
-_GONE = "Its server may have stopped, or a toolset may hide it. It is shown again when it is back."
+_GONE = "Its server may have stopped, or a toolset may hide it. It reappears once it is available."
 
 
 class ToolPanel(InContext, Vertical):
@@ -44,11 +44,11 @@ class ToolPanel(InContext, Vertical):
                 yield Static(id="facts")
                 with VerticalScroll(id="changed-parts"):
                     yield Static(id="changed")
-                yield TextView(empty="No description from its server.", id="description")
+                yield TextView(empty="The server gives no description.", id="description")
             yield SchemaTree(empty="No parameters.", id="parameters", classes="part parameters")
             yield TextView(id="schema", classes="part schema")
             yield TextView(id="definition", classes="part JSON")
-            yield SchemaTree(empty="Nothing is declared.", id="output", classes=f"part {OUTPUT}")
+            yield SchemaTree(empty="Nothing declared.", id="output", classes=f"part {OUTPUT}")
             with Container(classes="part call"):
                 yield CallPanel(id="call")
             with VerticalScroll(classes="part cost", can_focus=True):
@@ -56,7 +56,7 @@ class ToolPanel(InContext, Vertical):
             yield RecordList(COLUMNS, header=True, empty=EMPTY, id="searches", classes="part why")
 
     def on_mount(self) -> None:
-        self.query_one("#description").border_title = "Description by its server"
+        self.query_one("#description").border_title = "Server's description"
         self._show_part()
 
     def on_resize(self) -> None:

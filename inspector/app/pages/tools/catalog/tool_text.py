@@ -24,12 +24,12 @@ from widgets import middle, plain, visible
 # Enough of a hash to tell definitions apart by eye.
 _DIGITS = 12
 _LABELS = 21
-_NOT_ASKED = "you are not asked: its trusted server says that it only reads"
+_NOT_ASKED = "runs without asking: its trusted server says it is read-only"
 _CLAIMS = (
-    ("read_only", "only reads", "changes something"),
+    ("read_only", "only reads", "makes changes"),
     ("destructive", "may destroy or overwrite", "does not destroy"),
     ("idempotent", "repeating a call has no further effect", "every call has an effect"),
-    ("open_world", "reaches external systems", "stays in its own system"),
+    ("open_world", "reaches external systems", "does not reach external systems"),
 )
 
 
@@ -55,7 +55,7 @@ def claims(annotations: Annotations) -> tuple[str, ...]:
 
 def _claimed(tool: Tool) -> str:
     """What the server claims, and whether the tool itself contradicts it."""
-    claimed = ", ".join(claims(tool.annotations)) or "nothing about what it does"
+    claimed = ", ".join(claims(tool.annotations)) or "nothing about its effects"
     return f"{claimed}   ⚠ contradicted" if contradiction(tool) else claimed
 
 
@@ -68,17 +68,17 @@ def facts(
     tool, with where they come from.
     """
     lines = [("server", tool.server), ("name on its server", tool.name)]
-    lines += [("the model calls it", tool.wire_name)]
+    lines += [("name for the model", tool.wire_name)]
     lines += [("title", tool.title)] if tool.title else []
     lines += [
         ("its server claims", _claimed(tool)),
         ("returns", "structured data, with a schema" if tool.output_schema else "text"),
-        ("when the model calls", f"you are asked: {why}" if why else _NOT_ASKED),
+        ("on a model call", f"you are asked because {why}" if why else _NOT_ASKED),
     ]
     if tags:
         lines.append(("tags", ", ".join(f"#{tag} ({origin})" for tag, origin in tags.items())))
     if state is not None and state.binding is Binding.HELD:
-        lines.append(("held", f"{state.server} is away; {state.held_as} again when it is back"))
+        lines.append(("held", f"{state.server} is away; {state.held_as} again once it reconnects"))
     elif state is not None and state.reason:
         lines.append((state.binding.value, state.reason))
     return Content("\n").join(_fact(label, value, width) for label, value in lines)
@@ -95,7 +95,7 @@ def changed(
     if state is None or len(versions) < 2:
         return Content("")
     changes = definition_changes(*versions[-2:])
-    parts = ", ".join(change.part for change in changes) or "only what is kept out of the record"
+    parts = ", ".join(change.part for change in changes) or "only parts that are not recorded"
     known = f"now {state.definition[:_DIGITS]}, {count(len(versions), 'definition')}"
     since = f"since {shown_moment(change.since)} UTC" if change and change.since else ""
     text = f"{parts}; {known} {since or 'in this session'}"
@@ -106,7 +106,7 @@ def _verdict(change: DefinitionChanged | None) -> Iterator[Content]:
     """What a change means for a caller: the verdict, and what speaks for it, the worst first."""
     if change is None or change.verdict == "same":
         return
-    label = "words only" if change.verdict == "words" else change.verdict
+    label = "wording only" if change.verdict == "words" else change.verdict
     color = "$text-error" if change.verdict == "breaking" else ""
     yield fact("for a caller", Content.styled(label, color), _LABELS, 0)
     for number, reason in enumerate(change.reasons):

@@ -24,11 +24,11 @@ CLIENTS = (
 )
 TOOLS = (
     Column("tool", "tool", weight=4, min_width=16, shorten="name"),
-    Column("name", "as it is named there", weight=4, min_width=16, shorten="name", hide_below=60),
+    Column("name", "name in client", weight=4, min_width=16, shorten="name", hide_below=60),
     Column("tokens", "tokens", align="right", weight=9),
     Column("change", "changes", weight=3, min_width=12),
 )
-WORKING = "Looking at the tools as each client does …"
+WORKING = "Working out what each client sees …"
 NO_TOOLS = "No server is ready yet, so there are no tools."
 _LISTED = {
     "definitions": "every definition",
@@ -39,8 +39,8 @@ _LISTED = {
 _BEFORE = {
     "definitions": "binds every definition from the start",
     "names": "knows tools by name until it searches",
-    "servers": "knows the servers, and no tool, until it searches",
-    "nothing": "knows nothing of these tools until it searches",
+    "servers": "knows the servers but no tools until it searches",
+    "nothing": "knows nothing about these tools until it searches",
 }
 _MARKS = {
     Confidence.DOCUMENTED: "●",
@@ -56,10 +56,10 @@ _NAMED = 6
 def facts(tools: int, declared: ClientCapabilities) -> Content:
     """Return what the page shows, what is declared to the servers now, and what the marks mean."""
     marks = f"{_MARKS[Confidence.DOCUMENTED]} documented or open source"
-    marks += f"   {_MARKS[Confidence.REPORTED]} by third parties   {_MARKS[Confidence.ASSUMED]} assumed"
+    marks += f"   {_MARKS[Confidence.REPORTED]} third-party reports   {_MARKS[Confidence.ASSUMED]} assumed"
     return Content.assemble(
         (count(tools, "tool"), "bold"),
-        " as real clients get them",
+        " as real clients see them",
         ("   declared to the servers: ", MUTED),
         _declared(declared),
         (f"\n{marks}", MUTED),
@@ -73,8 +73,8 @@ def _declared(client: ClientCapabilities) -> str:
 
 
 def declaring(client: Client) -> str:
-    """Return what happens now that the servers are told what a client declares."""
-    return f"Connecting anew, declaring {', '.join(in_words(client.declares)) or 'nothing'}."
+    """Return what happens while the servers learn what a client declares."""
+    return f"Reconnecting and declaring {', '.join(in_words(client.declares)) or 'nothing'}."
 
 
 def difference(before: Set[str], after: Set[str]) -> str:
@@ -133,23 +133,23 @@ def client_detail(view: ClientView) -> Content:
     lines = [
         Content.styled(f"{client.title} {_BEFORE[client.listing.before]}", "bold"),
         Content.assemble(
-            f"{count(view.before_search, 'token')} of tools in a first call",
-            (f", {count(len(view.offered), 'definition')} would be {view.definition_tokens:,}", MUTED),
+            f"{count(view.before_search, 'tool token')} in a first call",
+            (f", {count(len(view.offered), 'definition')} would take {view.definition_tokens:,}", MUTED),
             (_share(view), "$text-success"),
         ),
         Content.assemble(
             f"declares {', '.join(in_words(client.declares)) or 'nothing'}; "
-            f"{'follows' if client.follows_changes else 'does not follow'} changed lists",
+            f"{'follows' if client.follows_changes else 'does not follow'} list changes",
             (f"   {_sure(client, Topic.PROTOCOL)}", MUTED),
         ),
         *(Content.styled(f"⚠ {problem}", _LOST) for problem in view.problems),
     ]
     if view.prompt:
-        lines += [Content(""), _heading("in the prompt, as far as it is known")]
+        lines += [Content(""), _heading("in the prompt, as far as known")]
     for paragraph in view.paragraphs:
         lines.append(plain(paragraph.text, limit=_LIMIT))
         if paragraph.cut is not None and paragraph.cut.lost:
-            lines.append(_lost(f"instructions of {paragraph.of}", paragraph.cut, client))
+            lines.append(_lost(f"instructions from {paragraph.of}", paragraph.cut, client))
     return Content("\n").join([*lines, Content(""), *_known(client)])
 
 
@@ -203,7 +203,7 @@ def _lost(what: str, text: Cut, client: Client) -> Content:
 
 def _known(client: Client) -> Iterator[Content]:
     """What is known of the client, topic by topic, with the source of each fact."""
-    yield Content.styled(f"What is known of {client.title}", "bold")
+    yield Content.styled(f"What is known about {client.title}", "bold")
     for fact in client.facts:
         behind = f" ({fact.dated} {fact.date})" if fact.date else ""
         yield Content.assemble(

@@ -33,16 +33,16 @@ class ClientsScreen(ToolKeys):
     AUTO_FOCUS = "#clients RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "other_view", "request", id="page.view"),
-        Binding("a", "declare", "declare as it", id="clients.declare"),
+        Binding("a", "declare", "declare same", id="clients.declare"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "What the model of a real client gets of these tools. v shows Toolsight's own next request.",
-        "first call: tokens of tools before any search. refused: tools that the model never gets.",
-        "cut: descriptions and instructions that end early there; the text beside the list shows where.",
-        "Each rule is as sure as the weakest fact behind it: ● ◐ ○ say how sure, the text names the sources.",
-        "a reconnects the servers and declares what the client declares: many list other tools then.",
-        "No server learns a folder this way; only your consent at the start allows that.",
-        "enter reads the chosen client or tool, esc goes back to the lists.",
+        "What the model in a real client sees of these tools. v shows Toolsight's next request.",
+        "first call: tool tokens before any search. refused: tools the model never gets.",
+        "cut: descriptions and instructions that the client truncates; the pane on the right shows where.",
+        "A rule is as certain as the weakest fact behind it, marked ● ◐ ○; the text cites the sources.",
+        "a reconnects the servers with the client's capabilities; many then list different tools.",
+        "This reveals no folders to servers; only your consent at startup does.",
+        "enter opens the chosen client or tool, esc goes back to the lists.",
         "In Search, u chooses a client's ranker: claude-code, codex, vscode, anthropic-bm25, regex.",
     )
 
@@ -93,10 +93,10 @@ class ClientsScreen(ToolKeys):
         self.run_job("clients", look, lambda _: None)
 
     def action_declare(self) -> None:
-        """Declare to every server what the client does, and tell which tools that changes."""
+        """Declare to every server what the client does, and show which tools that changes."""
         client = self._client
         if self.session.settings.client == client.declares:
-            self.warn(f"What {client.title} declares is declared already.")
+            self.warn(f"{client.title}'s capabilities are already declared.")
             return
         self.notify(content.declaring(client), title=client.title, markup=False)
         self.run_command(lambda commands: self._declare(commands, client))

@@ -20,11 +20,11 @@ COLUMNS = (
     Column("measure", "by", width=7, weight=2, hide_below=76),
     Column("reason", "reason", width=12, weight=3),
     Column("first", "tool", shorten="name", min_width=14, weight=9),
-    Column("second", "and tool", shorten="name", min_width=14, weight=9),
+    Column("second", "other tool", shorten="name", min_width=14, weight=9),
     Column("shared", "shared terms", min_width=12, weight=5, hide_below=110),
 )
-LOOKING = "Comparing every tool with every other …"
-NO_TOOLS = "There are no tools to compare yet: no server is ready, or a toolset hides them all."
+LOOKING = "Comparing every pair of tools …"
+NO_TOOLS = "No tools to compare yet: no server is ready, or a toolset hides them all."
 _REASONS = {
     Reason.SAME_NAME: ("same name", "$text-warning"),
     Reason.MEANING: ("same meaning", ""),
@@ -102,8 +102,11 @@ def facts(pairs: Collection[Pair], tools: int, *, semantic: bool, limit: int) ->
 
 def no_pairs(*, semantic: bool) -> str:
     """Return the text of an empty list."""
-    rule = f"no cosine reaches {CLOSE:g}" if semantic else f"no overlap of words reaches {ALIKE:g}"
-    return f"No confusable tools: no name is on two servers, and {rule}.\nNothing to do here: esc goes back."
+    rule = f"no cosine reaches {CLOSE:g}" if semantic else f"no word overlap reaches {ALIKE:g}"
+    return (
+        f"No confusable tools: no two servers share a tool name, and {rule}.\n"
+        "Nothing to do here; esc goes back."
+    )
 
 
 def detail(pair: Pair | None) -> Content:
@@ -112,7 +115,7 @@ def detail(pair: Pair | None) -> Content:
         return Content.styled("Choose a pair to see why it is confusable.", MUTED)
     confusable = pair.confusable
     by_meaning = confusable.cosine is not None
-    measure = "cosine of the descriptions" if by_meaning else "overlap of the terms, by idf"
+    measure = "cosine of the descriptions" if by_meaning else "overlap of terms, weighted by idf"
     shared = visible(" ".join(pair.words), newlines=False, limit=600)
     return Content.assemble(
         (f"{confusable.closeness:.3f}", "bold"),
@@ -131,7 +134,7 @@ def side(tool: Tool, shared: Collection[str]) -> Content:
         [
             Content.assemble(("name  ", MUTED), marked(tool.name, shared)),
             Content(""),
-            description or Content.styled("No description from its server.", MUTED),
+            description or Content.styled("The server gives no description.", MUTED),
             Content(""),
             Content.styled("parameters (* required)" if parameters else "No parameters.", MUTED),
             *(_parameter(parameter, shared) for parameter in parameters),

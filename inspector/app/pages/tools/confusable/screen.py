@@ -33,13 +33,13 @@ class ConfusableScreen(ToolKeys):
     AUTO_FOCUS = "#pairs RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("v", "other_view", "search", id="page.view")]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Pairs of tools that compete: a query for one of them may find the other.",
-        "same name: two servers have a tool of this name. Only the server tells them apart.",
+        "Pairs of tools that compete: a query for one may find the other.",
+        "same name: two servers have a tool with this name, so only the server tells them apart.",
         "same meaning: the embeddings of their descriptions have a cosine of 0.8 or more.",
-        "shared terms: without embeddings, the idf of the terms both have, as a share of all their terms.",
+        "shared terms: without embeddings, the idf of their common terms as a share of all their terms.",
         "enter shows the two side by side, / filters, y copies both ids.",
-        "w and e are about the first tool against a query in the second one's words: does it come up too?",
-        "l loads or unloads the first. Side by side, tab goes to the other tool, and the keys are for it.",
+        "w and e test the first tool with a query in the second tool's words: is it found too?",
+        "l loads or unloads the first tool. Side by side, tab switches tools; keys act on the focused one.",
     )
 
     class Found(Message):
@@ -130,8 +130,8 @@ class PairScreen(ToolKeys):
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Two confusable tools. Their shared terms are marked, at most the eight most distinctive ones.",
-        "tab goes to the other tool. w and e are about the focused one, against the other's words.",
-        "Tools are told apart by what only one of them says: begin with what this tool is for.",
+        "tab switches tools. w and e test the focused tool with a query in the other tool's words.",
+        "Words that only one tool uses tell the two apart. Start a description with what its tool is for.",
         "enter opens the focused tool, l loads or unloads it, y copies its id.",
     )
 

@@ -18,7 +18,7 @@ COLUMNS = (
 )
 
 
-_NOT_READY = "No server is ready yet; Tools shows why."
+_NOT_READY = "No server is ready yet (see Tools)."
 _NO_MANIFEST = (
     "No tool is deferred, so the model gets every tool and no manifest.\n"
     "`defer_loading: true` in the configuration defers a server."
@@ -65,7 +65,7 @@ def token_rows(
 
 def label(tokenizer: Tokenizer, session: SessionState) -> Content:
     """Return the tokenizer of the counts, and what was cut from the manifest to fit its budget."""
-    lines = [Content.styled(f"tokens by {tokenizer.label}, of the compact JSON that is sent", MUTED)]
+    lines = [Content.styled(f"tokens counted by {tokenizer.label} in the compact JSON that is sent", MUTED)]
     lines += [Content.styled(f"shortened: {rule}", "$text-warning") for rule in session.manifest_rules]
     limit = session.settings.get("manifest", {}).get("max_tokens")
     if session.manifest_rules and limit:

@@ -24,7 +24,7 @@ from inspector.domain.session import SessionState
 from widgets import KeyBar, RecordList, TextView, ViewStrip
 
 _VIEWS = ("manifest", "tools array")
-_NO_TOOLS = "No tools yet: no server is ready (Tools shows why)."
+_NO_TOOLS = "No tools yet: no server is ready (see Tools)."
 
 
 class ManifestScreen(ToolKeys):
@@ -41,9 +41,9 @@ class ManifestScreen(ToolKeys):
     help_lines: ClassVar[tuple[str, ...]] = (
         "Manifest: the text inside search_tools that tells the model which tools it can find; with the",
         "gate, the summaries of all tools, which stay in the system prompt.",
-        "tools array: what is sent with the next model call, indented here, compact when sent.",
+        "tools array: what the next model call sends, indented here but sent compact.",
         "← → switch between the two; y copies the text, / searches it. tab goes to the tokens of each entry.",
-        "There enter opens a tool, w shows why it is found or not, e edits it, l loads or unloads it.",
+        "There, enter opens a tool, w shows why it is or is not found, e edits it, l loads or unloads it.",
     )
 
     def __init__(self) -> None:

@@ -24,12 +24,11 @@ COLUMNS = (
     Column("tools", "tools", align="right", weight=7),
 )
 NO_CATALOG = (
-    "There is no catalog to look at. Name one in the setting marketplace.catalogs (p), or import one: "
-    "toolsight marketplace import FILE"
+    "No catalogs yet. Add one to marketplace.catalogs (ctrl+o), or run: toolsight marketplace import FILE"
 )
-NOTHING_FITS = "No plugin fits. esc shows all of them again."
+NOTHING_FITS = "No plugin fits. esc shows all plugins."
 YOURS = "only you can install, never a model"
-NOT_YOURS = "only the administrator installs and removes"
+NOT_YOURS = "only the administrator can install and remove"
 INSTALLED, BLOCKED = "✓", "✕"
 _UNKNOWN = "?"
 _BAR, _LABEL = 6, 10
@@ -52,12 +51,12 @@ def facts(
         note = f"   {YOURS if whole else NOT_YOURS}"
         return Content.assemble((known, "bold"), (note, MUTED), (left_out, "$text-warning"))
     found = len(report.suggestions)
-    sure = f"   fits {report.probability:.2f}" if report.probability is not None else ""
+    sure = f"   confidence {percent(report.probability)}" if report.probability is not None else ""
     return Content.assemble(
         (f"{found} of {count(report.considered, 'plugin')} may fit", "bold"),
         " “",
         plain(report.query, newlines=False, limit=_NAMED),
-        (f"”{sure}   {report.installed} installed and left out", MUTED),
+        (f"”{sure}   {report.installed} installed, left out", MUTED),
         (left_out, "$text-warning"),
     )
 
@@ -119,7 +118,7 @@ def detail(plugin: Plugin, server: str, found: Suggestion | None) -> Content:
         title = Content.styled(f"{count(len(plugin.tools), 'tool')}, according to its publisher", MUTED)
         parts.append(Content("\n").join([title, *map(_tool, plugin.tools)]))
     else:
-        parts.append(Content.styled("Its catalog does not list its tools.", MUTED))
+        parts.append(Content.styled("The catalog does not list its tools.", MUTED))
     return Content("\n\n").join(parts)
 
 
@@ -145,7 +144,7 @@ def _lines(plugin: Plugin, server: str) -> Iterator[Content]:
     for variable in package.variables:
         yield _line("needs" if variable.required else "takes", variable_text(variable))
     yield from (
-        _line(label, text or "the publisher does not say")
+        _line(label, text or "not stated by the publisher")
         for label, text in (("files", said.files), ("network", said.network), ("variables", said.environment))
     )
 
@@ -174,7 +173,7 @@ def _tool(tool: PluginTool) -> Content:
 
 def _why(found: Suggestion) -> Content:
     """Return how well it fits, by which of its texts, and what that text's score is made of."""
-    by = f"by its tool {found.matched}" if found.matched else "by its description"
+    by = f"matches its tool {found.matched}" if found.matched else "matches its description"
     sums: dict[str, float] = {}
     for part in found.score.parts:
         name = _SIGNALS.get(part.signal, part.signal.name.lower())

@@ -56,7 +56,7 @@ class VariablesDialog(ModalScreen[dict[str, str] | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "leave", show=False),
-        Binding("ctrl+r", "go_on", "go on", show=False),
+        Binding("ctrl+r", "go_on", "continue", show=False),
     ]
 
     def __init__(self, plugin: Plugin) -> None:
@@ -65,18 +65,19 @@ class VariablesDialog(ModalScreen[dict[str, str] | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_subtitle = "ctrl+r goes on   esc leaves"
+            box.border_subtitle = "ctrl+r continues   esc cancels"
             name = plain(self._plugin.name, newlines=False, limit=100).stylize("bold")
-            yield Static(Content.assemble("What ", name, " needs"), id="variables-title")
+            yield Static(Content.assemble("Values for ", name), id="variables-title")
             yield SchemaForm(tuple(map(_field, self._plugin.package.variables)))
             yield Static(
                 Content.styled(
-                    "A value goes to the configuration file. ${NAME} takes yours of that name instead.", MUTED
+                    "Values are written to the configuration file; ${NAME} refers to a variable instead.",
+                    MUTED,
                 )
             )
             with Horizontal():
-                yield Button("go on", variant="primary", compact=True, id="variables-on")
-                yield Button("leave", compact=True, id="variables-leave")
+                yield Button("continue", variant="primary", compact=True, id="variables-on")
+                yield Button("cancel", compact=True, id="variables-leave")
 
     @on(SchemaForm.Submitted)
     def _filled_in(self, event: SchemaForm.Submitted) -> None:
@@ -111,14 +112,16 @@ def installation_body(wanted: Installation) -> Content:
     name = plain(wanted.plugin.name, newlines=False, limit=200).stylize("bold $accent")
     head = Content.assemble(name, " would be installed as ", plain(wanted.server).stylize("bold"))
     marked = sum(fact.warns for fact in wanted.facts())
-    warning = [Content.styled(f"Look at what is marked ! ({marked})", "$text-warning")] if marked else []
+    warning = [Content.styled(f"Check the lines marked ! ({marked})", "$text-warning")] if marked else []
     facts = [*warning, *map(fact_line, wanted.facts())]
     return Content("\n").join([head, *facts, Content(), _change(wanted.becomes)])
 
 
 def removal_body(wanted: Removal) -> Content:
     """Return what becomes of the file without the server."""
-    head = Content.assemble(plain(wanted.server).stylize("bold"), " is disconnected, and its tools are gone.")
+    head = Content.assemble(
+        plain(wanted.server).stylize("bold"), " will be disconnected and its tools removed."
+    )
     return Content("\n").join([head, Content(), _change(wanted.becomes)])
 
 
@@ -126,7 +129,7 @@ def _change(becomes: ServerChange) -> Content:
     if becomes.change is None:
         return Content.styled(becomes.note, "$text-warning")
     path = plain(becomes.change.path, newlines=False, limit=300)
-    head = Content.assemble(path.stylize("bold"), " would change, with a backup beside it:")
+    head = Content.assemble(path.stylize("bold"), " would change; a backup is kept next to it:")
     return Content("\n").join([head, *map(_diff_line, becomes.diff(clean))])
 
 

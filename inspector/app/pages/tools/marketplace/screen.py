@@ -44,14 +44,14 @@ class MarketplaceScreen(BaseScreen):
         Binding("v", "read", "read", id="marketplace.read"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Servers from the catalogs in marketplace.catalogs, and from imported ones.",
-        "A search that returns nothing continues here. Only you can install, never a model.",
-        "f: describe what you need; enter lists plugins that may do it, without installed ones.",
-        "enter or i shows the exact command and the change of the file, then asks.",
-        "The server starts first; if it fails, the file and the session stay as they were.",
+        "Servers from the catalogs in marketplace.catalogs and from imported catalogs.",
+        "A search without results continues here. Only you can install, never a model.",
+        "f: describe what you need; enter lists plugins that may fit, except installed ones.",
+        "enter or i shows the exact command and the change to the file, then asks.",
+        "The server starts first; if it fails, the file and the session stay unchanged.",
         "delete removes an installed plugin's server from the file and the session, and keeps a backup.",
-        "What a plugin says about its files and its network is its publisher's word. Nobody checks it.",
-        "v reads the chosen plugin, esc goes back to the list.",
+        "File and network access are as the publisher states them. Toolsight does not verify them.",
+        "v goes to the plugin's details, esc goes back to the list.",
     )
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class MarketplaceScreen(BaseScreen):
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
         with Horizontal(id="ask"):
-            yield PlainInput(placeholder="what is needed, then enter", id="query")
+            yield PlainInput(placeholder="what you need, then enter", id="query")
         yield Static(id="facts", markup=False)
         with Horizontal(id="parts"):
             with Vertical(id="lists"):
@@ -172,11 +172,9 @@ class MarketplaceScreen(BaseScreen):
         if plugin is None:
             self.warn("Put the cursor on a plugin first.")
         elif server := self.session.marketplace.server_of(plugin):
-            self.warn(f"It is installed as {server}. delete removes that server.")
+            self.warn(f"Already installed as {server}. Press delete to remove it.")
         elif plugin.package.obstacle:
-            self.warn(
-                f"It cannot be installed: {visible(plugin.package.obstacle, limit=200, newlines=False)}."
-            )
+            self.warn(f"Cannot be installed: {visible(plugin.package.obstacle, limit=200, newlines=False)}.")
         elif plugin.package.variables:
             self.app.push_screen(VariablesDialog(plugin), lambda values: self._plan(plugin, values))
         else:
@@ -210,7 +208,7 @@ class MarketplaceScreen(BaseScreen):
         plugin = self._plugin
         server = self.session.marketplace.server_of(plugin) if plugin is not None else ""
         if not server:
-            self.warn("It is not installed.")
+            self.warn("This plugin is not installed.")
             return
         try:
             wanted = self.session.marketplace.removal(server)
@@ -226,10 +224,12 @@ class MarketplaceScreen(BaseScreen):
 
     async def _removed(self, commands: Commands, wanted: Removal) -> None:
         await commands.remove_server(wanted)
-        self._tell_changed(f"{wanted.server} is gone.", wanted.becomes)
+        self._tell_changed(f"{wanted.server} was removed.", wanted.becomes)
 
     def _tell_changed(self, what: str, becomes: ServerChange) -> None:
-        where = "The file was written." if becomes.change is not None else "For this session alone."
+        where = (
+            "The configuration file was updated." if becomes.change is not None else "For this session only."
+        )
         self.notify(f"{what} {where}", markup=False)
 
 

@@ -38,23 +38,23 @@ READING = "Reading the registry …"
 SEARCHING = "Searching by meaning …"
 EMPTY = (
     "The registry is empty. Press i to import the connected servers' tools.\n"
-    "`toolsight registry import FILE` reads a stored answer to tools/list, or an export."
+    "`toolsight registry import FILE` reads a saved tools/list response or an export."
 )
-NOTHING_SEEN = "The registry has no tool that you may see."
-NO_MATCH = "No id contains that. Empty the filter to see every tool."
-NOT_FOUND = "Nothing is embedded yet: m embeds the tools, then this search finds them."
-NOT_HERE = "This session has no registry. `toolsight registry` shows what is kept."
+NOTHING_SEEN = "The registry has no tools you may see."
+NO_MATCH = "No id contains this text. Clear the filter to see every tool."
+NOT_FOUND = "Nothing is embedded yet. Press m to embed the tools so this search can find them."
+NOT_HERE = "This session has no registry. Run `toolsight registry` to see one."
 ASK, ASK_PEERS = "find by meaning", "find by meaning, also in peers"
 OWN = "(own)"
-OF_A_PEER = "It is in the registry of a peer: it can be read here, but not loaded, edited or called."
-NOT_CONNECTED = "Its server is not connected: it can be found here, but not loaded, edited or called."
+OF_A_PEER = "In a peer's registry: you can read it here, but not load, edit or call it."
+NOT_CONNECTED = "Its server is not connected: you can find it here, but not load, edit or call it."
 HERE = "● in this session"
 AWAY = "○ not in this session"
 _BAR, _LONGEST, _ORIGINS, _SAID = 10, 200, 4, 4000
 
 
 def empty(*, whole: bool) -> str:
-    """Return what is told of a registry without tools, to who sees the `whole` of it or not."""
+    """Return the text for a registry without tools; `whole` says whether its reader may see all of it."""
     return EMPTY if whole else NOTHING_SEEN
 
 
@@ -68,10 +68,10 @@ def facts(overview: Overview, *, whole: bool = True) -> Content:
     more = f", and {rest:,} more" if rest > 0 else ""
     share = f"{overview.embedded:,} embedded ({percent(overview.embedded / overview.tools)})"
     is_missing = overview.embedded < overview.tools and overview.model and whole
-    missing = ", m embeds the others" if is_missing else ""
+    missing = ", m embeds the rest" if is_missing else ""
     return Content.assemble(
         (count(overview.tools, "tool"), "bold"),
-        f" of {count(len(most), 'origin')}: {', '.join(named)}{more}",
+        f" from {count(len(most), 'origin')}: {', '.join(named)}{more}",
         (f"   {share if overview.model else 'no embeddings'}{missing}", MUTED),
     )
 
@@ -119,7 +119,7 @@ def peer_line(answers: Sequence[PeerAnswer]) -> Content:
 def _answer(answer: PeerAnswer) -> str:
     name = visible(answer.peer, limit=40, newlines=False)
     if answer.why:
-        return f"{name} was left out: {visible(answer.why, limit=_LONGEST, newlines=False)}"
+        return f"{name} was skipped: {visible(answer.why, limit=_LONGEST, newlines=False)}"
     refused = f", {answer.refused:,} refused" if answer.refused else ""
     return f"{name} {answer.found:,}{refused}"
 
@@ -145,12 +145,12 @@ def title(shown: int, total: int, part: str) -> str:
     matching = f" with “{visible(part, limit=40, newlines=False)}”" if part else ""
     if shown >= total:
         return f"{count(total, 'tool')}{matching}"
-    return f"the first {shown:,} of {count(total, 'tool')}{matching}: go down for more"
+    return f"the first {shown:,} of {count(total, 'tool')}{matching}; scroll down for more"
 
 
 def found_title(found: int, query: str) -> str:
     """Return the title of the list of what was found."""
-    return f"{count(found, 'nearest tool')} to “{visible(query, limit=60, newlines=False)}”: esc lists all"
+    return f"{count(found, 'nearest tool')} to “{visible(query, limit=60, newlines=False)}”; esc lists all"
 
 
 def detail(versions: Sequence[RegisteredTool], *, connected: bool) -> Content:
@@ -160,7 +160,7 @@ def detail(versions: Sequence[RegisteredTool], *, connected: bool) -> Content:
     newest = versions[0]
     state = (HERE, "$text-success") if connected else (AWAY, MUTED)
     if not newest.is_there:
-        state = ("✕ gone: its origin no longer has it", "$text-warning")
+        state = ("✕ removed from its origin", "$text-warning")
     lines = [
         Content.assemble(plain(newest.tool.id, limit=_LONGEST, newlines=False).stylize("bold"), "   ", state),
         plain(newest.tool.description.strip() or "(no description)", limit=_SAID),
@@ -168,7 +168,7 @@ def detail(versions: Sequence[RegisteredTool], *, connected: bool) -> Content:
     for newer, older in zip(versions, [*versions[1:], None], strict=True):
         lines += [Content(), _version(newer)]
         if older is None:
-            lines.append(Content.styled("as it was first seen", MUTED))
+            lines.append(Content.styled("first version seen", MUTED))
         else:
             lines += change_lines(definition_changes(older.tool, newer.tool))
     return Content("\n").join(lines)
@@ -179,14 +179,15 @@ def synchronised(done: Sequence[Synchronised]) -> str:
     reports = [one.report for one in done if one.report is not None]
     told = (
         f"{sum(one.added for one in reports):,} new, {sum(one.changed for one in reports):,} changed, "
-        f"{sum(one.unchanged for one in reports):,} as before, {sum(one.removed for one in reports):,} gone"
+        f"{sum(one.unchanged for one in reports):,} unchanged, "
+        f"{sum(one.removed for one in reports):,} removed"
     )
     left = [
         f"{visible(one.server, limit=40, newlines=False)}: {visible(one.why, limit=80)}"
         for one in done
         if one.report is None
     ]
-    return "\n".join([f"{count(len(reports), 'server')}: {told}", *(f"left out {each}" for each in left)])
+    return "\n".join([f"{count(len(reports), 'server')}: {told}", *(f"skipped {each}" for each in left)])
 
 
 def _version(one: RegisteredTool) -> Content:

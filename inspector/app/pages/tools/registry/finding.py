@@ -23,7 +23,7 @@ class Finding(Filling):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f", "ask", "find", id="registry.ask"),
         Binding("slash", "filter", "filter", id="registry.filter"),
-        Binding("o", "peers", "others' too", id="registry.peers"),
+        Binding("o", "peers", "peers too", id="registry.peers"),
     ]
 
     def __init__(self) -> None:

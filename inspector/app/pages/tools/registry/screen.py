@@ -30,19 +30,19 @@ class RegistryScreen(Finding):
     AUTO_FOCUS = "#registry-tools RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "open", show=False, id="registry.open"),
-        Binding("r", "again", "read again", show=False, id="registry.again"),
+        Binding("r", "again", "reload", show=False, id="registry.again"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "The registry keeps tools with every version, whether or not their servers are connected.",
-        "i imports the tools of the connected servers; another definition is a new version.",
-        "/ narrows the list to ids that contain a text; f finds tools by meaning, esc goes back to the list.",
-        "cosine: of the request with a tool's name and description, 1 for the same. Only what is embedded",
-        "is found: m embeds the rest, the first line of the app shows how far it is and stops it.",
+        "The registry keeps every version of a tool, whether or not its server is connected.",
+        "i imports the connected servers' tools; a changed definition becomes a new version.",
+        "/ filters the list by id; f finds tools by meaning, esc goes back to the list.",
+        "cosine: how close the request is to a tool's name and description, at most 1. Only embedded tools",
+        "are found: m embeds the rest; the top line shows the progress and stops it.",
         "o includes peers' registries (federation.peers), which are read-only.",
-        "Right: what each version of the tool changed, the newest first.",
-        "enter opens a tool whose server is connected; w, e and l work for these, too.",
+        "On the right: what each version of the tool changed, newest first.",
+        "enter, w, e and l work for tools whose server is connected.",
         "`toolsight registry` imports and exports; `toolsight --registry` opens the app on these tools;",
-        "discovery.registry lets the ranker three-tier find them beside the connected ones.",
+        "with discovery.registry, the three-tier ranker finds them alongside connected tools.",
     )
 
     def __init__(self) -> None:

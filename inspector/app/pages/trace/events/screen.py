@@ -36,8 +36,8 @@ class EventsScreen(BaseScreen):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#events RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
-        "The session's events in order, as stored: main has what happened, all has every event.",
-        "enter opens an event in full, an error with the raw reply.",
+        "The session's events in order, as stored: main leaves out routine events, all shows every event.",
+        "enter opens an event in full; an error includes the raw reply.",
         "t shows the next group of events, / filters by text, x exports the events shown.",
         "`toolsight sessions show` prints the same without the app.",
     )
@@ -61,7 +61,7 @@ class EventsScreen(BaseScreen):
                 COLUMNS,
                 header=True,
                 follow=True,
-                empty="No event of this group yet; t shows the next group.",
+                empty="No events in this group yet; t shows the next group.",
                 id="events",
                 classes="pane",
             )

@@ -27,16 +27,16 @@ NEXT = (
     Column("times", "times", align="right", width=5),
     Column("last", "last", width=10, hide_below=56),
 )
-READING = "Reading what was called in the recorded sessions …"
-EMPTY = "No call is recorded yet: ask something in Chat, or import an agent's sessions (Trace, sessions, i)."
-NOTHING = "Nothing was called after it for the same message."
-NOT_HERE = "This session cannot read the others. `toolsight sessions next` does."
+READING = "Reading calls from the recorded sessions …"
+EMPTY = "No calls recorded yet. Ask something in Chat, or import an agent's sessions (Trace, sessions, i)."
+NOTHING = "No tool was called after it for the same message."
+NOT_HERE = "This session cannot read other sessions. Use `toolsight sessions next`."
 LAST = "▸"
 _LONGEST, _BAR = 200, 8
 _MODES = {
-    "off": "nothing is bound ahead",
-    "with_search": "likely tools are bound with a search",
-    "where_it_pays": "likely tools are bound with a search and where it pays",
+    "off": "binds nothing ahead",
+    "with_search": "binds likely tools with a search",
+    "where_it_pays": "binds likely tools with a search and where it pays",
 }
 
 
@@ -66,9 +66,7 @@ def doing(state: SessionState, settings: InertiaSettings) -> Content:
     """Return what is done with predictions in the session, and what came of them so far."""
     inertia = state.inertia
     if not settings.enabled and inertia.predicted is None and not inertia.hits.first_uses:
-        return Content.styled(
-            "Predictions are off: inertia.enabled in the settings (^o) turns them on.", MUTED
-        )
+        return Content.styled("Predictions are off. Turn them on with inertia.enabled (ctrl+o).", MUTED)
     pieces = [f"Predicts; {_MODES[settings.preload]}." if settings.enabled else "Predicted in this session."]
     if inertia.ahead:
         pieces.append(
@@ -83,7 +81,7 @@ def _hits(hits: Hits) -> str:
     """How often a first use was named first, by the graph and by the rules that it has to beat."""
     uses = count(hits.first_uses, "first use")
     plain = f"most used {hits.most_used[0]:,}, same server {hits.same_server[0]:,}"
-    return f"Of {uses} it named {hits.order_1[0]:,} first; {plain}."
+    return f"Predicted {hits.order_1[0]:,} of {uses}; {plain}."
 
 
 def tools(shown: Flow | None, state: SessionState) -> tuple[Record, ...]:
@@ -133,7 +131,7 @@ def detail(tool: FlowTool | None, chosen: str, state: SessionState) -> Content:
         return Content("")
     total = sum(each.count for each in tool.successors)
     words = (
-        f"{one.count:,} of {count(total, 'call')} after it; at least {percent(one.low)} with 95 % certainty"
+        f"{one.count:,} of {count(total, 'call')} after it; at least {percent(one.low)} with 95 % confidence"
     )
     known = state.known(one.tool)
     bound = ""

@@ -30,18 +30,18 @@ class FlowScreen(BaseScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "go", "what follows", priority=True, id="flow.go"),
         Binding("p", "persona", "pick persona", id="flow.persona"),
-        Binding("r", "again", "read again", id="flow.again"),
+        Binding("r", "again", "reload", id="flow.again"),
         Binding("o", "tool", "open tool", id="flow.tool"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Left: the tools that a persona called, the most called first. Right: what it called after one.",
-        "A persona is an agent whose sessions were imported, a toolset, or a name (inertia.persona).",
-        "share: of the calls after that tool, where old ones count less (inertia.half_life_days).",
-        "at least: the lower end of the 95 % interval of that share: a few calls are not sure.",
+        "Left: the tools a persona called, most called first. Right: what it called after the chosen one.",
+        "A persona is an agent whose sessions you imported, a toolset, or a name (inertia.persona).",
+        "share: of the calls after that tool; old calls count less (inertia.half_life_days).",
+        "at least: the lower end of the share's 95 % interval, which is wide for few calls.",
         "Muted: below inertia.min_probability or inertia.min_low, so never bound ahead.",
-        "▸ is the tool that the session called last, also in a replay. Only calls of a model count.",
-        "enter goes to what follows the tool on the right; o opens a tool. p picks another persona.",
-        "r reads the sessions again. `toolsight sessions next` prints the same, and scores recorded runs.",
+        "▸ marks the tool the session called last, also in a replay. Only the model's calls count.",
+        "enter goes to the list on the right; o opens a tool, p picks another persona.",
+        "r rereads the sessions. `toolsight sessions next` prints the same and scores recorded runs.",
     )
 
     def __init__(self) -> None:
@@ -158,7 +158,7 @@ class FlowScreen(BaseScreen):
         """Choose whose habits are shown."""
         if self._found:
             rows = content.personas(self._found)
-            self.app.push_screen(ChoiceDialog("Whose habits", rows, self._choose, self._persona))
+            self.app.push_screen(ChoiceDialog("Persona", rows, self._choose, self._persona))
 
     def _choose(self, persona: str) -> None:
         self._persona = persona

@@ -1,13 +1,13 @@
 """The texts of the sessions page: sessions as rows, what one of them shows, and what an import did."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.table import table_lines
+from inspector.app.pages.trace.sessions.outline import UNREAD, Outline
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import byte_size, count, money, tokens
 from inspector.domain.report import Table
@@ -30,9 +30,9 @@ COLUMNS = (
     Column("cost", "cost", align="right", width=8, weight=5),
 )
 READING = "Reading the recorded sessions …"
-EMPTY = "No session has been recorded yet."
+EMPTY = "No sessions recorded yet."
 OWN = "toolsight"
-NOT_HERE = "This session cannot import. `toolsight sessions import` does."
+NOT_HERE = "This session cannot import. Use `toolsight sessions import`."
 _LONGEST, _QUERY, _MISSES = 200, 80, 8
 _SERVERS = ("server", "known", "deferred", "loaded", "called", "calls", "trouble")
 _NUMBERS = frozenset(range(1, 6))
@@ -41,54 +41,36 @@ _NUMBERS = frozenset(range(1, 6))
 def facts(found: Sequence[SessionSummary]) -> Content:
     """Return how many sessions there are, and whose."""
     imported = sum(bool(session.agent) for session in found)
-    return Content(f"{count(len(found), 'session')}, {imported:,} of them imported from agents' transcripts")
+    return Content(f"{count(len(found), 'session')}, {imported:,} imported from agents' transcripts")
 
 
 def importing(done: int, total: int) -> Content:
     """Return how far an import is, in bytes."""
-    return Content(f"Importing: {byte_size(done)} of {byte_size(total)}. esc stops; another import goes on.")
+    return Content(
+        f"Importing: {byte_size(done)} of {byte_size(total)}. esc stops; the next import continues."
+    )
 
 
 def imported(report: ImportReport) -> Content:
     """Return what an import did, with what was not understood."""
     done = report.imported
     parts = [
-        f"{count(report.transcripts, 'transcript')}: {done.new:,} new, {done.grown:,} longer than before",
+        f"{count(report.transcripts, 'transcript')}: {done.new:,} new, {done.grown:,} extended",
         f"{count(done.added, 'event')} stored",
     ]
     odd = done.tally.unknown.total() + done.tally.malformed.total()
     parts += [f"{count(odd, 'record')} not understood"] if odd else []
     parts += [f"{count(len(report.skipped), 'file')} skipped"] if report.skipped else []
-    parts += [f"{count(len(done.held), 'session')} left to the program that is writing"] if done.held else []
-    parts += [] if done.is_complete else ["stopped before the end"]
+    parts += [f"{count(len(done.held), 'session')} still being written"] if done.held else []
+    parts += [] if done.is_complete else ["stopped early"]
     return Content("; ".join(parts))
 
 
 def requests(added: int, path: str) -> Content:
     """Return what became of a session's searches."""
     if not added:
-        return Content("Nothing to add: no other search led to a call of a tool that it found.")
+        return Content("Nothing to add: no other search led to a call to a tool it found.")
     return Content.assemble(f"{count(added, 'request')} added to ", plain(path, newlines=False))
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """What a row shows of a session's findings, made when it had so many events."""
-
-    events: int = 0
-    missed: str = ""
-    cost: str = ""
-
-
-UNREAD = Outline()
-
-
-def outline(events: int, found: Findings) -> Outline:
-    """Return how many searches missed, and what the session cost: dollars if reported, else tokens sent."""
-    reported = found.reported
-    cost = money(reported.dollars) if reported.priced else f"{tokens(reported.input or found.sent)} tok"
-    missed = f"{len(found.misses):,}" if found.searches else "–"
-    return Outline(events, missed, cost if found.model_calls else "–")
 
 
 def rows(
@@ -122,7 +104,7 @@ def folders(found: Sequence[Found]) -> str:
     lines = [
         f"{one.agent}: {count(one.files, 'file')}, {byte_size(one.bytes)} in {one.folder}" for one in found
     ]
-    told = "Files are only read, nothing leaves this machine, and what looks like a secret is redacted."
+    told = "Files are only read, nothing leaves this machine, and likely secrets are redacted."
     return "\n".join([*lines, told])
 
 
@@ -142,11 +124,11 @@ def _detail(found: Findings, width: int) -> Iterator[Content]:
     unused = sorted(tool_id for use in found.servers.values() for tool_id in use.unused)
     if unused:
         yield Content()
-        yield Content.styled(f"{count(len(unused), 'tool')} loaded and never called", "bold")
+        yield Content.styled(f"{count(len(unused), 'tool')} loaded but never called", "bold")
         yield plain(", ".join(unused), limit=_LONGEST * 2, newlines=False)
     if found.rewrites:
         yield Content()
-        yield Content.styled(f"{count(len(found.rewrites), 'time')} the prompt cache was lost", "bold")
+        yield Content.styled(f"Prompt cache lost {count(len(found.rewrites), 'time')}", "bold")
         for lost in found.rewrites[:_MISSES]:
             causes = " and ".join(lost.causes)
             yield Content(f"call {lost.call}: {tokens(lost.tokens)} tokens, probably because {causes}")
@@ -161,9 +143,9 @@ def _counts(found: Findings) -> str:
 def _reported(found: Findings) -> str:
     reported = found.reported
     if not reported.calls:
-        return "reported by the provider: nothing"
+        return "the provider reported nothing"
     cost = f"; {money(reported.dollars)} at list prices" if reported.priced else ""
-    read = f"{tokens(reported.input)} tokens input, {tokens(reported.read)} of them from the cache"
+    read = f"{tokens(reported.input)} input tokens, {tokens(reported.read)} of them from the cache"
     return f"reported: {read}, {tokens(reported.output)} output{cost}"
 
 
@@ -185,7 +167,7 @@ def _misses(found: Findings) -> Iterator[Content]:
     if not groups:
         return
     yield Content()
-    yield Content.styled("Searched for, and missed", "bold")
+    yield Content.styled("Missed searches", "bold")
     for group in groups[:_MISSES]:
         queries = "; ".join(group.queries)
         yield Content.assemble((f"{group.count:,}x ", MUTED), plain(queries, limit=_LONGEST, newlines=False))

@@ -19,6 +19,7 @@ from inspector.app.draw.failure import failure_line
 from inspector.app.job import Job
 from inspector.app.navigation import TracePage
 from inspector.app.pages.trace.sessions import content
+from inspector.app.pages.trace.sessions.outline import Outline, outlines, unread
 from inspector.engine.agents.finding import Findings
 from inspector.engine.agents.library import AgentLibrary, Found, ImportReport
 from inspector.engine.store_ports import SessionSummary
@@ -27,10 +28,9 @@ from widgets import KeyBar, RecordList
 # Padding and scroll bar; and the seconds that the cursor rests on a session before it is read.
 _BESIDE, _REST = 4, 0.1
 _IMPORT, _FINDINGS, _OUTLINES = "import", "findings", "outlines"
-# Sessions are read newest first; their rows are drawn anew once for so many of them.
-_BATCH = 20
 
 
+# Long because listing, importing and replaying share one list.
 class SessionsScreen(BaseScreen):
     """Every session in a list; below, what the one under the cursor shows."""
 
@@ -41,15 +41,15 @@ class SessionsScreen(BaseScreen):
         Binding("enter", "replay", "replay", priority=True, id="sessions.replay"),
         Binding("i", "import", "import", id="sessions.import"),
         Binding("w", "requests", "write requests", id="sessions.requests"),
-        Binding("r", "again", "read again", id="sessions.again"),
+        Binding("r", "again", "reload", id="sessions.again"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Toolsight's sessions and those of real agents, imported from their transcripts.",
-        "i imports a transcript or a folder of them, new entries only; esc stops it.",
-        "Nothing leaves this machine. What looks like a secret is redacted before anything is stored.",
+        "i imports a transcript or a folder of transcripts, new entries only; esc stops.",
+        "Nothing leaves this machine. Likely secrets are redacted before anything is stored.",
         "enter replays the session under the cursor on every page, from its first model call.",
-        "missed: a search followed by another one instead of a call.",
-        "w writes searches and the calls after them as labelled requests, for Lab and `toolsight bench`.",
+        "missed: a search followed by another search instead of a call.",
+        "w writes searches and the calls that followed as labelled requests, for Lab and `toolsight bench`.",
         "/ filters, y copies a session's id. `toolsight sessions agents` sums up many sessions.",
     )
 
@@ -57,7 +57,7 @@ class SessionsScreen(BaseScreen):
         super().__init__()
         self._found: Sequence[SessionSummary] = ()
         self._findings: Findings | None = None
-        self._outlines: dict[str, content.Outline] = {}
+        self._outlines: dict[str, Outline] = {}
         self._news: Content | None = None
         self._rest: Timer | None = None
         self._job: Job | None = None
@@ -73,7 +73,7 @@ class SessionsScreen(BaseScreen):
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one("#sessions").border_title = "Sessions"
-        self.query_one("#session").border_title = "What this session shows"
+        self.query_one("#session").border_title = "Findings in this session"
         self._list()
 
     @property
@@ -119,25 +119,19 @@ class SessionsScreen(BaseScreen):
         self.query_one("#sessions", RecordList).records = content.rows(self._found, shown, self._outlines)
 
     def _outline(self) -> None:
-        """Read what the rows show of each session, but for those that have not grown since."""
+        """Read in the background what the rows show of each session."""
         library = self._library
-        known, unread = self._outlines, content.UNREAD
-        fresh = [one for one in self._found if known.get(one.id, unread).events != one.events]
+        fresh = unread(self._found, self._outlines)
         if library is None or not fresh:
             return
 
         def read(job: Job) -> None:
-            for first in range(0, len(fresh), _BATCH):
-                made: dict[str, content.Outline] = {}
-                for one in fresh[first : first + _BATCH]:
-                    if job.is_stopped:
-                        return
-                    made[one.id] = content.outline(one.events, library.findings(one.id))
+            for made in outlines(fresh, library.findings, job):
                 job.tell(partial(self._outlined, made))
 
         self.run_job(_OUTLINES, read, lambda _: None, failed=self._fail)
 
-    def _outlined(self, made: Mapping[str, content.Outline]) -> None:
+    def _outlined(self, made: Mapping[str, Outline]) -> None:
         self._outlines |= made
         self._draw_rows()
 
@@ -185,7 +179,7 @@ class SessionsScreen(BaseScreen):
     def _ask(self, found: Sequence[Found]) -> None:
         suggested = found[0].folder if found else ""
         note = content.folders(found)
-        dialog = PathDialog("Import transcripts of agents", "imports", suggested, note)
+        dialog = PathDialog("Import agents' transcripts", "imports", suggested, note)
         self.app.push_screen(dialog, self._import)
 
     def _import(self, path: str | None) -> None:
@@ -237,7 +231,7 @@ class SessionsScreen(BaseScreen):
         if self._library is None or not session:
             self._tell(Content(content.NOT_HERE if session else content.EMPTY))
             return
-        note = "A file that is there gets what it does not have yet. `toolsight bench --data FILE` reads it."
+        note = "Missing lines are added to an existing file. `toolsight bench --data FILE` reads it."
         dialog = PathDialog("Write labelled requests", "writes", "requests.jsonl", note)
         self.app.push_screen(dialog, lambda path: self._write(session, path))
 

@@ -20,15 +20,15 @@ from widgets import plain
 GROUPS = ("discovery", "tools", "latency", "failures", "inertia", "backlog")
 READING = "Reading …"
 NOTHING = (
-    "Nothing was searched or called in this session yet. 1 goes to Chat: ask something there. "
-    "a shows all recorded sessions."
+    "No searches or calls in this session yet. Press 1 for Chat and ask something, "
+    "or a for all recorded sessions."
 )
-NO_SESSIONS = "No session has been recorded yet. 1 goes to Chat; i on Trace's page of sessions imports some."
+NO_SESSIONS = "No sessions recorded yet. Press 1 for Chat, or import some with i on the sessions page."
 EMPTY = {
-    "inertia": "No prediction is in the record: only the profile stack predicts which tool comes next.",
-    "backlog": "Every search led to a call, or nothing was searched.",
+    "inertia": "No predictions recorded: only the profile stack predicts which tool comes next.",
+    "backlog": "No unmet requests: every search, if any, led to a call.",
 }
-NO_BREAKER = "No circuit breaker has changed its state. The profile stack turns them on."
+NO_BREAKER = "No circuit breaker has changed state. The profile stack turns them on."
 _LONGEST, _BAR, _LABELS, _TOOLS = 200, 10, 16, 4
 _TIME, _DAY_AND_TIME = "%H:%M:%S", "%Y-%m-%d %H:%M:%S"
 _SIGNS = {
@@ -124,7 +124,7 @@ def _breaker(one: BreakerStatus, names: int, width: int, form: str) -> Iterator[
     sign, style = _SIGNS[one.state]
     rate = f"{percent(one.failure_rate)} of {count(one.calls, 'call')} failed" if one.calls else ""
     filled = bar(one.failure_rate, _BAR)
-    again = f"tried again at {shown_moment(one.until, _TIME)}" if one.until else ""
+    again = f"retry at {shown_moment(one.until, _TIME)}" if one.until else ""
     since = f"since {shown_moment(one.since, form)}"
     yield Content.assemble(
         plain(one.name, newlines=False).truncate(names, ellipsis=True, pad=True),
@@ -152,7 +152,7 @@ def _backlog(groups: Sequence[Backlog], width: int) -> Iterator[Content]:
         queries = plain("; ".join(one.queries), limit=_LONGEST, newlines=False)
         yield fact("searched for", queries, _LABELS, width)
         became = ", ".join(f"{times:,}x {cause}" for cause, times in one.causes.most_common())
-        yield fact("what became", Content(became), _LABELS, width)
+        yield fact("outcome", Content(became), _LABELS, width)
         for label, tools in (("found", one.found), ("called instead", one.called)):
             if tools:
                 told = ", ".join(tool for tool, _ in tools.most_common(_TOOLS))

@@ -36,17 +36,17 @@ class TelemetryScreen(BaseScreen):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#numbers"
     help_lines: ClassVar[tuple[str, ...]] = (
-        "What was searched, found and called, how fast, what failed, and what nobody served.",
+        "Searches, results, calls, latency, failures and unmet requests.",
         "t shows the next group. a switches between this session and all sessions, imported ones included.",
-        "This session counts live; in a replay, up to the moment shown.",
-        "95 %: Wilson's interval of a share. Where there are several sessions, each is one cluster.",
+        "This session is counted live; a replay counts up to the moment shown.",
+        "95 %: the Wilson interval of a share. With several sessions, each session is one cluster.",
         "A search led to no call if none of its results was called before the turn ended.",
-        "r reads all sessions again, esc stops reading. `toolsight sessions metrics` prints the same.",
+        "r rereads all sessions, esc stops reading. `toolsight sessions metrics` prints the same.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "next_group", "group", id="trace.group"),
-        Binding("a", "scope", "this or all"),
-        Binding("r", "again", "read again", id="telemetry.again"),
+        Binding("a", "scope", "this/all"),
+        Binding("r", "again", "reload", id="telemetry.again"),
     ]
 
     def __init__(self) -> None:

@@ -226,23 +226,23 @@ def detail(timeline: Timeline, column: int, tool: str, end: str, width: int) -> 
 
 def _no_call(timeline: Timeline, end: str) -> str:
     if not timeline.calls:
-        return "No model call yet. Send a message in Chat."
-    return "How the session ended." if end == "end" else "Now: what the next model call will be sent."
+        return "No model calls yet. Send a message in Chat."
+    return "How the session ended." if end == "end" else "Now: what the next model call will send."
 
 
 def _said(call: ModelCall) -> Content:
-    kind = "  thinks, calls nothing" if call.think else ""
+    kind = "  thinking, calls nothing" if call.think else ""
     said = plain(call.said, newlines=False, limit=_TEXT)
     return Content.assemble((f"You, message {call.message}{kind}\n", MUTED), said)
 
 
 def _sent(call: ModelCall | None, moves: tuple[Move, ...], width: int) -> Content:
-    lines = [Content.styled("What moved before it", "bold")]
+    lines = [Content.styled("Moved before this call", "bold")]
     lines += [line for move in moves for line in _move_lines(move, width)]
     if not moves:
         lines.append(Content.styled("nothing", MUTED))
     if call is not None and (call.change or call.same or call.resent):
-        cost = f"tools[]: {tokens(call.same)} tokens as before, {tokens(call.resent)} resent"
+        cost = f"tools[]: {tokens(call.same)} tokens unchanged, {tokens(call.resent)} resent"
         lines.append(Content.styled(cost, MUTED))
         if call.change:
             lines.append(Content("  ") + plain(call.change, newlines=False, limit=_TEXT))
@@ -259,9 +259,9 @@ def _move_lines(move: Move, width: int) -> Iterator[Content]:
 
 
 def _did(call: ModelCall) -> Content:
-    lines = [Content.styled("What it did", "bold"), *map(_action_line, call.actions)]
+    lines = [Content.styled("What the model did", "bold"), *map(_action_line, call.actions)]
     if not call.actions:
-        lines.append(Content.styled("thought" if call.think else "answered, or nothing yet", MUTED))
+        lines.append(Content.styled("thought" if call.think else "answered, or no reply yet", MUTED))
     return Content("\n").join(lines)
 
 

@@ -13,7 +13,7 @@ from widgets import Column, RecordList
 # The cells of a list outside its columns.
 _MARGIN = 2
 _NO_TOOLS = "No tools yet: they appear as servers connect (see Tools) and move as the model searches."
-_NONE_MOVED = "No tool moved in this session yet; f shows all tools."
+_NONE_MOVED = "No tool has moved in this session yet. Press f to show all tools."
 
 
 class Lanes(Vertical):
@@ -28,10 +28,15 @@ class Lanes(Vertical):
 
     def __init__(self) -> None:
         super().__init__(classes="pane", id="timeline-lanes")
-        self.border_title = "Tools over model calls"
+        self.border_title = "Tools by model call"
         self._timeline = Timeline()
         self._column = 1
         self._first = 1
+        self._shown: tuple[str, bool] = ("", False)
+
+    def on_resize(self) -> None:
+        """Fit the calls into the new width; a page resized while hidden hears of it only when shown."""
+        self.call_after_refresh(self._draw)
 
     def compose(self) -> ComposeResult:
         yield Static(id="timeline-ruler", markup=False)
@@ -46,7 +51,11 @@ class Lanes(Vertical):
 
     def show(self, timeline: Timeline, column: int, end: str, *, only_moved: bool) -> None:
         """Draw the columns around one."""
-        self._timeline, self._column = timeline, column
+        self._timeline, self._column, self._shown = timeline, column, (end, only_moved)
+        self._draw()
+
+    def _draw(self) -> None:
+        timeline, (end, only_moved) = self._timeline, self._shown
         lanes, frame = self.query_one(RecordList), self._frame
         self._first = frame.first
         columns = (Column("tool", width=frame.names, shorten="name"), Column("calls", width=frame.cells))

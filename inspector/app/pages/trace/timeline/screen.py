@@ -55,13 +55,13 @@ class TimelineScreen(ToolKeys):
         Binding("f", "only_moved", "only moved"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "A column is a model call, a row is a tool; a sign is the tool's binding in that call.",
-        "⌂ pinned  ● loaded  ○ deferred  ✕ evicted; › moved before that call. The other pane says why.",
-        "← → go through the calls, home and end to the first and the last, ↑ ↓ through the tools.",
-        "enter replays that call on every page; from then on, ← → move every page along.",
-        "While a replay is shown, the top line says REPLAY. A replay is read-only.",
-        "n goes back to the running session.",
-        "o opens a recorded session. f hides the tools that never moved.",
+        "Each column is a model call, each row a tool; a sign is the tool's binding in that call.",
+        "⌂ pinned  ● loaded  ○ deferred  ✕ evicted; › moved before that call. The other pane shows why.",
+        "← → move between calls, home and end go to the first and the last, ↑ ↓ move between tools.",
+        "enter replays that call on every page; after that, ← → step every page.",
+        "During a replay, the top line shows REPLAY. A replay is read-only.",
+        "n returns to the running session.",
+        "o opens a recorded session. f hides tools that never moved.",
         "/ filters, y copies a tool's id, esc goes back. `toolsight sessions show` prints the same.",
     )
 

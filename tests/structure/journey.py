@@ -1,0 +1,143 @@
+"""Follows two journeys through the code as it runs, and prints the files, folders and rooms they pass.
+
+`python -m tests.structure.journey`. One journey leads from enter in the search box until the rows are drawn
+(a warm search for "late orders" on the demo), the other from a model's tool call until its result is stored.
+Recorded by `sys.setprofile` in every thread; the standard library and packages are left out.
+"""
+
+import asyncio
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from screenshots.taking import goes, running, types, until
+from widgets import RecordList
+
+ROOT = Path(__file__).resolve().parents[2]
+_OURS = (f"{ROOT}/inspector/", f"{ROOT}/widgets/")
+# A room is what the import contracts know: a package below inspector, or of one of its layers.
+_LAYERS = ("domain", "engine", "adapters")
+QUERY = "late orders"
+QUESTION = "Which orders shipped late? Mail the list to sales@example.com."
+
+
+@dataclass
+class Journey:
+    """The files that a journey enters, in order; every change of file is a stay of its own."""
+
+    title: str
+    stays: list[str] = field(default_factory=list)
+
+    @property
+    def files(self) -> list[str]:
+        return sorted(set(self.stays))
+
+    @property
+    def folders(self) -> list[str]:
+        return sorted({str(Path(file).parent) for file in self.files})
+
+    @property
+    def changes(self) -> int:
+        """How often the journey goes from one folder to another."""
+        folders = [Path(file).parent for file in self.stays]
+        return sum(before != after for before, after in pairwise(folders))
+
+    @property
+    def rooms(self) -> list[str]:
+        return sorted({_room(file) for file in self.files})
+
+    def report(self) -> str:
+        """Return the numbers, then every room with its files."""
+        lines = [
+            f"{self.title}: {len(self.files)} files, {len(self.folders)} folders, "
+            f"{self.changes} changes of folder, {len(self.rooms)} rooms"
+        ]
+        for room in self.rooms:
+            lines.append(f"  {room}: {', '.join(file for file in self.files if _room(file) == room)}")
+        return "\n".join(lines)
+
+
+def _room(file: str) -> str:
+    parts = Path(file).parts
+    if parts[0] == "widgets" or len(parts) < 3:
+        return parts[0]
+    deep = parts[1] in _LAYERS and len(parts) > 3
+    return "/".join(parts[1:3]) if deep else parts[1]
+
+
+class Follower:
+    """Records stays while a journey is under way; threads that start later are followed too."""
+
+    def __init__(self) -> None:
+        self._journey: Journey | None = None
+
+    def install(self) -> None:
+        sys.setprofile(self._seen)
+        threading.setprofile(self._seen)
+
+    @contextmanager
+    def on(self, journey: Journey) -> Iterator[None]:
+        self._journey = journey
+        try:
+            yield
+        finally:
+            self._journey = None
+
+    def _seen(self, frame: FrameType, event: str, _argument: Any) -> None:
+        journey, name = self._journey, frame.f_code.co_filename
+        if journey is None or event not in ("call", "return") or not name.startswith(_OURS):
+            return
+        file = name.removeprefix(f"{ROOT}/")
+        if not journey.stays or journey.stays[-1] != file:
+            journey.stays.append(file)
+
+
+async def _search(follower: Follower) -> Journey:
+    journey = Journey(f"search for “{QUERY}”")
+    async with running((120, 36)) as (pilot, _):
+        await goes(pilot, "search")
+        await types(pilot, QUERY)
+        found = pilot.app.screen.query_one("#found", RecordList)
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(found.records))
+        await pilot.press("i")
+        before = found.records
+        with follower.on(journey):
+            await pilot.press("enter")
+            await until(pilot, lambda: found.records is not before)
+    return journey
+
+
+async def _call(follower: Follower) -> Journey:
+    journey = Journey("a model's tool call")
+    async with running((120, 36)) as (_, bench):
+        entered: list[bool] = []
+
+        def watch(record: Any) -> None:
+            if record.kind == "response" and record.event.tool_calls and not entered:
+                if any(call.name != "search_tools" for call in record.event.tool_calls):
+                    entered.append(True)
+                    follower._journey = journey
+            elif record.kind == "result" and entered:
+                follower._journey = None
+
+        bench.subscribe(watch)
+        await bench.chat(QUESTION)
+    return journey
+
+
+async def main() -> None:
+    follower = Follower()
+    follower.install()
+    for take in (_search, _call):
+        print((await take(follower)).report())
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

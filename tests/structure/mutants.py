@@ -1,0 +1,383 @@
+"""Forty lines that carry load, each broken once: the tests that reach it have to fail.
+
+`python -m tests.structure.mutants [WORD]` applies one mutant after another (those whose rule has the word),
+runs its tests, and puts the file back. It exits with 1 if a mutant survives. Run it after cutting tests.
+"""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A rule, the line that carries it, what breaks it, and the tests that reach it."""
+
+    rule: str
+    file: str
+    line: str
+    broken: str
+    tests: tuple[str, ...]
+
+
+_E, _D, _A = "inspector/engine/", "inspector/domain/", "inspector/adapters/"
+MUTANTS = (
+    # Approvals
+    Mutant(
+        "a claim that was not made before is asked about",
+        f"{_D}approval.py",
+        "if tool.id in state.not_read_only:",
+        "if False:",
+        ("tests/engine/test_approval.py",),
+    ),
+    Mutant(
+        "only a trusted server is believed",
+        f"{_D}approval.py",
+        'return "" if tool.server in state.trusted_servers else CLAIMED',
+        'return ""',
+        ("tests/engine/test_approval.py", "tests/cli/test_call_command.py"),
+    ),
+    Mutant(
+        "a tool whose name contradicts its claim is asked about",
+        f"{_D}approval.py",
+        "if contradicted := contradiction(tool):",
+        "if contradicted := '':",
+        ("tests/engine/test_approval.py",),
+    ),
+    Mutant(
+        "an approval is for one definition",
+        f"{_E}loop/dispatch.py",
+        "if now is tool or definition_hash(now) == definition_hash(tool):",
+        "if True:",
+        ("tests/engine/test_approval.py",),
+    ),
+    Mutant(
+        "a refusal holds until another answer",
+        f"{_E}loop/approval.py",
+        "return last is None or (last.decision is not Decision.NO and last.definition == definition)",
+        "return last is None or last.definition == definition",
+        ("tests/engine/test_approval.py",),
+    ),
+    Mutant(
+        "trust is offered only for a claim to read",
+        f"{_E}loop/approval.py",
+        "if decision is Decision.SERVER and request.offers_trust:",
+        "if decision is Decision.SERVER:",
+        ("tests/engine/test_approval.py",),
+    ),
+    # Consent
+    Mutant(
+        "one server that nobody approved asks",
+        f"{_E}consent.py",
+        "is_approved = len(again) == len(items) and not asking",
+        "is_approved = bool(again) and not asking",
+        ("tests/engine/test_consent.py", "tests/cli/test_consent.py"),
+    ),
+    Mutant(
+        "a changed file outside the folder asks",
+        f"{_E}consent.py",
+        "is_approved = len(again) == len(items) and not asking",
+        "is_approved = len(again) == len(items)",
+        ("tests/engine/test_consent.py", "tests/cli/test_consent.py"),
+    ),
+    Mutant(
+        "credentials in an address are hidden in the question",
+        f"{_D}consent.py",
+        "url=_USER_INFO.sub(_HIDDEN, url),",
+        "url=url,",
+        ("tests/domain/test_consent.py",),
+    ),
+    # Redaction
+    Mutant(
+        "what is learned later is redacted as well",
+        f"{_D}redaction.py",
+        "if self._version != self._secrets.version:\n            self._follow()\n        redacted =",
+        "redacted =",
+        ("tests/domain/test_redaction.py", "tests/engine/test_sink.py"),
+    ),
+    Mutant(
+        "what is written passes the sink",
+        f"{_E}sink.py",
+        "file.write(clean(text))",
+        "file.write(text)",
+        ("tests/engine/test_sink.py", "tests/cli/test_secrets.py"),
+    ),
+    Mutant(
+        "new files are their owner's alone",
+        f"{_E}sink.py",
+        "_PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700",
+        "_PRIVATE_FILE, _PRIVATE_FOLDER = 0o644, 0o700",
+        ("tests/engine/test_sink.py", "tests/cli/test_folders.py", "tests/cli/test_secrets.py"),
+    ),
+    # Binding
+    Mutant(
+        "loaded tools stay loaded when the catalog is rebuilt",
+        f"{_D}fold/tool.py",
+        "moved = before in (Binding.LOADED, Binding.EVICTED)",
+        "moved = before is Binding.LOADED",
+        (
+            "tests/domain/test_session.py",
+            "tests/domain/test_fold_property.py",
+            "tests/engine/test_live_bench.py",
+        ),
+    ),
+    Mutant(
+        "a tool that is bound is not loaded again",
+        f"{_D}fold/tool.py",
+        "if tool is None or tool.binding.is_bound:",
+        "if tool is None:",
+        ("tests/domain/test_session.py", "tests/domain/test_fold_property.py"),
+    ),
+    Mutant(
+        "a tool outside the toolset is never found",
+        f"{_D}toolset.py",
+        "return rule is not None and rule.permits(tool.name)",
+        "return rule is None or rule.permits(tool.name)",
+        ("tests/domain/test_toolset.py", "tests/engine/test_build_catalog.py"),
+    ),
+    Mutant(
+        "a tool that the request did not offer is refused",
+        f"{_E}loop/dispatch.py",
+        "if not binding.is_bound and tool.id not in offered:",
+        "if False:",
+        (
+            "tests/engine/test_loop_runs.py",
+            "tests/engine/test_chat.py",
+            "tests/engine/test_prd_edge_cases.py",
+        ),
+    ),
+    Mutant(
+        "a precondition that does not hold stops the call",
+        f"{_E}loop/dispatch.py",
+        "if unmet := self._binder.unmet_of(tool.id):",
+        "if unmet := ():",
+        ("tests/engine/test_preconditions.py",),
+    ),
+    # Eviction
+    Mutant(
+        "no more tools than the capacity stay",
+        f"{_E}loop/binding/eviction.py",
+        "if self.capacity and len(loaded) > self.capacity:",
+        "if self.capacity and len(loaded) > self.capacity + 1:",
+        ("tests/engine/test_eviction.py", "tests/engine/test_room.py"),
+    ),
+    Mutant(
+        "what was just found goes last",
+        f"{_E}loop/binding/eviction.py",
+        "return (just_found.get(tool.id, 0), tool.id in busy, *used, searches[position], -position)",
+        "return (0, tool.id in busy, *used, searches[position], -position)",
+        ("tests/engine/test_eviction.py", "tests/engine/test_room.py"),
+    ),
+    Mutant(
+        "a tool expires only after its time",
+        f"{_E}loop/binding/eviction.py",
+        "if now - _last_use(tool) > limits.ttl]",
+        "if now - _last_use(tool) >= limits.ttl]",
+        ("tests/engine/test_eviction.py",),
+    ),
+    Mutant(
+        "pinned tools are not evicted",
+        f"{_E}loop/binding/context.py",
+        "if known is not None and Binding.LOADED in (known.binding, known.held_as):",
+        "if known is not None:",
+        (
+            "tests/engine/test_tool_context.py",
+            "tests/engine/test_loop_runs.py",
+            "tests/engine/test_guard_claims.py",
+        ),
+    ),
+    # Guards
+    Mutant(
+        "the fourth equal call in the time window is a loop",
+        f"{_E}loop/guards/iteration.py",
+        "if counted.in_time > settings.max_repeats:",
+        "if counted.in_time >= settings.max_repeats:",
+        ("tests/engine/test_iteration_guard.py",),
+    ),
+    Mutant(
+        "an exempt tool may repeat",
+        f"{_E}loop/guards/iteration.py",
+        "if counted.exempt or not settings.enabled:",
+        "if not settings.enabled:",
+        ("tests/engine/test_iteration_guard.py",),
+    ),
+    Mutant(
+        "another result starts the count again",
+        f"{_E}loop/guards/iteration.py",
+        "if before is not None and before.digest == digest:",
+        "if before is not None:",
+        ("tests/engine/test_iteration_guard.py",),
+    ),
+    # Gate
+    Mutant(
+        "a tool at the threshold passes the gate",
+        f"{_E}loop/binding/gate.py",
+        "fits = ranking.values >= settings.threshold",
+        "fits = ranking.values > settings.threshold",
+        ("tests/engine/test_gate.py",),
+    ),
+    Mutant(
+        "an unmet precondition keeps a tool out of the turn",
+        f"{_E}loop/binding/gate.py",
+        "active = [one.tool for one in candidates if not one.unmet][: settings.top_k]",
+        "active = [one.tool for one in candidates][: settings.top_k]",
+        ("tests/engine/test_gate.py", "tests/engine/test_preconditions.py"),
+    ),
+    # Prompt cache
+    Mutant(
+        "a prefix shorter than the minimum is not cached",
+        f"{_D}prompt_cache.py",
+        "return tokens >= self.terms.minimum",
+        "return True",
+        ("tests/domain/test_prompt_cache.py",),
+    ),
+    Mutant(
+        "a prefix expires",
+        f"{_D}prompt_cache.py",
+        "return at - used <= self.terms.ttl_seconds",
+        "return True",
+        ("tests/domain/test_prompt_cache.py",),
+    ),
+    # Counts
+    Mutant(
+        "framing counts with the system prompt",
+        f"{_E}tokens/count/measure.py",
+        '"system": counted.framing + sum(counted.system),',
+        '"system": sum(counted.system),',
+        ("tests/engine/test_budget_meter.py",),
+    ),
+    Mutant(
+        "a failed call returned no output",
+        f"{_D}fold/call.py",
+        "outputs = state.outputs | {event.tool} if event.ok else state.outputs",
+        "outputs = state.outputs | {event.tool}",
+        (
+            "tests/domain/test_session.py",
+            "tests/engine/test_preconditions.py",
+            "tests/domain/test_fold_property.py",
+        ),
+    ),
+    # Rankers
+    Mutant(
+        "the parts of a score add up",
+        f"{_D}ranking.py",
+        "return math.isclose(math.fsum(part.value for part in self.parts), self.value, abs_tol=TOLERANCE)",
+        "return True",
+        (
+            "tests/engine/test_ranker_contract.py",
+            "tests/domain/test_metric.py",
+            "tests/app/test_find_results.py",
+        ),
+    ),
+    Mutant(
+        "a name weighs more than a description",
+        f"{_E}discovery/rankers/bm25.py",
+        "Signal.NAME: 3.0,",
+        "Signal.NAME: 1.0,",
+        ("tests/engine/test_bm25.py", "tests/engine/test_ranker_contract.py"),
+    ),
+    # Fold
+    Mutant(
+        "an approval for the session covers the definition",
+        f"{_D}fold/call.py",
+        "if event.decision in (Decision.SESSION, Decision.SERVER) and event.definition:",
+        "if event.definition:",
+        ("tests/engine/test_approval.py", "tests/domain/test_session.py"),
+    ),
+    Mutant(
+        "a call by hand is no recovery",
+        f"{_D}fold/call.py",
+        'if event.by != "model":',
+        "if False:",
+        (
+            "tests/domain/test_session.py",
+            "tests/domain/test_fold_property.py",
+            "tests/engine/test_workbench.py",
+        ),
+    ),
+    # Store order
+    Mutant(
+        "a session's records come in order",
+        f"{_A}sqlite/store.py",
+        "for seq, at, kind, payload in reversed(rows):",
+        "for seq, at, kind, payload in rows:",
+        ("tests/adapters/test_sqlite_store.py",),
+    ),
+    Mutant(
+        "sessions come newest first",
+        f"{_A}sqlite/store.py",
+        "GROUP BY id ORDER BY started_at DESC, id DESC",
+        "GROUP BY id ORDER BY started_at, id",
+        ("tests/adapters/test_sqlite_store.py",),
+    ),
+    # Access
+    Mutant(
+        "a role belongs to its organisation",
+        f"{_D}access.py",
+        "if self.organisation != user.organisation:",
+        "if False:",
+        ("tests/domain/test_access.py",),
+    ),
+    Mutant(
+        "an expert's allowlist narrows every grant",
+        f"{_D}access.py",
+        "return allowed and matches_any(tool_id, self.patterns)",
+        "return matches_any(tool_id, self.patterns)",
+        ("tests/domain/test_access.py", "tests/engine/test_access_session.py"),
+    ),
+    # Breakers
+    Mutant(
+        "a call of an earlier generation says nothing",
+        f"{_D}breaker.py",
+        "def answered(breaker: Breaker, permit: Permit, now: float, rules: BreakerSettings) -> Breaker:\n"
+        '    """After a call that succeeded, as far as the breaker is concerned."""\n'
+        "    if permit.generation != breaker.generation or breaker.state is BreakerState.OPEN:",
+        "def answered(breaker: Breaker, permit: Permit, now: float, rules: BreakerSettings) -> Breaker:\n"
+        '    """After a call that succeeded, as far as the breaker is concerned."""\n'
+        "    if breaker.state is BreakerState.OPEN:",
+        ("tests/domain/test_breaker.py",),
+    ),
+    Mutant(
+        "a breaker waits for enough calls",
+        f"{_D}breaker.py",
+        "if len(breaker.calls) < rules.min_calls or breaker.failure_rate < rules.failure_rate:",
+        "if breaker.failure_rate < rules.failure_rate:",
+        ("tests/domain/test_breaker.py",),
+    ),
+)
+
+
+def survives(mutant: Mutant) -> bool:
+    """Whether the tests pass on the broken line. Raises ValueError where the line is not there once."""
+    path = ROOT / mutant.file
+    text = path.read_text(encoding="utf-8")
+    if text.count(mutant.line) != 1:
+        raise ValueError(f"{mutant.file} has {text.count(mutant.line)} times: {mutant.line}")
+    path.write_text(text.replace(mutant.line, mutant.broken), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *mutant.tests]
+    try:
+        return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+def main(words: Sequence[str]) -> int:
+    """Try the mutants, and return how many survive."""
+    tried = [one for one in MUTANTS if all(word in one.rule for word in words)]
+    left = [one for one in tried if _told(one)]
+    print(f"{len(tried) - len(left)} of {len(tried)} caught")
+    return len(left)
+
+
+def _told(mutant: Mutant) -> bool:
+    is_alive = survives(mutant)
+    print(f"{'SURVIVES' if is_alive else 'caught  '} {mutant.rule}", flush=True)
+    return is_alive
+
+
+if __name__ == "__main__":
+    sys.exit(bool(main(sys.argv[1:])))

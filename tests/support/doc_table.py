@@ -1,0 +1,66 @@
+"""The tables of the docs that the program knows better: commands and keys. `make docs` writes them anew.
+
+A page has a table between `<!-- table: NAME -->` and `<!-- end -->`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from inspector.app.keymap import bound_keys
+from inspector.cli.root import cli
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = (DOCS / "configuration.md", DOCS / "sessions.md")
+_PLACED = re.compile(r"(<!-- table: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_NAMES = {"question_mark": "?", "slash": "/", "equals_sign": "=", "plus": "+", "minus": "-"}
+# What a key is called differs from page to page.
+_TITLES = {"page.view": "other view", "place.chat.f1": "chat"}
+_FOR_PEOPLE = ("everywhere", "in every list", "every page")
+
+
+def written(page: str) -> str:
+    """Return a page's text with its tables as the program has them now."""
+    return _PLACED.sub(lambda found: f"{found[1]}{_table(found[2])}{found[3]}", page)
+
+
+def _table(name: str) -> str:
+    kind, _, group = name.partition(":")
+    rows = _keys() if kind == "keys" else _commands(group)
+    head = "| key | does | where |\n|---|---|---|\n" if kind == "keys" else "| command | |\n|---|---|\n"
+    return head + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _commands(group: str) -> Iterator[tuple[str, str]]:
+    parent = cli if not group else cli.get_command(click.Context(cli), group)
+    assert isinstance(parent, click.Group)
+    context = click.Context(parent)
+    for name in parent.list_commands(context):
+        command = parent.get_command(context, name)
+        assert command is not None
+        yield f"`{f'{group} {name}'.strip()}`", command.get_short_help_str(limit=200)
+
+
+def _keys() -> Iterator[tuple[str, str, str]]:
+    """The keys that work in more than one place; `toolsight config keys` has the others."""
+    keys: dict[tuple[str, str], list[str]] = {}
+    pages: Counter[tuple[str, str]] = Counter()
+    for bound in bound_keys():
+        title = _TITLES.get(bound.id, bound.title.lower())
+        shared = bound.where if bound.where in _FOR_PEOPLE else ""
+        number = int(bound.where.split()[0]) if bound.where.endswith(" pages") else 1
+        pages[title, shared] += number
+        keys.setdefault((title, shared), []).extend(bound.keys.split(","))
+    for (title, shared), names in keys.items():
+        number = pages[title, shared]
+        if title and (shared or number > 2):
+            shown = " ".join(f"`{_NAMES.get(name, name)}`" for name in dict.fromkeys(names))
+            yield shown, title, shared or f"{number} pages"
+
+
+if __name__ == "__main__":
+    for path in PAGES:
+        path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
