@@ -278,8 +278,8 @@ class BudgetSettings:
     kept_tokens: int = knob(200, "tokens to keep of a shortened result", low=10)
     prompt_cache: CacheTtl = knob(
         "5m",
-        "how long Claude caches the marked part of a request (cache_control). 5m; 1h: writing costs more; "
-        "off: nothing is marked or cached. Other providers decide for themselves",
+        "how long Claude caches the marked part of a request (cache_control): 5m, 1h (cache writes cost "
+        "more) or off (nothing is marked or cached). Other providers decide for themselves",
     )
     priced_as: str = knob(
         "openai/gpt-5", "the litellm model whose prices apply if the session's model has none"

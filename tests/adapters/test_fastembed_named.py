@@ -209,7 +209,7 @@ def test_a_cancelled_download_leaves_no_model_and_no_half_file(
     with serving(hub, monkeypatch), pytest.raises(ModelError, match=r"^cancelled$"):
         fetch(tmp_path, hub.reached.is_set)
     assert leftovers(tmp_path) == []
-    with pytest.raises(ModelError, match="not downloaded"):
+    with pytest.raises(ModelError, match="has not been downloaded"):
         NamedEmbedder(NAME, tmp_path).embed(["x"])
     hub = Hub(whole_repository())
     with serving(hub, monkeypatch):

@@ -168,7 +168,7 @@ async def test_visits_that_an_error_demands_are_refused_after_a_few() -> None:
     requests = server_request.ServerRequests("asking", side, asyncio.get_running_loop())
     link = {"mode": "url", "message": "Pay", "url": "https://pay.example/1", "elicitationId": "e1"}
     async with requests.call(PATIENCE):
-        with pytest.raises(ClientRefusal, match="asks for more"):
+        with pytest.raises(ClientRefusal, match="may ask at most"):
             await requests.visits({"elicitations": [link] * 20})
     assert len(elicitor.asked) == QUESTIONS_A_CALL
 

@@ -71,7 +71,7 @@ async def test_the_model_is_asked_about_again_with_the_difference_on_screen() ->
         await until(pilot, lambda: rig.bench.state.recorded(REFUND.id) == LOUD)
         second = pilot.app.run_worker(rig.bench.chat("Refund 7 again."))
         await until(pilot, lambda: "+ Mail everybody." in seen(pilot))
-        assert "its definition changed since you were asked" in seen(pilot).replace("│", "")
+        assert "ts definition changed since you were asked" in seen(pilot).replace("│", "")
         await pilot.press("escape")
         await second.wait()
         assert [event.decision for event in rig.events("approval")] == [Decision.SESSION, Decision.NO]
@@ -86,7 +86,7 @@ async def test_the_page_of_a_tool_shows_what_its_server_changed() -> None:
         await until(pilot, lambda: "+ Ten days." in seen(pilot))
         hash_ = rig.bench.state.tools[FORECAST.id].definition[:12]
         assert f"description; now {hash_}, 2 definitions in this session" in said(pilot, "#changed")
-        assert "words only" in said(pilot, "#changed")
+        assert "wording only" in said(pilot, "#changed")
         assert "its description" in said(pilot, "#changed")
 
 

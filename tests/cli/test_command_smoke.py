@@ -54,7 +54,7 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "sessions requests": ((SESSION, "--out", REQUESTS), 0, "nothing to add"),
     "sessions agents": ((), 0, "No agent sessions imported yet"),
     "sessions unmet": ((), 0, "1 search that led to no call"),
-    "sessions metrics": ((), 0, " of toolsight)"),
+    "sessions metrics": ((), 0, " from toolsight)"),
     "sessions next": ((), 0, ""),
     "registry": ((), 0, "The registry is empty"),
     "registry import": ((WEATHER, "--no-embed"), 0, "weather"),

@@ -136,7 +136,7 @@ async def main() -> None:
     follower = Follower()
     follower.install()
     for take in (_search, _call):
-        print((await take(follower)).report())
+        sys.stdout.write((await take(follower)).report() + "\n")
 
 
 if __name__ == "__main__":

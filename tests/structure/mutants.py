@@ -369,13 +369,14 @@ def main(words: Sequence[str]) -> int:
     """Try the mutants, and return how many survive."""
     tried = [one for one in MUTANTS if all(word in one.rule for word in words)]
     left = [one for one in tried if _told(one)]
-    print(f"{len(tried) - len(left)} of {len(tried)} caught")
+    sys.stdout.write(f"{len(tried) - len(left)} of {len(tried)} caught\n")
     return len(left)
 
 
 def _told(mutant: Mutant) -> bool:
     is_alive = survives(mutant)
-    print(f"{'SURVIVES' if is_alive else 'caught  '} {mutant.rule}", flush=True)
+    sys.stdout.write(f"{'SURVIVES' if is_alive else 'caught  '} {mutant.rule}\n")
+    sys.stdout.flush()
     return is_alive
 
 

@@ -23,7 +23,7 @@ def _tool(value: str) -> str:
 
 
 _ToolId = Annotated[str, AfterValidator(_tool), Field(description="Write SERVER:TOOL.")]
-_Count = Annotated[int, Field(ge=1, le=_MOST, description="Write how often as a whole number, at least 1.")]
+_Count = Annotated[int, Field(ge=1, le=_MOST, description="Write the count as a whole number, at least 1.")]
 _Tasks = Annotated[int, Field(ge=0, le=_MOST, description="Write the number of tasks as a whole number.")]
 
 

@@ -1,0 +1,112 @@
+"""What programs read: the keys of every command's JSON, and the values that the demo always gives.
+
+`tests/cli/json_keys/NAME.txt` has a line for each key by its path, with the types of its values. Paths go
+through lists as `[]`, and through objects whose keys are names (tools, servers, settings …) as `*`. To take a
+change over: `TOOLSIGHT_GOLDEN=write pytest tests/cli/test_json_keys.py`.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Toolsight
+
+GOLDEN = Path(__file__).parent / "json_keys"
+_WRITES = os.environ.get("TOOLSIGHT_GOLDEN") == "write"
+# Keys that are data: ids, names with a dot or a hyphen, numbers, words with a blank.
+_IS_NAME = re.compile(r".*[:.\-/ ].*|\d+|[A-Z_]{4,}")
+_NAMED = {
+    *("servers", "settings", "profiles", "reasons", "outcomes", "deliveries", "properties"),
+    *("definitions", "tool_sets", "by_server", "kinds", "counts", "weights", "inputs", "env", "headers"),
+    *("facts", "only", "changed", "models", "variables"),
+}
+# Schemas and arguments are the servers' own.
+_FOREIGN = {
+    "parameters",
+    "inputSchema",
+    "outputSchema",
+    "input_schema",
+    "output_schema",
+    "arguments",
+    "structured",
+}
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "servers": ("servers", "--demo"),
+    "tools": ("tools", "--demo"),
+    "tools-request": ("tools", "--request", "--demo"),
+    "tools-client": ("tools", "--client", "codex", "--demo"),
+    "call": ("call", "calc:evaluate", "expression=6 * 7", "--demo"),
+    "clients": ("clients", "codex"),
+    "search": ("search", "late orders", "--demo"),
+    "search-why": ("search", "late orders", "--why", "shop:list_orders", "--demo"),
+    "search-overlaps": ("search", "--overlaps", "--demo"),
+    "cost": ("cost", "--demo"),
+    "audit": ("audit", "--demo"),
+    "sessions": ("sessions",),
+    "sessions-show": ("sessions", "show"),
+    "sessions-events": ("sessions", "show", "--as", "events"),
+    "sessions-unmet": ("sessions", "unmet"),
+    "sessions-metrics": ("sessions", "metrics"),
+    "sessions-next": ("sessions", "next"),
+    "scenario": ("scenario",),
+    "registry": ("registry",),
+    "marketplace-search": ("marketplace", "search", "exchange rates", "--demo"),
+    "marketplace-show": ("marketplace", "show", "fixtures/currency", "--demo"),
+    "doctor-breakers": ("doctor", "breakers"),
+    "config-settings": ("config", "settings"),
+    "config-keys": ("config", "keys"),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _recorded(toolsight: Toolsight) -> None:
+    """A conversation of the demo, which the commands over the record show."""
+    done = toolsight("demo", "--headless")
+    assert done.exit_code == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_keys_of_a_commands_json_are_those_that_programs_know(toolsight: Toolsight, name: str) -> None:
+    done = toolsight(*COMMANDS[name], "--json")
+    assert done.exit_code == 0, done.stderr
+    text = "".join(f"{line}\n" for line in _described(json.loads(done.stdout)))
+    golden = GOLDEN / f"{name}.txt"
+    if _WRITES:
+        GOLDEN.mkdir(exist_ok=True)
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
+
+
+def test_the_demo_always_gives_the_same_numbers(toolsight: Toolsight) -> None:
+    listed = json.loads(toolsight("tools", "--demo", "--json").stdout)
+    request = json.loads(toolsight("tools", "--request", "--demo", "--json").stdout)
+    assert (len(listed), sum(tool["tokens"] for tool in listed)) == (84, 10_376)
+    assert request["tokens"] == 994
+
+
+def _described(value: Any) -> list[str]:
+    found: dict[str, set[str]] = {}
+    for path, kind in _paths(value, ""):
+        found.setdefault(path, set()).add(kind)
+    return [f"{path or '.'}: {' | '.join(sorted(kinds))}" for path, kinds in sorted(found.items())]
+
+
+def _paths(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        yield path, "object"
+        if path.rpartition(".")[2] in _FOREIGN:
+            return
+        is_named = path.rpartition(".")[2] in _NAMED or any(_IS_NAME.fullmatch(key) for key in value)
+        for key, each in value.items():
+            yield from _paths(each, f"{path}.{'*' if is_named else key}")
+    elif isinstance(value, list):
+        yield path, "list"
+        for each in value:
+            yield from _paths(each, f"{path}[]")
+    else:
+        yield path, {bool: "boolean", int: "number", float: "number", str: "text"}.get(type(value), "null")
