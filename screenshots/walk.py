@@ -70,7 +70,7 @@ TASKS = (
         "A tool is not found",
         "find",
         (
-            Step("search", ("F3",), "as ours", QUERY, ("Enter",)),
+            Step("search", ("F3",), "ours", QUERY, ("Enter",)),
             Step("why-not", ("G", "w"), "missing words"),
             Step("additions", (), "in the first sentence"),
             Step("draft", ("Down", "Enter"), "draft only"),
@@ -81,7 +81,7 @@ TASKS = (
         "cost",
         (
             Step("budget", ("F4",), "are too few for discovery"),
-            Step("usage", ("v",), "No model call yet"),
+            Step("usage", ("v",), "No model calls yet"),
             Step("strategies", ("4",), "append: found tools"),
         ),
     ),
@@ -208,7 +208,7 @@ def record() -> str:
             shown.settle()
             frame(0.35)
         for keys, sees, seconds in (
-            (("Enter",), "as ours", 2.0),
+            (("Enter",), "ours", 2.0),
             (("G",), "dunning_run", 1.5),
             (("w",), "in the first sentence", 4.0),
             (("Down",), "in the first sentence", 1.5),
@@ -224,11 +224,11 @@ def record() -> str:
 def report(tasks: Sequence[Task] = TASKS) -> str:
     """Return the counts as Markdown."""
     lines = [
-        "# The three tasks, key by key",
+        "# Three tasks, key by key",
         "",
-        "Walked by `python -m screenshots.walk` in tmux with its default settings, at 80x24 and 120x36, on",
-        "[a server of four tools](../screenshots/own_server.py) whose `dunning_run` nobody finds. Keys are",
-        "counted without the text that is typed; the app is open and the server connected.",
+        "`python -m screenshots.walk` takes these steps in tmux with default settings, at 80x24 and 120x36, on",
+        "[a server with four tools](../screenshots/own_server.py), one of which (`dunning_run`) no search finds.",
+        "The counts leave out typed text. The app is already open and the server connected.",
     ]
     for task in tasks:
         total = sum(step.count for step in task.steps)

@@ -12,8 +12,9 @@ from widgets.text import cells, head, middle, tail
 def shortened(names: Iterable[str], width: int) -> dict[str, str]:
     """Fit names into `width` cells; names that differ stay different where `width` allows it at all.
 
-    Of `server:tool` the server gives way first, then the tool, from its middle. Names that would still look
-    alike show where they differ; what nothing tells apart gets a number.
+    Of `server:tool` the server gives way first, then the tool, from its middle. If all tools are on one
+    server and any does not fit, no name shows the server. Names that would still look alike show where they
+    differ; what nothing tells apart gets a number.
 
     Args:
         names: Lines of visible text.
@@ -23,9 +24,10 @@ def shortened(names: Iterable[str], width: int) -> dict[str, str]:
         What to show for each name.
     """
     whole = dict.fromkeys(names)
-    shown = {name: name for name in whole if cells(name) <= width}
-    taken = set(shown)
-    pending = {name: _forms(name, width) for name in whole if name not in shown}
+    bare = _bare(whole, width)
+    shown = {name: bare[name] for name in whole if cells(bare[name]) <= width}
+    taken = set(shown.values())
+    pending = {name: _forms(bare[name], width) for name in whole if name not in shown}
     alike: list[str] = []
     while pending:
         tried = {name: next(forms, "") for name, forms in pending.items()}
@@ -38,6 +40,14 @@ def shortened(names: Iterable[str], width: int) -> dict[str, str]:
         alike += [name for name, text in tried.items() if not text]
         pending = {name: pending[name] for name, text in tried.items() if text and name not in fresh}
     return shown | _numbered(alike, width, taken)
+
+
+def _bare(names: Iterable[str], width: int) -> dict[str, str]:
+    """Each name without its server, if that is one for all and any of them is too long."""
+    split = {name: name.partition(":") for name in names}
+    bare = {name: tool or name for name, (_, _, tool) in split.items()}
+    is_one = len({server for server, _, _ in split.values()}) == 1 and len(set(bare.values())) == len(bare)
+    return bare if is_one and any(cells(name) > width for name in bare) else {name: name for name in bare}
 
 
 def _forms(name: str, width: int) -> Iterator[str]:
