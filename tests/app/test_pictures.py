@@ -414,7 +414,9 @@ PAGES: Mapping[str, Picture] = {
     ),
     "bench": Picture(BenchScreen, _office, _acts(*MEASURED)),
     "bench-request": Picture(BenchRequestScreen, _office, _acts(*MEASURED, "down", "enter", Shows("needs"))),
-    "calibration": Picture(CalibrationScreen, _office, _acts(*MEASURED[:2], "v", Shows("confidence threshold"))),
+    "calibration": Picture(
+        CalibrationScreen, _office, _acts(*MEASURED[:2], "v", Shows("confidence threshold"))
+    ),
     "reproduce": Picture(
         ReproduceScreen, Shown, _acts(Opens(_measured), Shows("exactly 420", "#section-text"))
     ),
