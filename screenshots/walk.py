@@ -226,9 +226,9 @@ def report(tasks: Sequence[Task] = TASKS) -> str:
     lines = [
         "# Three tasks, key by key",
         "",
-        "`python -m screenshots.walk` takes these steps in tmux with default settings, at 80x24 and 120x36, on",
-        "[a server with four tools](../screenshots/own_server.py), one of which (`dunning_run`) no search finds.",
-        "The counts leave out typed text. The app is already open and the server connected.",
+        "`python -m screenshots.walk` takes these steps in tmux with default settings, at 80x24 and 120x36,",
+        "on [a server with four tools](../screenshots/own_server.py), one of which (`dunning_run`) no search",
+        "finds. The counts leave out typed text. The app is already open and the server connected.",
     ]
     for task in tasks:
         total = sum(step.count for step in task.steps)
