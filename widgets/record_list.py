@@ -18,8 +18,6 @@ from widgets.record import Column, Record
 from widgets.record_rows import RecordRows
 from widgets.terminal_text import visible
 
-# Long because a list, its cursor and its filter are one widget.
-
 
 class CursorMessage(Message):
     """A message about the record under the cursor, if there is one."""

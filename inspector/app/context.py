@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from inspector.engine.registry.library import RegistryLibrary
     from inspector.engine.tokens.audit.result import Audit
 
-# Long because what the app offers its pages is one interface, with what every page does with it.
 
 T = TypeVar("T")
 REPLAYED = "A replay is read-only. “back to now” on the second line ends it; so does n in the timeline."

@@ -33,8 +33,6 @@ from inspector.engine.view import DiscoveryView, MarketplaceView, SessionView, T
 from inspector.engine.wire_log import WireLog
 from inspector.engine.workbench import Workbench
 
-# Long because the moment that is shown and its view belong together.
-
 _REFUSAL = "a replay is read-only"
 _HINT = "“back to now” on the second line returns to the running session; so does n in the timeline."
 _NOT_RECORDED = "(definition not recorded, and the tool's server is not connected now)"

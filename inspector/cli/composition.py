@@ -61,8 +61,6 @@ from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
 from inspector.engine.store_ports import EventStore, ServerMemory
 from inspector.engine.workbench import Workbench
 
-# Long because it is the one place that picks adapters.
-
 if TYPE_CHECKING:
     from inspector.domain.access import AccessPolicy
     from inspector.domain.evaluation import EvalCase

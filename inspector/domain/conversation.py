@@ -42,8 +42,6 @@ from inspector.domain.number import count
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.setting_problem import Severity
 
-# Long because every event that adds to a conversation has its step here.
-
 
 class ItemKind(StrEnum):
     USER = "user"

@@ -12,8 +12,6 @@ from inspector.domain.error import ConfigError
 from inspector.domain.jsonvalue import compact
 from inspector.domain.settings import Settings
 
-# Long because reading, checking, writing and comparing a setting are one idea.
-
 
 class KnobKind(StrEnum):
     """The type of a setting's value, in words."""

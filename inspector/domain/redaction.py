@@ -21,8 +21,6 @@ from inspector.domain.secret_value import (
     names_secret,
 )
 
-# Long because finding, cutting and keeping secrets out of nested values are one idea.
-
 _MARKER_START = "[redacted"
 _MARKER = re.compile(r"(\[redacted(?: [^\[\]\n]{1,200})?\])")
 _SHORTEST_CERTAIN = 8

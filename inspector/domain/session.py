@@ -147,7 +147,6 @@ class CallCost:
     breakpoints: Breakpoints | None = None
 
 
-# Long because  what is known of a session is one value. No slots: `fold.step.evolve` copies its dictionary.
 @dataclass(frozen=True)
 class SessionState:
     """Everything screens show about a session and its policies decide by.

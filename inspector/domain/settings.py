@@ -19,8 +19,6 @@ from inspector.domain.federation import FederationSettings
 from inspector.domain.marketplace_settings import MarketplaceSettings
 from inspector.domain.setting_field import knob
 
-# Long because every setting stands here with its documentation.
-
 Size = Literal["always", "tools", "tokens", "window"]
 """What decides whether a catalog is large enough to be searched."""
 ResultForm = Literal["brief", "full", "ranked"]

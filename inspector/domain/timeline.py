@@ -31,8 +31,6 @@ from inspector.domain.fold.step import evolve, step
 from inspector.domain.session import Binding, SessionState, ToolState
 from inspector.domain.tool_pattern import matches
 
-# Long because every event that moves a tool has its step here.
-
 _MAY_MOVE = (CatalogBuilt, ToolLoaded, ToolEvicted, GateApplied)
 _ACTIONS = (SearchPerformed, CallFinished, CallRejected, LoopDetected, RedundantSearch)
 _ACTION_LIMIT = 300

@@ -30,8 +30,6 @@ from inspector.engine.store_ports import CallHistory, EventStore, ServerMemory
 if TYPE_CHECKING:
     from inspector.engine.registry.port import ToolRegistry
 
-# Long because every interface to the outside is here.
-
 
 @dataclass(frozen=True, slots=True)
 class ToolListing:

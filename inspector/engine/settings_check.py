@@ -3,15 +3,129 @@
 To add a check, write a function of the type `domain.setting_problem.Check` and name it in `CHECKS`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from inspector.domain.events import SettingsChecked
+from inspector.domain.index_state import IndexPhase
+from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.setting_problem import Check, Checked, SettingProblem, worst_first
+from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
 from inspector.domain.unmatched_pattern import unmatched_patterns
+from inspector.engine.discovery.rankers.ranker_list import INFO
 from inspector.engine.live import Live
+from inspector.engine.loop.binding.delivery import effective_delivery, is_native
 from inspector.engine.session import Session
-from inspector.engine.setting_conflict import setting_conflicts
+
+# Checks for settings that make each other void.
+
+
+def setting_conflicts(checked: Checked) -> Iterator[SettingProblem]:
+    """Every setting in force that another one keeps from having its effect."""
+    settings = checked.settings
+    yield from _gate_and_guard(settings)
+    yield from _no_way_to_load(checked)
+    yield from _window_never_full(settings)
+    yield from _guidance_without_search(settings)
+    yield from _ranker_without_vectors(checked)
+    yield from _impossible_delivery(checked)
+
+
+def _gate_and_guard(settings: Settings) -> Iterator[SettingProblem]:
+    if _is_gated(settings) and settings.guard.enabled:
+        yield SettingProblem(
+            "guard.enabled",
+            "",
+            "unloads tools that the gate binds again at the next call",
+            "The model still gets the guard's advice. Turn off guard.enabled, or change binding.policy.",
+        )
+
+
+def _no_way_to_load(checked: Checked) -> Iterator[SettingProblem]:
+    settings = checked.settings
+    is_needed = settings.binding.policy not in ("gate", "all")
+    if (
+        is_needed
+        and not settings.discovery.search_tool
+        and checked.configuration.deferred_servers(settings.discovery)
+    ):
+        yield SettingProblem(
+            "discovery.search_tool",
+            "",
+            "is off, so nothing can load a deferred tool",
+            "Turn it on, set binding.policy to gate or all, or turn discovery.enabled off.",
+        )
+
+
+def _window_never_full(settings: Settings) -> Iterator[SettingProblem]:
+    guard = settings.guard
+    if guard.enabled and guard.window_repeats >= guard.window_calls:
+        yield SettingProblem(
+            "guard.window_repeats",
+            str(guard.window_repeats),
+            f"cannot be exceeded within the last {guard.window_calls} calls (guard.window_calls)",
+            "Lower it, or raise guard.window_calls.",
+        )
+
+
+def _guidance_without_search(settings: Settings) -> Iterator[SettingProblem]:
+    if settings.discovery.enabled and settings.discovery.search_tool and not _is_gated(settings):
+        return
+    for pattern, text in settings.guard.guidance.items():
+        if settings.guard.enabled and SEARCH_TOOLS in text:
+            yield SettingProblem(
+                "guard.guidance",
+                pattern,
+                f"advises {SEARCH_TOOLS}, which the model does not have",
+                "Name a tool that it has.",
+            )
+
+
+def _ranker_without_vectors(checked: Checked) -> Iterator[SettingProblem]:
+    settings = checked.settings
+    if settings.discovery.embedding_model != "none" and checked.index.phase is not IndexPhase.FAILED:
+        return
+    why = (
+        "discovery.embedding_model is set to none"
+        if settings.discovery.embedding_model == "none"
+        else checked.index.reason
+    )
+    for path, ranker, effect in _rankers(settings):
+        if ranker in INFO and INFO[ranker].meaning_only:
+            yield SettingProblem(
+                path,
+                ranker,
+                f"{effect} without vectors: {why}",
+                "Choose a ranker that also matches words.",
+            )
+
+
+def _rankers(settings: Settings) -> Iterator[tuple[str, str, str]]:
+    """The rankers in use: the path of each, its name, and what happens if it scores nothing."""
+    if _is_gated(settings):
+        yield "gate.ranker", settings.gate.ranker, "lets no tool through the gate"
+    elif settings.discovery.enabled and settings.discovery.search_tool:
+        yield "discovery.ranker", settings.discovery.ranker, "finds nothing"
+
+
+def _impossible_delivery(checked: Checked) -> Iterator[SettingProblem]:
+    """A delivery that the gate or the model cannot use."""
+    binding = checked.settings.binding
+    wanted, actual = binding.delivery, effective_delivery(binding, checked.features)
+    if wanted == actual or (wanted == "native" and is_native(actual)):
+        return
+    why = "the gate" if binding.policy == "gate" else "this model"
+    yield SettingProblem(
+        "binding.delivery",
+        wanted,
+        f"is not possible with {why}, so {actual} is used",
+        f"Set it to {actual}.",
+    )
+
+
+def _is_gated(settings: Settings) -> bool:
+    return settings.discovery.enabled and settings.binding.policy == "gate"
+
 
 CHECKS: tuple[Check, ...] = (unmatched_patterns, setting_conflicts)
 

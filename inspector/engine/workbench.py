@@ -28,7 +28,6 @@ from inspector.engine.ports import ChatModel
 from inspector.engine.running_session import RunningSession
 
 
-# Long because it carries out every command, each in a few lines.
 class Workbench(RunningSession):
     """A session that can be changed: see `Commands`.
 

@@ -23,8 +23,6 @@ from inspector.research.study import DEFAULT, EIGHT_BOUND, TASK_TOKENS, Bench, M
 from inspector.research.task import SHARES
 from inspector.research.testbed import TABLE_2
 
-# Long because the tables of one paper share their columns.
-
 PAPER = "Tool Attention"
 NOT_GIVEN = "–"
 SIZED = (

@@ -16,7 +16,6 @@ from inspector.research.similarity import Ranked
 from inspector.research.task import Task, Turn
 from inspector.research.testbed import Testbed
 
-# Long because the methods of one table are told side by side.
 STATIC_TOOLS = 30
 RETRIEVED = 10
 ANY = -1.0

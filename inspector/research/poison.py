@@ -28,8 +28,6 @@ from inspector.engine.ports import Clock, TokenCounter
 from inspector.research.bound import Bound, gate_bound, search_bound
 from inspector.research.source import NamedCatalog, Poison, Source, Steps, indexed
 
-# Long because the attack, its measures and its table are one experiment.
-
 # Section 7.6: excluded descriptions of 50, on their accompanying queries.
 PUBLISHED, OF = 46, 50
 # What the paper projects from that: the success of attacks with every schema bound, and with the gate.

@@ -35,8 +35,6 @@ from inspector.research.similarity import KnownVectors, Ranked, cosines, ranked,
 from inspector.research.task import LONG, Task, mean_overlap, tasks, texts
 from inspector.research.testbed import Testbed, build_testbed
 
-# Long because methods, tasks and measures of one study.
-
 Count = Callable[[str], int]
 Progress = Callable[[str, int, int], None]
 THRESHOLD, TOP_K, SUMMARY_TOKENS = 0.28, 10, 60

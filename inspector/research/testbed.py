@@ -17,8 +17,6 @@ from inspector.domain.tool import Annotations, Tool, definition
 from inspector.research.vocabulary import library
 from inspector.research.vocabulary.word import Action, Domain, Entity, with_article
 
-# Long because the servers of one generated catalog.
-
 Count = Callable[[str], int]
 VARIATION = 0.3
 # How many later entities get their first tool before an entity gets its next one.

@@ -12,7 +12,7 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
 
 from inspector.adapters.mcp.allowance import MESSAGES, MESSAGES_A_SECOND, REQUEST
 from inspector.adapters.mcp.frame import UNREADABLE, RawMessage
-from inspector.adapters.mcp.http_body import read_stream
+from inspector.adapters.mcp.http import read_stream
 from inspector.adapters.mcp.line import CutLine, Lines
 from inspector.adapters.mcp.reader import (
     FLOOD,

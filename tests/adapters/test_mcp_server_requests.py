@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from inspector.adapters.mcp import server_request
-from inspector.adapters.mcp.call_questions import CallQuestions
 from inspector.adapters.mcp.connector import McpConnector
-from inspector.adapters.mcp.patience import Patience
+from inspector.adapters.mcp.server_request import CallQuestions, Patience
 from inspector.adapters.memory.fakes import FixedElicitor
 from inspector.domain.elicitation import (
     DECLINED,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from inspector.adapters.mcp.retry_after import retry_after
+from inspector.adapters.mcp.http import retry_after
 from tests.support.hostile import with_hostile_text
 
 YEAR = 365 * 24 * 60 * 60.0

@@ -21,8 +21,7 @@ from inspector.app.pages.lab.bench.content import (
     running,
     status,
 )
-from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen
-from inspector.app.pages.lab.bench.screen import BenchScreen
+from inspector.app.pages.lab.bench.screen import BenchRequestScreen, BenchScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.tool import Tool

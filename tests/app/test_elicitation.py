@@ -10,9 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from inspector.app.app import ToolsightApp
-from inspector.app.dialogs.elicitation.form import FormDialog
-from inspector.app.dialogs.elicitation.link import LinkDialog
-from inspector.app.dialogs.elicitation.text import form_body, link_body
+from inspector.app.dialogs.elicitation.elicitor import FormDialog, LinkDialog, form_body, link_body
 from inspector.domain.elicitation import (
     CANCELLED,
     DECLINED,

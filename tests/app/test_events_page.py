@@ -8,7 +8,7 @@ import pytest
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.event_row import feed_rows
-from inspector.app.pages.trace.events.content import GROUPS, continued, event_row, in_group
+from inspector.app.pages.trace.events.screen import GROUPS, continued, event_row, in_group
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.error import ModelError
 from inspector.domain.events import (

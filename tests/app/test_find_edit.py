@@ -17,8 +17,7 @@ from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.navigation import EditPage
 from inspector.app.pages.find.edit import pane as edit_pane
-from inspector.app.pages.find.edit.export import exported, patch, texts
-from inspector.app.pages.find.edit.pane import EditPane
+from inspector.app.pages.find.edit.pane import EditPane, exported, patch, texts
 from inspector.app.pages.find.edit.text_editor import LONGEST, FieldText
 from inspector.app.pages.find.screen import FindScreen
 from inspector.domain.evaluation import EvalCase

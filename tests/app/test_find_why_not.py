@@ -21,9 +21,8 @@ from inspector.domain.server import ServerPhase, SkippedTool
 from inspector.domain.session import ServerState, SessionState
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.discovery.explanation.addition import Addition, Place
+from inspector.engine.discovery.explanation.addition import Addition, Overtaken, Place
 from inspector.engine.discovery.explanation.ledger import ledger
-from inspector.engine.discovery.explanation.overtaking import Overtaken
 from inspector.engine.discovery.explanation.standing import Standing
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, Rival, WhyNot
 from inspector.engine.discovery.index import ToolIndex

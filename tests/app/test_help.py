@@ -4,8 +4,7 @@ import pytest
 
 from fixtures.hostile import HOSTILE
 from inspector.app.command import COMMANDS, shown_keys
-from inspector.app.dialogs.help import HelpScreen
-from inspector.app.dialogs.help_text import help_text
+from inspector.app.dialogs.help import HelpScreen, help_text
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from tests.support.app import app_rig, goes, until
 

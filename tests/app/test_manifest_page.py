@@ -4,7 +4,7 @@ import json
 
 from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.navigation import Destination, EditPage, ToolPage, WhyNotPage
-from inspector.app.pages.tools.manifest.content import label, pretty, token_rows, why_empty
+from inspector.app.pages.tools.manifest.screen import label, pretty, token_rows, why_empty
 from inspector.domain.budget import Tokenizer
 from inspector.domain.error import ConnectError
 from inspector.domain.message import ModelRequest

@@ -11,8 +11,7 @@ from inspector.app.navigation import SearchPage
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.tools.marketplace import content
 from inspector.app.pages.tools.marketplace.content import detail, rows
-from inspector.app.pages.tools.marketplace.dialog import ChangeDialog, VariablesDialog
-from inspector.app.pages.tools.marketplace.screen import MarketplaceScreen
+from inspector.app.pages.tools.marketplace.screen import ChangeDialog, MarketplaceScreen, VariablesDialog
 from inspector.domain.access import AccessPolicy, Grant, Scope, User
 from inspector.domain.error import ToolsightError
 from inspector.domain.marketplace import Suggestion, suggestion

@@ -12,7 +12,7 @@ from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
-from inspector.app.pages.trace.events.content import ALL, GROUPS, MAIN
+from inspector.app.pages.trace.events.screen import ALL, GROUPS, MAIN
 from inspector.domain.error import ConnectError
 from inspector.domain.events import Group
 from inspector.domain.tool import Tool

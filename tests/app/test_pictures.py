@@ -19,11 +19,9 @@ from inspector.app.base_screen import BaseScreen
 from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.dialogs.elicitation.form import FormDialog
-from inspector.app.dialogs.elicitation.link import LinkDialog
+from inspector.app.dialogs.elicitation.elicitor import FormDialog, LinkDialog
 from inspector.app.dialogs.help import HelpScreen
-from inspector.app.dialogs.settings.knob_dialog import KnobDialog
-from inspector.app.dialogs.settings.screen import SettingsDialog
+from inspector.app.dialogs.settings.screen import KnobDialog, SettingsDialog
 from inspector.app.navigation import (
     ComparePage,
     EditPage,
@@ -39,8 +37,7 @@ from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.cost.budget.screen import BudgetScreen
 from inspector.app.pages.cost.machine.screen import MachineScreen
 from inspector.app.pages.find.screen import FindScreen
-from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen
-from inspector.app.pages.lab.bench.screen import BenchScreen
+from inspector.app.pages.lab.bench.screen import BenchRequestScreen, BenchScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
@@ -50,8 +47,7 @@ from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.clients.screen import ClientsScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
-from inspector.app.pages.tools.marketplace.dialog import ChangeDialog
-from inspector.app.pages.tools.marketplace.screen import MarketplaceScreen
+from inspector.app.pages.tools.marketplace.screen import ChangeDialog, MarketplaceScreen
 from inspector.app.pages.tools.registry.screen import RegistryScreen
 from inspector.app.pages.trace.events.screen import EventsScreen
 from inspector.app.pages.trace.flow.screen import FlowScreen

@@ -10,10 +10,8 @@ from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 
 from inspector.app.dialogs.settings import content
-from inspector.app.dialogs.settings.knob_dialog import KnobDialog
-from inspector.app.dialogs.settings.screen import SettingsDialog
+from inspector.app.dialogs.settings.screen import MODEL, PROFILE, TOOLSET, KnobDialog, SettingsDialog
 from inspector.app.dialogs.settings.section import FRONT, Listed
-from inspector.app.dialogs.settings.session_row import MODEL, PROFILE, TOOLSET
 from inspector.domain.configuration import Configuration
 from inspector.domain.knob import differences, find_knob, knobs, with_values
 from inspector.domain.profile import PROFILES, profile_settings

@@ -8,7 +8,7 @@ from inspector.app.dialogs.settings.section import Listed
 from inspector.app.draw.header import Where, header
 from inspector.app.draw.problem import problem_line, problem_lines
 from inspector.app.pages.chat.session.conversation_panel import ItemBlock
-from inspector.app.pages.chat.session.welcome import welcome
+from inspector.app.pages.chat.session.screen import welcome
 from inspector.app.pages.tools.catalog.server_text import server_facts
 from inspector.domain.configuration import Configuration
 from inspector.domain.knob import find_knob, with_values

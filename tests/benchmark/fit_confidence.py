@@ -19,8 +19,7 @@ from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.fit import WORDS_ALONE, FitModel, FitSignals
-from inspector.engine.discovery.rankers.hybrid import HybridRanker
+from inspector.engine.discovery.rankers.hybrid import WORDS_ALONE, FitModel, FitSignals, HybridRanker
 from tests.benchmark.data import (
     CATALOGS,
     FITTED,

@@ -9,7 +9,7 @@ from inspector.domain.composition_settings import BreakerSettings
 from inspector.domain.failure import FailureKind
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.recorded_run import RecordedRun
-from inspector.engine.composition.subject import AGAINST_SERVER, AGAINST_TOOL
+from inspector.engine.composition.breaking import AGAINST_SERVER, AGAINST_TOOL
 from tests.benchmark.recorded_failure import Failure, failure_of_result
 
 # What a call costs that was not answered in time: the limit of the harnesses that say it.

@@ -8,7 +8,7 @@ from inspector.domain.composition_settings import FallbackSettings
 from inspector.domain.contradiction import contradiction
 from inspector.domain.recorded_run import RecordedCall
 from inspector.domain.tool import Tool
-from inspector.engine.composition.similarity import similar_tools
+from inspector.engine.composition.fallback import similar_tools
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.recorded.known import ToolNames
 from tests.benchmark import data

@@ -17,10 +17,9 @@ from inspector.app.draw.path import shown_path
 from inspector.app.draw.svg import HEIGHT, WIDTH
 from inspector.cli import consent
 from inspector.cli.audit import run as audit_run
-from inspector.cli.audit.growth import say_growth
+from inspector.cli.audit.command import say_growth, slide
 from inspector.cli.audit.json import audit_json, stored_totals
 from inspector.cli.audit.report import audit_markdown, say_audit
-from inspector.cli.audit.slide import slide
 from inspector.cli.options import Options
 from inspector.domain.budget import Tokenizer
 from inspector.domain.configuration import Configuration

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from inspector.cli.search.result_list import say_report
+from inspector.cli.search.search import say_report
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from inspector.domain.configuration import Configuration
-from inspector.domain.consent import Fact, describe, warnings_text
-from inspector.domain.decisive import chooses
+from inspector.domain.consent import Fact, chooses, describe, warnings_text
 from inspector.domain.server import Expansion, Program, ServerSpec
 
 NPX = Program("/usr/bin/npx", "/usr/lib/npx.js", "/usr/bin/node")

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.manifest import (
+    HEADER,
     Manifest,
+    ManifestEntry,
     entries,
     fitted_manifest,
     search_tools_definition,
 )
-from inspector.domain.manifest_form import HEADER, ManifestEntry
 from inspector.domain.settings import ManifestSettings
 from inspector.domain.tool import Tool
 

@@ -9,8 +9,7 @@ from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.query.parsed import MAX_STEPS
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.fit import NAMED
-from inspector.engine.discovery.rankers.hybrid import MAX_CLAUSES
+from inspector.engine.discovery.rankers.hybrid import MAX_CLAUSES, NAMED
 from inspector.engine.discovery.semantics import Semantics
 from tests.support.office import office
 from tests.support.retrieval import CountingEmbedder, rankers_of, semantic_index

@@ -22,8 +22,7 @@ from inspector.domain.frame import Frame, FrameKind
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.engine.access.glimpse import since
-from inspector.engine.client_record import MOST_RECORDED
-from inspector.engine.client_side import WITHDRAWN
+from inspector.engine.client_side import MOST_RECORDED, WITHDRAWN
 from tests.domain.test_frame import frame
 from tests.engine.test_access_session import as_user, ids, policy
 from tests.support.marketplace import market, servers_and_money

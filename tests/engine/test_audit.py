@@ -19,12 +19,19 @@ from inspector.domain.settings import DiscoverySettings, Settings
 from inspector.domain.tool import Tool, definition
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.store_ports import Snapshot
-from inspector.engine.tokens.audit.audit import audit
+from inspector.engine.tokens.audit.audit import (
+    DEFER,
+    KEEP,
+    SHORTEN,
+    TWINS,
+    UNUSED,
+    audit,
+    without_descriptions,
+)
 from inspector.engine.tokens.audit.cost import Pricing, deferring, tool_tokens
 from inspector.engine.tokens.audit.growth import Change, changes, totals
 from inspector.engine.tokens.audit.reading import NOT_APPROVED, Reading, ask_servers, stored, unreadable
 from inspector.engine.tokens.audit.result import ConfigurationAudit, Subject, Usage
-from inspector.engine.tokens.audit.suggestion import DEFER, KEEP, SHORTEN, TWINS, UNUSED, without_descriptions
 from inspector.engine.tokens.cost.catalog_plan import catalog_planner
 from inspector.engine.tokens.cost.delivery_cost import Delivery
 from inspector.engine.tokens.cost.plan import Assumptions

@@ -21,8 +21,7 @@ from inspector.domain.message import (
 )
 from inspector.domain.tool import Tool, definition
 from inspector.domain.wire import wire_message, wire_system
-from inspector.engine.tokens.count.attribution import attribute
-from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
+from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow, attribute
 from inspector.engine.tokens.count.segment import request_pieces
 from tests.support.counting import character_meter
 

@@ -17,8 +17,7 @@ from inspector.domain.elicitation import (
 from inspector.domain.error import ClientRefusal
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import ClientCapabilities
-from inspector.engine.client_record import MOST_RECORDED
-from inspector.engine.client_side import MAX_WAITING, NO_CONSENT, SessionClient
+from inspector.engine.client_side import MAX_WAITING, MOST_RECORDED, NO_CONSENT, SessionClient
 from inspector.engine.ports import Nobody
 from inspector.engine.sink import clean
 from tests.support.workbench import connected

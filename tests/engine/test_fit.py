@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.fit import NAMED, WORDS_ALONE, FitModel, FitSignals, is_named
+from inspector.engine.discovery.rankers.hybrid import NAMED, WORDS_ALONE, FitModel, FitSignals, is_named
 from inspector.engine.discovery.rankers.ranker import LOOKED_AT, Ranking
 from inspector.engine.discovery.term import terms
 from tests.support.retrieval import rankers_of

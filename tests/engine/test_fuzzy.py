@@ -7,8 +7,7 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.fuzzy import FuzzyRanker
-from inspector.engine.discovery.rankers.sequence_match import ratio
+from inspector.engine.discovery.rankers.fuzzy import FuzzyRanker, ratio
 from tests.support.retrieval import rankers_of
 
 OPEN_URL = Tool(

@@ -13,8 +13,7 @@ from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.embedding import BATCH
 from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.measure.generate import MAX_QUERY, generate
-from inspector.engine.measure.impossible import REQUESTS
+from inspector.engine.measure.generate import MAX_QUERY, REQUESTS, generate
 from inspector.engine.measure.logged import logged_cases
 from inspector.engine.measure.prepare import Prepared, prepare
 from inspector.engine.measure.ranker_bench import DataSet, RankerBench

@@ -12,7 +12,7 @@ from inspector.domain.events import Event, LoopDetected, RedundantSearch, Search
 from inspector.domain.jsonvalue import JsonObject, canonical
 from inspector.domain.number import percent
 from inspector.domain.settings import BudgetSettings, ChatSettings, Settings
-from inspector.engine.loop.guards.normalise import normalised
+from inspector.engine.loop.guards.iteration import normalised
 from tests.engine.test_chat import Bench
 from tests.support.examples import examples
 from tests.support.told_model import says, searches

@@ -15,8 +15,7 @@ from inspector.domain.message import (
     UserMessage,
 )
 from inspector.domain.wire import wire_message
-from inspector.engine.tokens.window.reduction import Reduced, compressed, cut_down, truncated
-from inspector.engine.tokens.window.shortening import shortened
+from inspector.engine.tokens.window.reduction import Reduced, compressed, cut_down, shortened, truncated
 from tests.support.examples import examples
 
 KEPT = 20

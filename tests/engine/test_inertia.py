@@ -14,7 +14,7 @@ from inspector.domain.failure import FailureKind
 from inspector.domain.inertia import OWN_PERSONA, TaskCalls
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms
 from inspector.domain.tool import Annotations, Tool
-from inspector.engine.composition.preload_cost import Moment, ahead_cost, pays, search_cost
+from inspector.engine.composition.inertia import Moment, ahead_cost, pays, search_cost
 from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import Rig, connected
 

@@ -7,8 +7,7 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.settings import GuardSettings, Settings
 from inspector.engine.live import LiveSettings
-from inspector.engine.loop.guards.iteration import IterationGuard, Outcome, Verdict
-from inspector.engine.loop.guards.window import KEPT_CALLS
+from inspector.engine.loop.guards.iteration import KEPT_CALLS, IterationGuard, Outcome, Verdict
 
 WINDOW = 100.0
 SETTINGS = GuardSettings(max_repeats=2, window_seconds=WINDOW, window_calls=6, window_repeats=3)

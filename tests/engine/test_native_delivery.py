@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.litellm.marked import marked_messages, marked_tools
+from inspector.adapters.litellm.model import marked_messages, marked_tools
 from inspector.domain.message import ModelRequest, ToolMessage
 from inspector.domain.model_feature import PLAIN, Deferral, ModelFeatures
 from inspector.domain.settings import BindingSettings, Settings

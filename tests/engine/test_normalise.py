@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from inspector.domain.jsonvalue import canonical
-from inspector.engine.loop.guards.normalise import normalised
+from inspector.engine.loop.guards.iteration import normalised
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),

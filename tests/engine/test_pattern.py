@@ -8,8 +8,7 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.ranking import Signal
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.pattern import MAX_TEXT, PatternRanker
-from inspector.engine.discovery.rankers.pattern_cost import safe_length
+from inspector.engine.discovery.rankers.pattern import MAX_TEXT, PatternRanker, safe_length
 from inspector.engine.discovery.rankers.ranker import Ranking
 
 TOOLS = (

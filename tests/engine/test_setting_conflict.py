@@ -12,7 +12,7 @@ from inspector.domain.profile import PROFILES, profile_settings
 from inspector.domain.server import ServerSpec
 from inspector.domain.setting_problem import Checked, Severity
 from inspector.domain.settings import Settings
-from inspector.engine.setting_conflict import setting_conflicts
+from inspector.engine.settings_check import setting_conflicts
 from tests.support.told_model import says
 from tests.support.workbench import connected
 

@@ -5,22 +5,25 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mcp import Client, MCPError, types
-from mcp_types import URL_ELICITATION_REQUIRED
+from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, URL_ELICITATION_REQUIRED
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
-from inspector.adapters.mcp.declaration import server_info, translated
-from inspector.adapters.mcp.failure import is_gone, protocol_error
-from inspector.adapters.mcp.host import Channel, Host
+from inspector.adapters.mcp.cut_frame import ASK_FOR_LESS, TOO_LARGE
+from inspector.adapters.mcp.frame import UNREADABLE
+from inspector.adapters.mcp.host import Channel, Host, cause_text
 from inspector.adapters.mcp.http import HttpChannel
 from inspector.adapters.mcp.log import StderrLog
 from inspector.adapters.mcp.page import SKIPPED
 from inspector.adapters.mcp.process import StdioChannel
-from inspector.adapters.mcp.reader import Reader
+from inspector.adapters.mcp.reader import SESSION_GONE, Reader, is_reply
 from inspector.adapters.mcp.recorder import Recorder
 from inspector.adapters.mcp.server_request import ServerRequests
 from inspector.adapters.mcp.tap import RAW
-from inspector.adapters.mcp.translate import tool_result
+from inspector.adapters.mcp.translate import MAX_INSTRUCTIONS, summary, tool_result
 from inspector.adapters.process.registration import Registry
 from inspector.domain.error import (
+    ArgumentsRejected,
     CallTimeout,
     ClientRefusal,
     ConnectError,
@@ -29,9 +32,96 @@ from inspector.domain.error import (
 )
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
-from inspector.domain.server import Era, ServerSpec, SkippedTool
-from inspector.domain.tool import Tool
+from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.domain.tool import Annotations, Tool
 from inspector.engine.ports import ToolListing, ignored
+
+# What a server says of itself and of its tools, as Toolsight's own types.
+
+_TAG_SPACES = ("fastmcp", "_fastmcp")
+_MOST_TAGS, _LONGEST_TAG = 32, 64
+
+
+def translated(server: str, tool: types.Tool) -> Tool:
+    """Convert the SDK's tool to Toolsight's."""
+    claims = tool.annotations or types.ToolAnnotations()
+    return Tool(
+        server=server,
+        name=tool.name,
+        description=tool.description or "",
+        input_schema=tool.input_schema,
+        annotations=Annotations(
+            read_only=claims.read_only_hint,
+            destructive=claims.destructive_hint,
+            idempotent=claims.idempotent_hint,
+            open_world=claims.open_world_hint,
+        ),
+        output_schema=tool.output_schema,
+        title=tool.title or claims.title or "",
+        tags=_tags(tool.meta),
+    )
+
+
+def _tags(meta: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The tags that FastMCP puts into a tool's `_meta`, in either of its namespaces, or that stand there."""
+    spaces = [meta or {}, *((meta or {}).get(name) for name in _TAG_SPACES)]
+    given = [space.get("tags") for space in spaces if isinstance(space, Mapping)]
+    tags = (tag for each in given if isinstance(each, list) for tag in each)
+    named = {tag.strip()[:_LONGEST_TAG] for tag in tags if isinstance(tag, str) and tag.strip()}
+    return tuple(sorted(named)[:_MOST_TAGS])
+
+
+def server_info(client: Client) -> ServerInfo:
+    """What the server says about itself."""
+    said = client.server_info
+    return ServerInfo(
+        name=said.name if said else "",
+        version=said.version if said else "",
+        protocol=client.protocol_version,
+        era=Era.MODERN if client.protocol_version in MODERN_PROTOCOL_VERSIONS else Era.LEGACY,
+        instructions=(client.instructions or "").strip()[:MAX_INSTRUCTIONS],
+        summary=summary(client.instructions, *((said.title, said.description) if said else ())),
+        capabilities=capabilities(client.server_capabilities),
+    )
+
+
+def capabilities(declared: types.ServerCapabilities | None) -> tuple[str, ...]:
+    """What the server says it can do, each with what it adds in parentheses: `tools (listChanged)`."""
+    known = declared.model_dump(by_alias=True, exclude_none=True, mode="json") if declared else {}
+    return tuple(_capability(name, details) for name, details in known.items())
+
+
+def _capability(name: str, details: object) -> str:
+    extras = [key for key, value in details.items() if value] if isinstance(details, dict) else []
+    return f"{name} ({', '.join(extras)})" if extras else name
+
+
+# What the SDK's errors of a request mean.
+
+SERVER_BUG = "This is a bug in the server."
+
+
+def is_gone(error: Exception) -> bool:
+    """Whether the SDK says that the connection has ended; a server may use the same code for anything."""
+    if not isinstance(error, MCPError) or is_reply(error):
+        return False
+    return error.code == CONNECTION_CLOSED or error.message == SESSION_GONE
+
+
+def protocol_error(error: Exception, what: str) -> ProtocolError:
+    """The error of a request that was answered, but with no result; `what` names the tool or method."""
+    if isinstance(error, ValidationError):
+        return ProtocolError(f"Invalid answer to {what}: {cause_text(error)}", hint=SERVER_BUG)
+    if not isinstance(error, MCPError):
+        return ProtocolError(f"{what}: {cause_text(error)}")
+    kind = ArgumentsRejected if error.code == INVALID_PARAMS else ProtocolError
+    hint = "The server rejected the request."
+    if error.message == UNREADABLE:
+        hint = SERVER_BUG
+    elif TOO_LARGE in error.message:
+        hint = ASK_FOR_LESS
+    return kind(f"{what}: {cause_text(error)}", hint=hint)
+
 
 MAX_PAGES = 5_000
 # How often a call may need more input (2026-07-28), and seconds between rounds in which it asks for nothing.

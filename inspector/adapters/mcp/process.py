@@ -29,8 +29,6 @@ from inspector.adapters.program import child_environment, file_to_start
 from inspector.domain.error import ConnectError, ServerExited
 from inspector.domain.server import ServerSpec
 
-# Long because a process, its streams and its end are one life.
-
 # The shutdown order follows the specification; waits are in seconds.
 STDIN_CLOSED_GRACE = 2.0
 TERMINATED_GRACE = 2.0

@@ -1,8 +1,8 @@
 """What a server asks of its client, between the SDK in the servers' thread and Toolsight's own side."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,11 +10,10 @@ from mcp import types
 from mcp.client.session import ClientRequestContext
 from pydantic import FileUrl, TypeAdapter, ValidationError
 
-from inspector.adapters.mcp.call_questions import CallQuestions
 from inspector.adapters.mcp.page import flaw_text
-from inspector.adapters.mcp.patience import Patience
 from inspector.domain.client_capabilities import protocol_form
 from inspector.domain.elicitation import (
+    QUESTIONS_A_CALL,
     Action,
     ElicitationAnswer,
     ElicitationRequest,
@@ -25,6 +24,79 @@ from inspector.domain.error import ClientRefusal
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.settings import ClientCapabilities
 from inspector.engine.ports import ClientSide
+
+# The time that a call may take, without the time in which a person is asked.
+
+
+class Patience:
+    """The time limits of a server's running calls; while its server asks a person, none goes on."""
+
+    def __init__(self) -> None:
+        self._limits: dict[asyncio.Timeout, float] = {}
+        self._questions = 0
+
+    @asynccontextmanager
+    async def limit(self, seconds: float) -> AsyncGenerator[asyncio.Timeout, None]:
+        """Like `asyncio.timeout`, in the event loop of the server."""
+        async with asyncio.timeout(None if self._questions else seconds) as limit:
+            self._limits[limit] = seconds
+            try:
+                yield limit
+            finally:
+                del self._limits[limit]
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """A person is asked; the limits go on where they were after the last answer."""
+        now = asyncio.get_running_loop().time
+        if not self._questions:
+            for limit in self._running:
+                self._limits[limit] = max((limit.when() or now()) - now(), 0)
+                limit.reschedule(None)
+        self._questions += 1
+        try:
+            yield
+        finally:
+            self._questions -= 1
+            if not self._questions:
+                for limit in self._running:
+                    limit.reschedule(now() + self._limits[limit])
+
+    @property
+    def _running(self) -> list[asyncio.Timeout]:
+        """The limits that can be moved: one that has expired stays until its call has noticed."""
+        return [limit for limit in self._limits if not limit.expired()]
+
+
+# How often a server asks a person while it works on tool calls.
+
+
+class CallQuestions:
+    """Counts the questions of the running calls together: older servers do not say whose they are."""
+
+    def __init__(self) -> None:
+        self._running = 0
+        self._left = 0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """A call runs. What it does not use is for the others, until none runs."""
+        self._running += 1
+        self._left += QUESTIONS_A_CALL
+        try:
+            yield
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._left = 0
+
+    def is_excess(self) -> bool:
+        """Count a question; whether it is one too many. Between calls none is: nothing waits for it."""
+        if not self._running:
+            return False
+        self._left -= 1
+        return self._left < 0
+
 
 T = TypeVar("T")
 # The specification's code for a person's no to sampling.

@@ -5,10 +5,51 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from inspector.app.dialogs.help_text import help_text
+from inspector.app.command import COMMANDS, shown_keys
+
+# The text of the help screen.
+
+_IN_LISTS = (
+    ("j k g G", "down, up, first, last; arrows, home and end work too"),
+    ("/", "filter"),
+    ("enter", "open"),
+    ("w", "why a search does or does not find the tool"),
+    ("e", "edit the tool and see the effect"),
+    ("l", "load or unload the tool for the model"),
+    ("y", "copy the row"),
+    ("x", "export"),
+    ("r", "run again: measure, race, reconnect"),
+    ("esc q", "go back one level; from an input, to its list"),
+)
+_KEY_WIDTH = 10
+
+
+def help_text(lines: tuple[str, ...]) -> Content:
+    """Return the page's own lines, then the commands, then the keys of every list."""
+    page = [Content(line) for line in lines] or [Content("No help for this page.")]
+    commands = [
+        _row(shown_keys(command) or "ctrl+p", f"{command.title}: {command.help}") for command in COMMANDS
+    ]
+    lists = [_row(key, what) for key, what in _IN_LISTS]
+    blocks = [
+        *page,
+        Content(""),
+        Content.styled("Everywhere", "bold"),
+        *commands,
+        _row("ctrl+p", "find any page, command, tool, server, session or setting by name"),
+        Content(""),
+        Content.styled("In every list", "bold"),
+        *lists,
+    ]
+    return Content("\n").join(blocks)
+
+
+def _row(keys: str, what: str) -> Content:
+    return Content.assemble((f"{keys:<{_KEY_WIDTH}}", "bold $accent"), what)
 
 
 class HelpScreen(ModalScreen[None]):

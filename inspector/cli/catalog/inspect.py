@@ -1,13 +1,13 @@
 """Headless twins of the servers, tools and manifest screens."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 import click
 
-from inspector.cli.catalog.change import say_changes
-from inspector.cli.catalog.wire import flaws, flaws_as_json, named, say_wire
 from inspector.cli.client.option import as_client, options_as
 from inspector.cli.client.view import say_catalog_as
 from inspector.cli.launch import run_headless
@@ -17,12 +17,152 @@ from inspector.cli.render import say, say_json, say_table
 from inspector.domain.approval import why_ask
 from inspector.domain.budget import Budget
 from inspector.domain.client import Client
+from inspector.domain.closest import closest
 from inspector.domain.contradiction import contradiction
-from inspector.domain.number import count, percent, tokens
+from inspector.domain.definition import definition_changes
+from inspector.domain.error import ConfigError
+from inspector.domain.events import DefinitionChanged, ServerReady
+from inspector.domain.frame import Flaw, Frame
+from inspector.domain.moment import shown_moment
+from inspector.domain.number import count, milliseconds, percent, tokens
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState
 from inspector.domain.tool import Tool, definition
 from inspector.engine.workbench import Workbench
+
+# What changed since each server was connected last, in words and as JSON.
+
+_LINES = 12
+
+
+def say_changes(bench: Workbench, *, as_json: bool) -> None:
+    """Print what every server lists that it did not list last time, from the session's record."""
+    records = [record.event for record in bench.records((ServerReady.kind, DefinitionChanged.kind))]
+    ready = [event for event in records if isinstance(event, ServerReady)]
+    changes = [event for event in records if isinstance(event, DefinitionChanged)]
+    if as_json:
+        say_json([_data(bench, server, _of(server, changes)) for server in ready])
+        return
+    news = [server for server in ready if server.added or server.removed or _of(server, changes)]
+    if not news:
+        say(f"No changes in {count(len(ready), 'server')}.")
+    for server in news:
+        since = f" since {shown_moment(server.since)} UTC" if server.since else ""
+        say(f"{server.server}{since}")
+        for sign, names in (("+", server.added), ("-", server.removed)):
+            for name in names:
+                say(f"  {sign} {name}")
+        for change in _of(server, changes):
+            _say_change(bench, change)
+
+
+def _of(server: ServerReady, changes: list[DefinitionChanged]) -> list[DefinitionChanged]:
+    return [change for change in changes if change.tool.partition(":")[0] == server.server]
+
+
+def _say_change(bench: Workbench, change: DefinitionChanged) -> None:
+    say(f"  ~ {change.tool}: {'wording only' if change.verdict == 'words' else change.verdict}")
+    for reason in change.reasons:
+        say(f"      {reason}")
+    for gone, new in _lines(bench, change)[:_LINES]:
+        say(f"      - {gone}" if gone else "      -")
+        say(f"      + {new}" if new else "      +")
+    if change.others:
+        say(f"  and {count(change.others, 'more tool')} changed")
+
+
+def _lines(bench: Workbench, change: DefinitionChanged) -> list[tuple[str, str]]:
+    versions = bench.state.definitions
+    before, after = versions.get(change.before), versions.get(change.after)
+    if before is None or after is None:
+        return []
+    return [
+        (f"{part.part} {gone}" if gone else "", f"{part.part} {new}" if new else "")
+        for part in definition_changes(before, after)
+        for gone, new in part.lines
+    ]
+
+
+def _data(bench: Workbench, server: ServerReady, changes: list[DefinitionChanged]) -> dict[str, Any]:
+    return {
+        "server": server.server,
+        "since": server.since or None,
+        "added": server.added,
+        "removed": server.removed,
+        "changed": [
+            {
+                "tool": change.tool,
+                "verdict": change.verdict,
+                "reasons": change.reasons,
+                "breaking": change.breaking_reasons,
+                "before": change.before,
+                "after": change.after,
+                "lines": _lines(bench, change),
+            }
+            for change in changes
+        ],
+        "others": sum(change.others for change in changes),
+    }
+
+
+# Prints what was exchanged with servers, frame by frame.
+
+_HEADERS = ("time, UTC", "", "message", "id", "bytes", "took")
+
+
+def named(bench: Workbench, name: str) -> tuple[str, ...]:
+    """The server of that name, or every server for "". Raises ConfigError."""
+    known = tuple(bench.state.servers)
+    if not name:
+        return known
+    if name not in known:
+        near = ", ".join(closest(name, list(known)) or known)
+        raise ConfigError(f"there is no server '{name}'", hint=f"Servers: {near}.")
+    return (name,)
+
+
+def flaws(bench: Workbench, server: str) -> tuple[Flaw, ...]:
+    """What was repaired or dropped of a server's messages."""
+    log = bench.wire(server)
+    return log.flaws() if log is not None else ()
+
+
+def flaws_as_json(bench: Workbench, server: str) -> list[dict[str, Any]]:
+    """The same, for JSON."""
+    return [asdict(flaw) for flaw in flaws(bench, server)]
+
+
+def say_wire(bench: Workbench, servers: Sequence[str], *, as_json: bool) -> None:
+    """Print the frames of these servers, oldest first, as far as they are kept."""
+    logs = [(server, *_frames(bench, server)) for server in servers]
+    if as_json:
+        say_json([{**_as_json(*log), "flaws": flaws_as_json(bench, log[0])} for log in logs])
+        return
+    for server, frames, dropped in logs:
+        say(f"{server}: {count(len(frames), 'message')}{f', {dropped:,} dropped before' if dropped else ''}")
+        if frames:
+            say_table(_HEADERS, map(_row, frames), right=frozenset({4, 5}), whole=frozenset({0, 1}))
+        say()
+
+
+def _frames(bench: Workbench, server: str) -> tuple[tuple[Frame, ...], int]:
+    log = bench.wire(server)
+    if log is None:
+        return (), 0
+    frames = log.frames()
+    return frames, log.total - len(frames)
+
+
+def _row(frame: Frame) -> tuple[str, ...]:
+    at = f"{datetime.fromtimestamp(frame.at, UTC):%H:%M:%S.%f}"[:-3]
+    took = "" if frame.milliseconds is None else milliseconds(frame.milliseconds)
+    return at, frame.arrow, frame.what, frame.id, f"{frame.size:,}", took
+
+
+def _as_json(server: str, frames: Sequence[Frame], dropped: int) -> dict[str, Any]:
+    listed = [{**asdict(frame), "what": frame.what, "cut": frame.is_cut} for frame in frames]
+    return {"server": server, "dropped": dropped, "frames": listed}
+
 
 _STDERR_LINES = 5
 # What no server is called: every server.

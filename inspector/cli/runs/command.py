@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -9,19 +10,44 @@ import click
 
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.files.recording import Recordings, read_definitions, read_runs
-from inspector.cli.options import as_json as json_option, database, set_values
+from inspector.cli.composition import make_embedder, make_prices, make_static_embedder, open_vectors
+from inspector.cli.models import counter_for, model_for
+from inspector.cli.options import Options, as_json as json_option, database, set_values
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say
-from inspector.cli.runs.ports import recorded_ports
 from inspector.cli.runs.report import Told, tell
 from inspector.domain.error import ConfigError
 from inspector.domain.knob import find_knob, parse_value
 from inspector.domain.profile import DEFAULT_PROFILE, find_profile
 from inspector.domain.settings import BudgetSettings
+from inspector.engine.ports import Ports
 from inspector.engine.recorded.batch import play_batch, setups
 from inspector.engine.recorded.known import KnownRuns, known_runs
 from inspector.engine.scenario.profile_comparison import STATIC
+
+# The adapters on which recorded runs are played.
+
+
+def recorded_ports(database: Path | None) -> Ports:
+    """The adapters for playing recorded runs; only vectors are stored, because they take long to compute."""
+    from inspector.adapters.memory.fakes import FixedApprover, MemoryServerMemory, MemoryStore
+    from inspector.adapters.memory.servers import MemoryConnector
+
+    counters = cache(counter_for)
+    return Ports(
+        connector=MemoryConnector({}),
+        store=MemoryStore(),
+        memory=MemoryServerMemory(),
+        clock=SystemClock(),
+        approver=FixedApprover(),
+        model_for=model_for,
+        counter_for=counters,
+        embedder_for=make_embedder,
+        static=make_static_embedder(),
+        vectors=open_vectors(Options(database=database)),
+        prices=make_prices(),
+    )
 
 
 def _profiles(_context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> list[str]:

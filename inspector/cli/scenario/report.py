@@ -16,8 +16,6 @@ from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.scenario.totals import Totals
 from widgets import visible
 
-# Long because a result is told as text, as a table and as JSON.
-
 NOTHING = "–"
 _GAP = "  "
 _INDENT = "    "

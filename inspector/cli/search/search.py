@@ -1,30 +1,210 @@
 """Searches from the command line: a search, why a tool is not found, the rankers side by side."""
 
+import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from typing import Any
 
 import click
 
 from inspector.cli.client.comparison import compare_clients
-from inspector.cli.client.option import as_clients, options_as, require_searches, search_as, search_json
+from inspector.cli.client.option import (
+    as_clients,
+    options_as,
+    require_offered,
+    require_searches,
+    search_as,
+    search_json,
+)
 from inspector.cli.launch import run_headless
 from inspector.cli.marketplace.report import further_json, say_further
 from inspector.cli.options import as_json, shared
 from inspector.cli.outcome import Exit
 from inspector.cli.render import say, say_json, say_table
-from inspector.cli.search.draft import Draft, say_draft
-from inspector.cli.search.overlaps import say_overlaps
-from inspector.cli.search.result_list import say_report
 from inspector.cli.search.why import say_why
+from inspector.domain.answer_text import answer_text
 from inspector.domain.client import Client
+from inspector.domain.number import count, milliseconds
+from inspector.domain.rank_gap import Gap, with_gaps
 from inspector.domain.ranked_text import metadata
-from inspector.domain.ranking import SearchRequest
+from inspector.domain.ranking import Hit, SearchReport, SearchRequest, Signal
+from inspector.domain.tool import Tool
+from inspector.engine.agents.client.seen import as_sent
+from inspector.engine.discovery.explanation.confusable import confusables
 from inspector.engine.discovery.explanation.ranker_comparison import RankerComparison, compare_rankers
 from inspector.engine.discovery.explanation.steps import by_step
+from inspector.engine.discovery.explanation.tool_edit import QueryEffect, edit_effect
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from inspector.engine.workbench import Workbench
+
+# The list of what a search found, for people.
+
+# What past requests and past use added to a tool's score, as text.
+
+
+def say_past(hit: Hit) -> None:
+    """The past request that counted for a tool, and its past use."""
+    for part in hit.score.parts:
+        if part.signal is Signal.HISTORY:
+            asked = count(round(part.inputs["past requests"]), "past request")
+            say(f"{hit.tool_id}   {part.term}   cosine {part.inputs['cosine']:.2f}   {asked}")
+        elif part.signal is Signal.AFFINITY:
+            say(f"{hit.tool_id}   {part.term}   prior {part.inputs['prior']:.2f}")
+
+
+# What a search reports beside its hits.
+
+
+def say_besides(report: SearchReport) -> None:
+    """Print what the ranker had to do without, and what the registry has that nobody can call."""
+    if report.note:
+        say(report.note)
+    if report.unconnected:
+        say("\nIn the registry but not callable, because their servers are not connected:")
+        rows = [(one.tool_id, f"{one.similarity:.2f}", one.origin) for one in report.unconnected]
+        say_table(("tool", "cosine", "origin"), rows, right=frozenset({1}), whole=frozenset({0}))
+
+
+_MISSES_SHOWN = 10
+
+
+def say_report(report: SearchReport) -> None:
+    """Print the answer, the tools by rank, and how they were ranked."""
+    if report.error:
+        say(report.error)
+    else:
+        say(answer_text(report))
+    shown = _shown(report)
+    say_table(("#", "tool", "score", "outcome", "parts"), _rows(report, shown), right=frozenset({0, 2}))
+    terms = ", ".join(report.terms) or "none"
+    say(
+        f"{report.ranker}   terms: {terms}   {len(report.results)} of {count(report.scored, 'tool')}"
+        f"   limit {report.limit}   {milliseconds(report.latency_ms)}"
+    )
+    for hit in shown:
+        say_past(hit)
+    say_besides(report)
+
+
+def _shown(report: SearchReport) -> tuple[Hit, ...]:
+    """The results, and the first of what scored and missed."""
+    missed = (hit for hit in report.hits if not hit.outcome.is_result and hit.score.value > 0)
+    ranks = {hit.rank for hit in (*report.results, *islice(missed, _MISSES_SHOWN))}
+    return tuple(hit for hit in report.hits if hit.rank in ranks)
+
+
+def _rows(report: SearchReport, shown: Sequence[Hit]) -> list[tuple[str, ...]]:
+    """The tools by rank, and between them where those are that are left out."""
+    last = max((hit.rank for hit in shown), default=0)
+    hits = [hit for hit in report.hits if hit.rank <= last]
+    return [
+        ("", f"… {one.ranks}", "", one.reason, "") if isinstance(one, Gap) else _hit_row(one)
+        for one in with_gaps(hits, shown.__contains__)
+    ]
+
+
+def _hit_row(hit: Hit) -> tuple[str, ...]:
+    sums = {
+        signal: math.fsum(part.value for part in hit.score.parts if part.signal is signal)
+        for signal in dict.fromkeys(part.signal for part in hit.score.parts)
+    }
+    parts = " ".join(f"{signal} {value:.2f}" for signal, value in sums.items())
+    return (str(hit.rank), hit.tool_id, f"{hit.score.value:.3f}", hit.outcome, parts)
+
+
+# What an edit of a tool's texts would change; nothing is sent to its server.
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Another name ("" for its own) and another description (None for its own) of a tool."""
+
+    name: str = ""
+    description: str | None = None
+
+
+def say_draft(
+    bench: Workbench,
+    tool_id: str,
+    query: str,
+    draft: Draft,
+    client: Client | None = None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print how a tool would rank for a query, and for the labelled requests, with the draft's texts.
+
+    Raises ConfigError for an unknown tool, and if the client refuses the draft.
+    """
+    tool = bench.catalog.require(tool_id)
+    text = tool.description if draft.description is None else draft.description
+    edited = replace(tool, name=draft.name or tool.name, description=text)
+    ranked = edited
+    if client is not None:
+        require_offered(client, edited)
+        (ranked,) = as_sent(client, [edited])
+    evalset = bench.retrieval.evalset()
+    effect = edit_effect(
+        bench.retrieval.rankers,
+        ranked,
+        tool.id,
+        query=query,
+        evalset_cases=evalset.cases,
+        ranker_name=bench.retrieval.ranker_name,
+    )
+    if as_json:
+        tokens = {"before": _tokens(bench, tool), "after": _tokens(bench, edited)}
+        searched = {"as": search_json(client)} if client is not None else {}
+        say_json({**asdict(effect), "tokens": tokens, **searched})
+        return
+    _say_effect(bench, tool, edited, effect)
+    labelled = f"{count(len(evalset.cases), 'labelled request')} ({evalset.name})"
+    say(f"{labelled}, ranked by {effect.ranker}; draft only.")
+
+
+def _tokens(bench: Workbench, tool: Tool) -> int:
+    return bench.accounting.meter.tool(tool)
+
+
+def _say_effect(bench: Workbench, tool: Tool, edited: Tool, effect: QueryEffect) -> None:
+    before, after, cases = effect.before, effect.after, effect.cases
+    say_table(
+        ("", "before", "after"),
+        [
+            ("rank", str(before.rank), str(after.rank)),
+            ("score", f"{before.value:.3f}", f"{after.value:.3f}"),
+            ("tokens", str(_tokens(bench, tool)), str(_tokens(bench, edited))),
+            ("overlaps", str(effect.collisions_before), str(effect.collisions_after)),
+            ("nDCG@10", _mean(cases.ndcg_before), _mean(cases.ndcg_after)),
+            ("hit@1", _mean(cases.hit_before), _mean(cases.hit_after)),
+        ],
+        right=frozenset({1, 2}),
+    )
+    for change in (*cases.better, *cases.worse):
+        say(f"{change.before or 'missed'} -> {change.after or 'missed'}   {change.query}")
+
+
+def _mean(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+# The pairs of tools that compete for the same requests.
+
+
+def say_overlaps(bench: Workbench, *, as_json: bool) -> None:
+    """Print the pairs of tools that compete for the same requests."""
+    pairs = confusables(bench.retrieval.index)
+    if as_json:
+        say_json([asdict(pair) for pair in pairs])
+        return
+    rows = [
+        (pair.first, pair.second, f"{pair.closeness:.2f}", str(pair.reason), ", ".join(pair.shared))
+        for pair in pairs
+    ]
+    say_table(("tool", "and", "similarity", "reason", "shared terms"), rows, right=frozenset({2}))
+
 
 _NOTHING = "nothing"
 _FIRST = 5

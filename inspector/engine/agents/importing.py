@@ -2,15 +2,33 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from inspector.domain.events import Event, Record
 from inspector.domain.transcript import Begun, Entry, Tally
 from inspector.engine.agents.agent_session import AgentSession
 from inspector.engine.agents.imported_stream import ImportedStream
 from inspector.engine.agents.session_name import UNKNOWN_AGENT, entry_key, session_id
-from inspector.engine.agents.transcript import Transcript
 from inspector.engine.ports import TokenCounter
 from inspector.engine.store_ports import EventStore
+
+# What imports need of a transcript; the readers of files implement it.
+
+
+class Transcript(Protocol):
+    """What a real agent wrote while it worked, in a file of its own that nothing changes."""
+
+    @property
+    def tally(self) -> Tally:
+        """How much was read so far, and what of it was not understood."""
+        ...
+
+    def entries(self, progress: Callable[[int, int], None], stopped: Callable[[], bool]) -> Iterator[Entry]:
+        """What the transcript says, in its order, without holding all of it.
+
+        `progress` gets the bytes read so far and all there are. Ends early once `stopped`. Raises
+        ConfigError if the file cannot be read.
+        """
 
 
 @dataclass(frozen=True, slots=True)

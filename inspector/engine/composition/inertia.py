@@ -6,20 +6,58 @@ What was predicted and what was bound is an event; whether it came true is folde
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from inspector.domain.composition_settings import InertiaSettings
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import CallStarted, Failed, Guess, NextPredicted, Record, UserSaid
 from inspector.domain.inertia import Aging, InertiaGraph, Successor, TaskCalls, persona_of, server_of
 from inspector.domain.number import percent
+from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.session import Binding, SessionState
 from inspector.engine.composition.flow import is_likely
-from inspector.engine.composition.preload_cost import Moment, pays
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.ports import Clock
 from inspector.engine.session import Session
 from inspector.engine.tokens.count.accounting import Accounting
+
+# What it costs to bind a tool ahead, and to search for it: in input tokens at full price.
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A conversation before its next model call, in tokens.
+
+    `tools` are those of the `tools` array, `rest` what comes after it, `definition` those of the tool in
+    question, and `search` those of a search with its result. `calls` is how many model calls are still to
+    come, as far as past tasks tell.
+    """
+
+    tools: int
+    rest: int
+    definition: int
+    search: float = 0.0
+    calls: float = 1.0
+
+
+def ahead_cost(moment: Moment, terms: CacheTerms) -> float:
+    """To bind a tool ahead: the conversation is written again, and every call has one more tool."""
+    again = (terms.write - terms.read) * moment.rest
+    later = max(moment.calls - 1, 0) * terms.read * moment.definition
+    return again + terms.write * moment.definition + later
+
+
+def search_cost(moment: Moment, terms: CacheTerms) -> float:
+    """To search for the tool and bind it then: one model call more, and all of the above."""
+    asking = terms.read * (moment.tools + moment.rest)
+    return asking + terms.write * moment.search + ahead_cost(moment, terms)
+
+
+def pays(probability: float, moment: Moment, terms: CacheTerms) -> bool:
+    """Whether the search that may be spared, as likely as it is, costs more than what is sent again."""
+    return probability * search_cost(moment, terms) > ahead_cost(moment, terms)
+
 
 Seeds = Mapping[str, InertiaGraph]
 """Graphs by persona, as a person wrote them down."""

@@ -4,24 +4,32 @@ What is said, searched for, given and returned is left out unless it is asked fo
 connection of a server is a trace, and so is each call by hand.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from inspector.domain.events import (
+    BreakerChanged,
     CallFinished,
+    CallRejected,
     CallRetried,
     CallStarted,
     Event,
     Failed,
+    GateApplied,
+    LoopDetected,
     ModelRequested,
     ModelResponded,
     ModelSwitched,
     Record,
+    RedundantSearch,
     SearchPerformed,
     ServerConnecting,
     ServerFailed,
     ServerReady,
     SessionStarted,
+    ToolEvicted,
+    ToolLoaded,
+    ToolSubstituted,
     TurnEnded,
     UserSaid,
 )
@@ -29,9 +37,114 @@ from inspector.domain.jsonvalue import compact
 from inspector.domain.message import Usage
 from inspector.engine.telemetry import attribute
 from inspector.engine.telemetry.discovery import OWN
-from inspector.engine.telemetry.mark import told_within
-from inspector.engine.telemetry.request_span import ConnectionSpans, attempt
-from inspector.engine.telemetry.span import OpenSpan, Span, SpanKind, known, moment, trace_id
+from inspector.engine.telemetry.span import OpenSpan, Span, SpanKind, Value, known, moment, trace_id
+
+# Spans of single requests to servers: a connection's beginning, and each attempt at a call.
+
+_OF_THE_CALL = ("gen_ai.conversation.id", "gen_ai.tool.name", "mcp.method.name", "mcp.server.name")
+
+
+def attempt(record: Record, call: OpenSpan, took: float, error: str) -> Span:
+    """One request of a call that was made several times; it ended with this record, after `took` ms."""
+    # A record may name a tool without its server, or by nothing at all.
+    name = f"tools/call {call.attributes.get('gen_ai.tool.name', '')}".rstrip()
+    made = OpenSpan(name, SpanKind.CLIENT, record, call.trace, call.id)
+    made.attributes.update({key: call.attributes[key] for key in _OF_THE_CALL if key in call.attributes})
+    made.attributes.update(known({"error.type": error}))
+    return replace(made.ended(record, failed=bool(error)), start=moment(record, max(took, 0.0)))
+
+
+class ConnectionSpans:
+    """Follows connections as they open; each is a trace of its own."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, OpenSpan] = {}
+
+    def after(
+        self, record: Record, event: ServerConnecting | ServerReady | ServerFailed, agent: str
+    ) -> Iterator[Span]:
+        """The span that ends with this record, if one does."""
+        opened = self._open.pop(event.server, None)
+        if isinstance(event, ServerConnecting):
+            trace = trace_id(record.session, record.seq)
+            opened = OpenSpan("initialize", SpanKind.CLIENT, record, trace, "")
+            opened.attributes.update(
+                known(
+                    {
+                        "gen_ai.conversation.id": record.session,
+                        "gen_ai.agent.name": agent,
+                        "mcp.method.name": "initialize",
+                        "mcp.server.name": event.server,
+                    }
+                )
+            )
+            self._open[event.server] = opened
+        elif opened is not None:
+            yield _connected(record, event, opened)
+
+    def end(self) -> tuple[OpenSpan, ...]:
+        """The connections that are still opening."""
+        left, self._open = tuple(self._open.values()), {}
+        return left
+
+
+def _connected(record: Record, event: ServerReady | ServerFailed, opened: OpenSpan) -> Span:
+    if isinstance(event, ServerReady):
+        opened.attributes.update(
+            known({"mcp.protocol.version": event.info.protocol, "toolsight.server.tools": event.tools})
+        )
+        return opened.ended(record)
+    error = "login_required" if event.needs_login else attribute.UNKNOWN_ERROR
+    opened.attributes["error.type"] = error
+    return opened.ended(record, failed=True, message=event.reason)
+
+
+# What a span notes of an event that gets no span of its own.
+
+
+def told_within(event: Event) -> Mapping[str, Value | None] | None:
+    """What a turn's span notes of an event; None for events that have spans of their own, or are left out."""
+    match event:
+        case ToolLoaded():
+            return {"toolsight.tool": event.tool, "toolsight.tokens": event.tokens}
+        case ToolEvicted():
+            return {"toolsight.tool": event.tool, "toolsight.cause": event.cause}
+        case LoopDetected():
+            return {"toolsight.tool": event.tool, "toolsight.count": event.count}
+        case RedundantSearch():
+            return {"toolsight.overlap": event.overlap, "toolsight.in_a_row": event.in_a_row or None}
+        case CallRejected():
+            return {"toolsight.tool": event.name, "toolsight.reason": event.reason}
+        case GateApplied():
+            return {
+                "toolsight.gate.candidates": len(event.candidates),
+                "toolsight.gate.active": len(event.active),
+                "toolsight.gate.gated_out": len(event.gated_out),
+                "toolsight.gate.query_hash": event.query_hash,
+                "toolsight.gate.phase1_tokens": event.pool_tokens,
+                "toolsight.gate.phase2_tokens": event.tokens,
+                "toolsight.gate.milliseconds": event.milliseconds,
+            }
+        case BreakerChanged():
+            return {
+                "toolsight.breaker": event.name,
+                "toolsight.breaker.before": str(event.before),
+                "toolsight.breaker.after": str(event.after),
+                "toolsight.breaker.failure_rate": event.failure_rate,
+            }
+        case CallRetried():
+            return {
+                "toolsight.retry.attempt": event.attempt,
+                "toolsight.retry.wait": event.wait,
+                "toolsight.retry.failure": str(event.failure),
+            }
+        case ToolSubstituted():
+            return {
+                "toolsight.tool": event.tool,
+                "toolsight.substitute.instead_of": event.instead_of,
+                "toolsight.substitute.similarity": event.similarity,
+            }
+    return None
 
 
 class SpanMaker:

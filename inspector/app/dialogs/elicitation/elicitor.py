@@ -1,22 +1,231 @@
 """Asks on screen what servers want to know, one question after the other."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from inspector.app.dialogs.elicitation.form import FormDialog
-from inspector.app.dialogs.elicitation.link import COPY, DECLINE, OPEN, LinkDialog
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.geometry import Size
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Button, Static
+
+from inspector.app.draw.style import MUTED
 from inspector.domain.elicitation import (
     CANCELLED,
     DECLINED,
+    LONGEST_MESSAGE,
     Action,
     ElicitationAnswer,
     ElicitationRequest,
     FormRequest,
     LinkRequest,
+    address,
+    impersonation,
 )
+from inspector.domain.elicitation_form import FieldKind, FormField, form_fields, form_warnings
+from widgets import NOTHING, Choice, Field, Guarded, GuardedConfirm, Hanging, SchemaForm, plain, visible
+from widgets.typed_value import Kind
 
 if TYPE_CHECKING:
     from textual.app import App
+
+# What a person reads of a server's question. All of it but our own sentences is the server's text.
+
+_WARNING = "$text-warning"
+_NO_SECRETS = "Your answers go to the server unchanged. Never enter passwords, keys or tokens."
+_OPENS_NOTHING = (
+    "Nothing opens until you choose to. What you enter there goes to that host, not through Toolsight."
+)
+
+
+def title(request: ElicitationRequest) -> str:
+    """Which server asks for what."""
+    server = visible(request.server, limit=60, newlines=False)
+    wants = "asks you to fill in a form" if isinstance(request, FormRequest) else "asks you to open a link"
+    return f"The server {server} {wants}"
+
+
+def form_body(request: FormRequest, fields: Sequence[FormField]) -> Content:
+    """What the server says, and what to know before sending anything."""
+    warnings = [plain(f"! {one}", limit=400, newlines=False) for one in form_warnings(request, fields)]
+    lines = [_said(request.message), Content.styled(_NO_SECRETS, MUTED)]
+    lines += [warning.stylize(_WARNING) for warning in warnings]
+    return Content("\n").join(lines)
+
+
+def link_body(request: LinkRequest) -> Content:
+    """What the server says, and the whole address with its host marked."""
+    parts = address(request.url)
+    whole = Content.assemble(
+        plain(parts.before, newlines=False).stylize(MUTED),
+        plain(parts.host, newlines=False).stylize("bold reverse"),
+        plain(parts.after, newlines=False).stylize(MUTED),
+    )
+    host = (
+        Content.assemble("host  ", plain(parts.host, newlines=False).stylize("bold"))
+        if parts.host
+        else Content("")
+    )
+    found = (impersonation(f"the server {request.server}", request.message), *parts.warnings)
+    warnings = [plain(f"! {one}", limit=400, newlines=False).stylize(_WARNING) for one in filter(None, found)]
+    note = Content.styled(_OPENS_NOTHING, MUTED)
+    return Content("\n").join(
+        [_said(request.message), Content(""), whole, host, *warnings, Content(""), note]
+    )
+
+
+def _said(message: str) -> Content:
+    return (
+        plain(message, limit=LONGEST_MESSAGE)
+        if message.strip()
+        else Content.styled("The server gave no reason.", MUTED)
+    )
+
+
+# A question that whoever asked it can take back.
+
+
+class Withdrawable(Screen[Any]):
+    """It closes itself without an answer when it is taken back, at the latest when it is on top again."""
+
+    _is_withdrawn = False
+
+    def withdraw(self) -> None:
+        """Take the question back."""
+        self._is_withdrawn = True
+        self._close_if_withdrawn()
+
+    def on_screen_resume(self) -> None:
+        self._close_if_withdrawn()
+
+    def _close_if_withdrawn(self) -> None:
+        if self._is_withdrawn and self.is_current:
+            self.dismiss(None)
+
+
+# A form that a server asks a person to fill in.
+
+_WAITING = "one moment: keys go to the input below"
+_READY = "tab to the fields   ctrl+r sends   esc not now"
+_LEAST = Size(44, 16)
+_KINDS: Mapping[FieldKind, Kind] = {
+    "string": "string",
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean",
+    "choice": "enum",
+    "choices": "many",
+}
+
+
+class FormDialog(ModalScreen[ElicitationAnswer], Withdrawable, Guarded):
+    """Returns the answer. The focus is on “not now”, as esc is; letters are for a chosen field only."""
+
+    CSS_PATH = "form.tcss"
+    AUTO_FOCUS = "#elicitation-later"
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (40, "-tall")]  # noqa: RUF012 - as Textual declares it
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "answer('cancel')", "not now", show=False),
+        Binding("ctrl+r", "send", "send", show=False),
+        Binding("pageup", "scroll('page_up')", show=False),
+        Binding("pagedown", "scroll('page_down')", show=False),
+    ]
+
+    def __init__(self, request: FormRequest) -> None:
+        super().__init__()
+        self._request = request
+        self._fields = form_fields(request.schema)
+
+    @property
+    def takes_text(self) -> bool:
+        return self.focused is not None and any(
+            isinstance(node, SchemaForm) for node in self.focused.ancestors
+        )
+
+    @property
+    def least(self) -> Size:
+        """So large that its answers are seen whole, and some of its fields above them."""
+        return _LEAST
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="elicitation"):
+            yield Static(plain(title(self._request), limit=400), id="elicitation-title")
+            with VerticalScroll(id="elicitation-body", can_focus=False):
+                yield Static(Hanging(form_body(self._request, self._fields), 0))
+            yield SchemaForm(tuple(map(shown_field, self._fields)))
+            with Horizontal(id="elicitation-answers"):
+                yield Button("send", variant="primary", compact=True, id="elicitation-send")
+                yield Button("decline", compact=True, id="elicitation-decline")
+                yield Button("not now", compact=True, id="elicitation-later")
+
+    def show_waiting(self, waiting: bool) -> None:
+        """Say whether it takes an answer now."""
+        self.query_one("#elicitation").border_subtitle = _WAITING if waiting else _READY
+
+    @on(SchemaForm.Submitted)
+    def _filled_in(self, event: SchemaForm.Submitted) -> None:
+        event.stop()
+        self.dismiss(ElicitationAnswer(Action.ACCEPT, event.values))
+
+    @on(Button.Pressed, "#elicitation-decline")
+    def _decline(self) -> None:
+        self.dismiss(DECLINED)
+
+    @on(Button.Pressed, "#elicitation-later")
+    def _leave(self) -> None:
+        self.dismiss(CANCELLED)
+
+    def action_answer(self, action: str) -> None:
+        """Give an answer without values."""
+        self.dismiss(ElicitationAnswer(Action(action)))
+
+    @on(Button.Pressed, "#elicitation-send")
+    def action_send(self) -> None:
+        """Check the form and send it, if it can be seen."""
+        if self.is_too_small:
+            return
+        self.query_one(SchemaForm).action_submit()
+
+    def action_scroll(self, where: str) -> None:
+        """Scroll what the server says: page_up or page_down."""
+        getattr(self.query_one("#elicitation-body", VerticalScroll), f"scroll_{where}")(animate=False)
+
+
+def shown_field(field: FormField) -> Field:
+    """The field as a form shows it."""
+    return Field(
+        field.name,
+        _KINDS[field.kind],
+        field.required,
+        field.description,
+        NOTHING if field.default is None else field.default,
+        tuple(value for value, _ in field.options),
+        tuple(title for _, title in field.options),
+        field.title,
+        field.problem,
+        hidden=field.is_secret,
+    )
+
+
+# An address that a server asks a person to visit.
+
+OPEN, COPY, DECLINE, LATER = "open", "copy", "decline", "later"
+_GO = (Choice("", "open in the browser", OPEN), Choice("", "copy the address", COPY))
+_STAY = (Choice("", "decline", DECLINE), Choice("", "not now", LATER))
+
+
+class LinkDialog(GuardedConfirm, Withdrawable):
+    """Shows the whole address with its host marked. The focus is on “not now”; it opens nothing by itself."""
+
+    DEFAULT_CSS = "LinkDialog > Vertical { width: 90; }"
+
+    def __init__(self, request: LinkRequest) -> None:
+        choices = (*_GO, *_STAY) if address(request.url).opens else _STAY
+        super().__init__(title(request), link_body(request), choices)
 
 
 class ModalElicitor:

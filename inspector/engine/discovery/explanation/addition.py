@@ -10,13 +10,65 @@ from inspector.domain.ranking import Outcome, SearchRequest
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import MAX_EMBEDDED
 from inspector.engine.discovery.explanation import phrase
-from inspector.engine.discovery.explanation.overtaking import Overtaken, Overtaking
 from inspector.engine.discovery.explanation.standing import Standing, Standings, position_of
 from inspector.engine.discovery.explanation.tool_edit import edited_rankers
 from inspector.engine.discovery.explanation.verdict import Verdict
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker import ranking_for
 from inspector.engine.discovery.rules import SearchRules
+
+# Requests that a tool would take from the right one if its description were another.
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """The right tool for a request, ahead before an edit and behind after it."""
+
+    tool_id: str
+    query: str
+
+
+@dataclass(frozen=True)
+class Overtaking:
+    """Labelled requests that are for other tools than `tool_id`, under one ranker."""
+
+    rankers: CatalogRankers
+    ranker_name: str
+    tool_id: str
+    cases: Sequence[EvalCase]
+
+    def by(self, edited: CatalogRankers) -> tuple[Overtaken, ...]:
+        """The right tools that the tool stays behind now, but not once it is edited; one a request."""
+        found: list[Overtaken] = []
+        for query, rights in self._ahead:
+            standings = Standings(edited.get(self.ranker_name).rank(query))
+            own = standings[self._own].rank
+            beaten = (right for right in rights if standings[right].rank > own)
+            first = next(beaten, None)
+            if first is not None:
+                found.append(Overtaken(self.rankers.index.tools[first].id, query))
+        return tuple(found)
+
+    @property
+    def _own(self) -> int:
+        return self.rankers.index.position[self.tool_id]
+
+    @cached_property
+    def _ahead(self) -> list[tuple[str, list[int]]]:
+        """For each request the positions of the best right tools that rank before this one now."""
+        position = self.rankers.index.position
+        found: list[tuple[str, list[int]]] = []
+        for case in self.cases:
+            if not case.is_possible or any(self.tool_id in group for group in case.relevant):
+                continue
+            standings = Standings(self.rankers.get(self.ranker_name).rank(case.query))
+            groups = ([position[one] for one in group if one in position] for group in case.relevant)
+            best = [min(group, key=lambda one: standings[one].rank) for group in groups if group]
+            ahead = [one for one in best if standings[one].rank < standings[self._own].rank]
+            if ahead:
+                found.append((case.query, ahead))
+        return found
+
 
 MOST_SHOWN = 5
 # How many of the single words that gain most are tried in pairs.

@@ -5,8 +5,10 @@ An expert or system tool leads only if its words cover a good part of the query;
 catalog like any other.
 """
 
+import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 
 import numpy as np
@@ -21,14 +23,6 @@ from inspector.engine.discovery.query.parsed import ParsedQuery, parse
 from inspector.engine.discovery.rankers.asked_before import AskedBefore
 from inspector.engine.discovery.rankers.bm25 import Bm25Ranker
 from inspector.engine.discovery.rankers.evidence import STATIC, Evidence
-from inspector.engine.discovery.rankers.fit import (
-    NAMED,
-    WORDS_ALONE,
-    FitModel,
-    FitSignals,
-    is_named,
-    probability,
-)
 from inspector.engine.discovery.rankers.keyword_expert import KeywordExpertRanker
 from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanker
 from inspector.engine.discovery.rankers.query_fusion import QueryEvidence, QueryFusion
@@ -44,6 +38,106 @@ from inspector.engine.discovery.rankers.ranker import (
 from inspector.engine.discovery.rankers.tier import COVERED, TIER_STEP, Tiers
 from inspector.engine.discovery.term import split_words, terms
 from inspector.engine.discovery.vocabulary import MAX_QUERY_LENGTH
+
+# The confidence that a tool can do what a clause of a query asks. It decides what a search answers.
+
+# The bounds of a clause's length in words.
+SHORT, LONG = 8, 12
+NAMED = 0.9
+
+
+@dataclass(frozen=True)
+class FitSignals:
+    """The signals of each tool for one clause of `words` words. Coverage is 0 to 1, cosines -1 to 1.
+
+    Cosines are None while there are no such vectors. `small_talk` is how much closer the clause is to small
+    talk than to requests (-2 to 2); `conflict` marks the tools whose verb is another.
+    """
+
+    coverage: Scores
+    words: int
+    best_cosine: Scores | None = None
+    mean_cosine: Scores | None = None
+    static_cosine: Scores | None = None
+    small_talk: float = 0.0
+    is_statement: bool = False
+    conflict: Mask | None = None
+
+    @property
+    def length(self) -> float:
+        """The logarithm of the number of words, within bounds."""
+        return math.log(min(max(self.words, SHORT), LONG))
+
+
+@dataclass(frozen=True, slots=True)
+class FitModel:
+    """The logistic coefficients."""
+
+    intercept: float = -16.3
+    coverage: float = 0.7
+    best_cosine: float = 4.5
+    mean_cosine: float = 3.7
+    static_cosine: float = 5.4
+    length: float = 4.9
+    small_talk: float = -6.9
+    statement: float = -0.5
+    conflict: float = -2.0
+
+    def probability(self, signals: FitSignals) -> Scores:
+        """The probability that each tool fits (0 to 1)."""
+        return probability(self.odds(signals))
+
+    def odds(self, signals: FitSignals) -> Scores:
+        """The logarithm of the odds that each tool fits."""
+        of_clause = (
+            self.intercept
+            + self.length * signals.length
+            + self.small_talk * signals.small_talk
+            + self.statement * signals.is_statement
+        )
+        of_tools = (
+            (self.best_cosine, signals.best_cosine),
+            (self.mean_cosine, signals.mean_cosine),
+            (self.static_cosine, signals.static_cosine),
+            (self.conflict, signals.conflict),
+        )
+        odds = self.coverage * signals.coverage + of_clause
+        for weight, signal in of_tools:
+            if signal is not None:
+                odds += weight * signal
+        return odds
+
+
+# Small talk is told by the model's vectors.
+WORDS_ALONE = FitModel(
+    intercept=-15.7,
+    coverage=2.0,
+    best_cosine=0.0,
+    mean_cosine=0.0,
+    static_cosine=10.2,
+    length=5.2,
+    small_talk=0.0,
+    statement=-1.5,
+    conflict=-0.6,
+)
+
+
+def probability(odds: Scores) -> Scores:
+    """The probability (0 to 1) for the logarithm of odds."""
+    found: Scores = 1 / (1 + np.exp(-odds))
+    return found
+
+
+def is_named(tool_name: str, query_terms: Collection[str]) -> bool:
+    """Whether the query contains every word of a tool's name; one-word names do not count."""
+    words = _name_terms(tool_name)
+    return len(words) > 1 and words.issubset(query_terms)
+
+
+@lru_cache(maxsize=16_384)
+def _name_terms(tool_name: str) -> frozenset[str]:
+    return frozenset(terms(tool_name))
+
 
 _EXACT_LEVEL = 3
 # Of a query of more clauses, those with the rarest words that tools have are judged.

@@ -1,6 +1,6 @@
 """Holds the catalog, decides which tools are bound, and builds the request that carries them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,15 +8,16 @@ from inspector.domain.breakpoint import Breakpoints, breakpoints
 from inspector.domain.budget import Budget
 from inspector.domain.catalog import Catalog
 from inspector.domain.error import ToolsightError
-from inspector.domain.events import BudgetMeasured
+from inspector.domain.events import BudgetMeasured, EvictionCause, ToolEvicted
 from inspector.domain.message import Message, ModelReply, ModelRequest, answer_texts
 from inspector.domain.precondition import Facts
 from inspector.domain.prompt_cache import EXPIRED, CacheTerms, Charge, PromptCache
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import Binding, SessionState, ToolState
 from inspector.domain.settings import SentDelivery
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import permitted
 from inspector.engine.live import Live
-from inspector.engine.loop.binding.away import AwayTools
 from inspector.engine.loop.binding.catalog import build_catalog
 from inspector.engine.loop.binding.context import ToolContext
 from inspector.engine.loop.binding.delivery import (
@@ -33,13 +34,112 @@ from inspector.engine.loop.binding.delivery import (
     system_text,
     with_offer,
 )
-from inspector.engine.loop.binding.departure import departures, held_ids
 from inspector.engine.loop.binding.gate import Gate
 from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.loop.binding.precondition import Preconditions
 from inspector.engine.ports import Clock
 from inspector.engine.session import Session
 from inspector.engine.tokens.count.accounting import Accounting
+
+# What becomes of bound tools when the catalog changes: held, evicted with the cause, or bound as before.
+
+
+def held_ids(state: SessionState, away: Catalog) -> tuple[str, ...]:
+    """The tools to hold: those of servers that are away (`away` lists their tools) and have a history.
+
+    Any other tool of these servers has nothing to keep: it is the same once its server is back.
+    """
+    known = (*state.tools.values(), *state.held.values())
+    return tuple(tool.id for tool in known if tool.id in away.by_id and tool.has_history)
+
+
+def departures(
+    state: SessionState,
+    catalog: Catalog,
+    *,
+    held: Collection[str],
+    hidden: Collection[str],
+    told_once: bool,
+    permits: Callable[[str], bool] = lambda _tool_id: True,
+    evict_breaking: bool = False,
+) -> Iterator[ToolEvicted]:
+    """The evictions of loaded tools that a new catalog causes, each with its cause.
+
+    `hidden` are the tools that the toolset does not permit, and `permits` says of a tool whether its user
+    may see it still. With `told_once` the model reads
+    a definition only in a search result, not in each request: a tool that changed has to be found again.
+    With `evict_breaking` so has any tool whose change breaks the calls that the model would make.
+    """
+    for tool_id in state.places:
+        tool = state.known(tool_id)
+        if tool is None or tool_id in held:
+            continue
+        if catalog.get(tool_id) is None:
+            cause: EvictionCause = "toolset" if tool_id in hidden else "gone"
+            yield _evicted(tool, cause if permits(tool_id) else "access")
+        elif told_once and has_changed(state, tool):
+            yield _evicted(tool, "changed")
+        elif evict_breaking and has_changed(state, tool) and (why := state.untold.get(tool_id)):
+            yield ToolEvicted(tool_id, f"{tool.server} changed it: {'; '.join(why)}", "changed")
+
+
+def has_changed(state: SessionState, tool: ToolState) -> bool:
+    """Whether its server lists another definition now than the one that was in the catalog."""
+    return tool.definition not in ("", state.listed.get(tool.id))
+
+
+def _evicted(tool: ToolState, cause: EvictionCause) -> ToolEvicted:
+    reasons = {
+        "gone": f"{tool.server} no longer lists it",
+        "toolset": "the toolset does not permit it",
+        "access": "it is not available to you any more",
+        "changed": f"{tool.server} changed it: the search result that the model read is out of date",
+    }
+    return ToolEvicted(tool.id, reasons[cause], cause)
+
+
+# The tools of servers that are away, and how to report them.
+
+_ANOTHER = "Use another tool, or answer without it."
+
+
+class AwayTools:
+    """The permitted tools of servers that are away, as they were listed last."""
+
+    def __init__(self, session: Session) -> None:
+        self.catalog = Catalog()
+        self._session = session
+
+    def named(self, name: str, connected: Catalog) -> Tool | None:
+        """The only tool that `name` can mean; None if a connected one has the name."""
+        named = () if connected.named(name) else self.catalog.named(name)
+        return named[0] if len(named) == 1 else None
+
+    def absence(self, server: str) -> str:
+        """That a server is away, and why, in words."""
+        state = self._session.state.servers.get(server)
+        if state is not None and state.phase is ServerPhase.FAILED:
+            return f"the server {server} is away (failed: {state.reason})"
+        stopped = state is not None and state.phase is ServerPhase.STOPPED
+        return f"the server {server} is away ({'stopped' if stopped else 'connecting'})"
+
+    def refusal(self, tool: Tool) -> str:
+        """The answer to a model that calls such a tool."""
+        known = self._session.state.known(tool.id)
+        held = known is not None and known.held_as in (Binding.LOADED, Binding.PINNED)
+        later = " It can be called again, without a search, once its server is back." if held else ""
+        return f"{tool.id} cannot be called now: {self.absence(tool.server)}.{later} {_ANOTHER}"
+
+    def absences(self) -> Mapping[str, str]:
+        """What a search says of each server and its tools, by every name they go by."""
+        told: dict[str, str] = {}
+        for tool in self.catalog.tools:
+            absence = self.absence(tool.server)
+            told.update(dict.fromkeys((tool.name, tool.wire_name, tool.id), f"No {tool.id} now: {absence}."))
+        for server in self.catalog.servers:
+            told[server] = f"No tool of {server} can be found now: {self.absence(server)}."
+        return told
+
 
 _NO_TEXTS: Mapping[str, str] = {}
 

@@ -14,8 +14,12 @@ the same call with the same result is then a repeated loop at once.
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
 
 from inspector.domain.events import CallCounted, LoopDetected, LoopTrigger
 from inspector.domain.events.call import Counted, Restarts
@@ -24,8 +28,154 @@ from inspector.domain.settings import GuardSettings
 from inspector.domain.tool_pattern import matches, values_for
 from inspector.engine.live import LiveSettings
 from inspector.engine.loop.guards.guidance import advice, loop_text
-from inspector.engine.loop.guards.normalise import normalised
-from inspector.engine.loop.guards.window import KEPT_CALLS, CallKey, CallWindow
+
+# Normalizes arguments, so that equivalent ones are equal (semantic tool discovery, section 7.2).
+
+_MAX_DEPTH = 32
+_TRACKING = frozenset(
+    {"gclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "_ga", "_", "cachebuster"}
+)  # and all of utm_*
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+_URL = re.compile(r"(https?)://([^/?# ]+)([^?# ]*)(?:\?([^# ]*))?(?:#[^ ]*)?", re.IGNORECASE)
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+
+
+def normalised(arguments: JsonObject, ignored: Collection[str] = ()) -> JsonObject:
+    """The normalized arguments, without the `ignored` top-level keys.
+
+    Numbers become text, so that 1 differs from true in Python too. Values nested more than 32 levels deep
+    become a digest. Idempotent; never raises for JSON, whatever its texts, size or depth.
+    """
+    return _object({key: value for key, value in arguments.items() if key not in ignored}, 0)
+
+
+def _object(values: JsonObject, depth: int) -> dict[str, Any]:
+    return {key: _value(value, depth + 1) for key, value in _present(values)}
+
+
+def _present(values: JsonObject) -> list[tuple[str, Any]]:
+    return sorted((item for item in values.items() if item[1] is not None), key=lambda item: item[0])
+
+
+def _value(value: Any, depth: int) -> Any:
+    nested = isinstance(value, Mapping | list | tuple)
+    if nested and depth > _MAX_DEPTH:
+        return _digest(value)
+    if isinstance(value, Mapping):
+        return _object(value, depth)
+    return [_value(item, depth + 1) for item in value] if nested else _scalar(value)
+
+
+def _digest(value: Any) -> str:
+    """A digest for a value of any depth, without recursion."""
+    state, pending = hashlib.sha256(), [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Mapping):
+            present = _present(item)
+            state.update(f"object {len(present)} ".encode())
+            pending.extend(part for pair in present for part in pair)
+        elif isinstance(item, list | tuple):
+            state.update(f"list {len(item)} ".encode())
+            pending.extend(item)
+        else:
+            state.update(f"{_scalar(item)!r} ".encode())
+    return f"sha256:{state.hexdigest()}"
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return _number(_digits(value))
+
+
+def _digits(number: int | float) -> str:
+    """A number without an exponent, as people write it."""
+    if isinstance(number, float):
+        return format(Decimal(repr(number)), "f")
+    try:
+        return str(number)
+    except ValueError:  # Python writes at most 4300 decimal digits
+        return hex(number)
+
+
+def _text(text: str) -> str:
+    text = " ".join(text.split())
+    if _URL.fullmatch(text) is None:
+        text = text.rstrip("/ ") or text[:1]
+    url = _URL.fullmatch(text)
+    return _number(text) if url is None else _url(url)
+
+
+def _number(text: str) -> str:
+    if _NUMBER.fullmatch(text) is None:
+        return text
+    whole, _, fraction = text.partition(".")
+    if fraction.strip("0"):
+        return text
+    return "0" if whole == "-0" else whole
+
+
+def _url(url: re.Match[str]) -> str:
+    scheme, authority, path, query = (part or "" for part in url.groups())
+    parameters = [part for part in query.split("&") if part and not _is_tracking(_name(part))]
+    kept = "&".join(sorted(parameters, key=_name))
+    address = f"{scheme.lower()}://{_authority(scheme.lower(), authority)}{path.rstrip('/')}"
+    return f"{address}?{kept}" if kept else address
+
+
+def _authority(scheme: str, authority: str) -> str:
+    user, at, host = authority.rpartition("@")
+    name, _, port = host.lower().rpartition(":")
+    is_whole_name = name and (":" not in name or name.endswith("]"))
+    return f"{user}{at}{name if is_whole_name and port == _DEFAULT_PORTS[scheme] else host.lower()}"
+
+
+def _name(parameter: str) -> str:
+    return parameter.partition("=")[0]
+
+
+def _is_tracking(name: str) -> bool:
+    return name.lower() in _TRACKING or name.lower().startswith("utm_")
+
+
+# The latest calls within a span, and how many of them are equal.
+
+KEPT_CALLS = 1024
+CallKey = tuple[str, str]
+
+
+class CallWindow:
+    """The latest (tool, hash) pairs with their positions, in seconds or calls, and counts of equal ones."""
+
+    def __init__(self) -> None:
+        self._calls: deque[tuple[float, CallKey]] = deque()
+        self._counts: Counter[CallKey] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def add(self, call: CallKey, at: float, span: float) -> int:
+        """Add a call at `at`, drop those more than `span` before it, and return the count of equal ones."""
+        self._calls.append((at, call))
+        self._counts[call] += 1
+        while at - self._calls[0][0] > span or len(self._calls) > KEPT_CALLS:
+            self._drop_oldest()
+        return self._counts[call]
+
+    def forget(self, gone: Callable[[CallKey], bool]) -> None:
+        """Drop the calls for which this holds."""
+        self._calls = deque(kept for kept in self._calls if not gone(kept[1]))
+        self._counts = Counter(call for _, call in self._calls)
+
+    def _drop_oldest(self) -> None:
+        _, call = self._calls.popleft()
+        self._counts[call] -= 1
+        if not self._counts[call]:
+            del self._counts[call]
+
 
 _DIGITS = 12
 _SHOWN = 200

@@ -1,8 +1,10 @@
 """Counts the tokens of a request exactly as sent, by part, on its compact JSON."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, Protocol
 
 from inspector.domain.budget import Budget, Tokenizer, TokenParts, ToolCost
@@ -17,9 +19,40 @@ from inspector.domain.synthetic import SYNTHETIC
 from inspector.domain.tool import Tool, definition
 from inspector.domain.wire import wire_message, wire_system
 from inspector.engine.ports import TokenCounter
-from inspector.engine.tokens.count.attribution import attribute, size, span
 from inspector.engine.tokens.count.entry_text import EntryTexts
 from inspector.engine.tokens.count.segment import inner, piece, request_pieces
+
+# Attributes the tokens of a text to its parts: a token belongs to the part in which it begins.
+
+
+def attribute(lengths: Sequence[int], spans: Sequence[tuple[int, int]]) -> list[int]:
+    """Count the tokens that begin in each span, plus a last number for the rest.
+
+    Spans are (from, to) in bytes, in order, without overlap. `lengths` are the bytes of the tokens. The
+    numbers add up to the number of tokens.
+    """
+    counts = [0] * (len(spans) + 1)
+    starts = [start for start, _ in spans]
+    for begin in accumulate(lengths[:-1], initial=0) if lengths else ():
+        index = bisect_right(starts, begin) - 1
+        inside = index >= 0 and begin < spans[index][1]
+        counts[index if inside else -1] += 1
+    return counts
+
+
+def span(text: str, part: str, start: int = 0) -> tuple[int, int]:
+    """The span of `part` in UTF-8 bytes, searching from the character `start`; (0, 0) if absent."""
+    index = text.find(part, start) if part else -1
+    if index < 0:
+        return 0, 0
+    begin = size(text[:index])
+    return begin, begin + size(part)
+
+
+def size(text: str) -> int:
+    """The length in UTF-8 bytes; a lone surrogate counts as one, for the question mark that replaces it."""
+    return len(text.encode("utf-8", "replace"))
+
 
 _REMEMBERED = 8192
 

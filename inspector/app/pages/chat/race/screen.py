@@ -1,6 +1,6 @@
 """The race: a question with every tool bound, beside the same question with discovery, call by call."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
@@ -17,22 +19,135 @@ from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.choice_row import profile_rows
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.navigation import Destination, RacePage
-from inspector.app.pages.chat.race import content
+from inspector.app.pages.chat.race import content, outcome
 from inspector.app.pages.chat.race.entry import servers
 from inspector.app.pages.chat.race.export import ENDINGS, exported
 from inspector.app.pages.chat.race.job import read_scenarios, run_race
-from inspector.app.pages.chat.race.playback_screen import PlaybackScreen
-from inspector.app.pages.chat.race.racer_panel import RacePanel
-from inspector.app.pages.chat.race.result import RaceResult
+from inspector.app.pages.chat.race.playback import Playback
 from inspector.app.pages.chat.race.selection import Selection
-from inspector.app.scenario_job import Lab, ScenarioFile
-from inspector.app.scenario_screen import RUN
+from inspector.app.scenario_job import Lab, Progress, ScenarioFile
+from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ConfigError, ToolsightError
 from inspector.domain.events import Record
 from inspector.engine.scenario.ground import ground_of
 from inspector.engine.scenario.profile_comparison import STATIC
-from inspector.engine.scenario.race import SECONDS_A_CALL, Race
-from widgets import Choice as Answer, GuardedConfirm, KeyBar, visible
+from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Verdict
+from widgets import BigNumber, Choice as Answer, GuardedConfirm, KeyBar, visible
+
+# A page that plays a race back: the clock, the pace, pauses and steps.
+
+# Seconds between redraws of a race without pauses.
+_DRAWN_EVERY = 0.1
+
+
+class PlaybackScreen(LabScreen):
+    """The actions behind the keys of a player; `show` draws the current frame."""
+
+    def __init__(self, lab: Lab | None, pace: float) -> None:
+        super().__init__(lab)
+        self.playback = Playback(pace)
+        self._timer: Timer | None = None
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        if self.app.animation_level == "none":
+            self.playback.pace = 0.0
+
+    def restart(self) -> None:
+        """Show the current frame, and continue at the chosen pace."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_interval(self.playback.pace or _DRAWN_EVERY, self._advance)
+        self.show()
+
+    def _advance(self) -> None:
+        if self.playback.advance():
+            self.show()
+
+    def action_pause(self) -> None:
+        """Pause or resume."""
+        self.playback.pause()
+        self.restart()
+
+    def action_pace(self, by: int) -> None:
+        """Show the race slower or faster."""
+        self.playback.slower(by)
+        self.restart()
+
+    def action_step(self, by: int) -> None:
+        """Pause, and move by that many model calls."""
+        self.playback.step(by)
+        self.show()
+
+
+# Both racers: their bars on one scale, and the model calls of each.
+
+# From this height of the terminal a bar is two rows high.
+_TALL = 30
+
+
+class RacePanel(Vertical):
+    """Draws a moment of the race; at its end the calls make room for the result."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="race-bars", markup=False)
+        with Horizontal(id="race-calls"):
+            for side in (0, 1):
+                yield Static(id=f"racer-{side}", classes="pane racer", markup=False)
+
+    def show(
+        self,
+        shown: Sequence[RaceFrame],
+        frame: RaceFrame,
+        most: tuple[int, int],
+        progress: Sequence[Progress | None],
+        *,
+        over: bool,
+    ) -> None:
+        """Draw the moment; `most` holds the tokens of the larger racer, and of the largest model call."""
+        bars = self.query_one("#race-bars", Static)
+        rows = 2 if self.app.size.height >= _TALL else 1
+        states = [content.waiting(one) if one is not None and not shown[1:] else "" for one in progress]
+        bars.update(
+            content.bars(frame, most[0], bars.content_size.width, rows=rows, over=over, states=states)
+        )
+        for side, racer in enumerate(frame.racers):
+            calls = self.query_one(f"#racer-{side}", Static)
+            calls.border_title = content.racer_title(racer.profile)
+            calls.update(content.log(shown, side, calls.content_size.height, most[1]))
+
+
+# The result of a race: the saved share as large as the screen allows, both sides in numbers, the notes.
+
+
+class RaceResult(Vertical):
+    """What is said of the race; at its end the number and its footnotes, which scroll with the keys."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(id="race-end"):
+            yield BigNumber(id="race-saved")
+            yield Static(id="race-table", markup=False)
+        with VerticalScroll(id="race-text", can_focus=False):
+            yield Static(id="race-said", markup=False)
+
+    def show(self, said: Content, verdict: Verdict | None) -> None:
+        """Draw the text, or the verdict of a race that is over."""
+        if verdict is not None:
+            saved = self.query_one(BigNumber)
+            saved.value = outcome.big_share(verdict)
+            saved.display = bool(saved.value)
+            saved.set_class((verdict.saved or 0) < 0, "-more")
+            self.query_one("#race-table", Static).update(outcome.table(verdict))
+            said = Content("\n").join([outcome.headline(verdict), outcome.notes(verdict)])
+        self.query_one("#race-said", Static).update(said)
+
+    def scroll_text(self, by: int) -> None:
+        """Scroll by that many lines."""
+        self.query_one("#race-text").scroll_relative(y=by, animate=False)
+
 
 _ASK = (Answer("", "race"), Answer("", "no"))
 

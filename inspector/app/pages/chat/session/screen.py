@@ -1,5 +1,6 @@
 """The session: conversation, budget, tools and events on one screen."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -7,6 +8,8 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.style import Style
 from textual.worker import Worker
 
 from inspector.app.base_screen import HeaderLine
@@ -14,20 +17,92 @@ from inspector.app.bridge import View
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.tool_picker import ToolPicker
 from inspector.app.draw.event_row import COLUMNS, feed_rows
+from inspector.app.draw.problem import problem_lines
+from inspector.app.draw.style import MUTED
 from inspector.app.navigation import Page, RacePage, SearchPage, WhyNotPage
 from inspector.app.pages.chat.session.budget_panel import BudgetPanel
 from inspector.app.pages.chat.session.conversation import detail_title
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
-from inspector.app.pages.chat.session.hint import hint
 from inspector.app.pages.chat.session.tools_panel import ToolsPanel
-from inspector.app.pages.chat.session.welcome import welcome
 from inspector.app.tool_keys import ToolKeys
 from inspector.domain.conversation import Item, ItemKind
 from inspector.domain.events import SearchPerformed, TurnEnded
 from inspector.domain.example_request import example_requests
 from inspector.domain.number import count, plural
 from inspector.domain.ranking import SearchReport
-from widgets import KeyBar, Prompt, RecordList
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import SessionState
+from inspector.domain.setting_problem import refusal
+from widgets import KeyBar, Prompt, RecordList, plain
+
+# The text of an empty conversation.
+
+_PROBLEMS = 4
+_SEARCHES = "The model starts with search_tools and finds the other tools by searching."
+_BOUND = "All tools go with every request, so there is nothing to search."
+
+
+def welcome(session: SessionState, examples: Sequence[str]) -> Content:
+    """Return the state of the servers, and what to try; a click on an example is `example(its place)`."""
+    phases = [server.phase for server in session.servers.values()]
+    connecting = phases.count(ServerPhase.CONNECTING)
+    failed = phases.count(ServerPhase.FAILED)
+    problems = _problems(session)
+    if not phases and refusal(session.problems):
+        # A server that nobody may see is not started, so there is none to wait for.
+        return Content("\n").join(problems[1:])
+    if not phases or connecting == len(phases):
+        servers = count(len(phases), "server") if phases else "the servers"
+        return Content("\n").join([Content.styled(f"Connecting to {servers} …", MUTED), *problems])
+    lines = [
+        Content.assemble(
+            (f"{count(session.ready_servers, 'server')} ready", "bold $text-success"),
+            f", {count(len(session.tools), 'tool')}"
+            + (f", {connecting} still connecting" if connecting else "")
+            + (f", {failed} failed (see Tools)" if failed else ""),
+        ),
+        *problems,
+        Content(_SEARCHES if session.has_search else _BOUND) if session.tools else Content(""),
+        Content(""),
+    ]
+    if examples:
+        lines.append(Content.styled("Type a request. ↑ recalls an example, or click one:", MUTED))
+        lines += [_example(place, text) for place, text in enumerate(examples)]
+    return Content("\n").join(lines)
+
+
+def _example(place: int, text: str) -> Content:
+    click = Style.from_meta({"@click": f"screen.example({place})"})
+    return Content.assemble(("  › ", "bold $accent"), plain(text, newlines=False).stylize(click))
+
+
+def _problems(session: SessionState) -> list[Content]:
+    """Return what is wrong with the settings, set apart from the rest."""
+    if not session.problems:
+        return []
+    says = refusal(session.problems)
+    what = "Messages get no answer until the settings are fixed" if says else "Setting problems"
+    lead = Content.assemble((f"{what} (ctrl+o):", "bold" if says else ""))
+    return [Content(""), lead, *problem_lines(session.problems, _PROBLEMS), Content("")]
+
+
+# What can be done after a turn, shown under its answer.
+
+_KEY = "$text-accent"
+
+
+def hint(session: SessionState) -> Content:
+    """Return the keys that go on from a finished turn; empty while there is none."""
+    if session.busy or not any(item.kind is ItemKind.USER for item in session.conversation.items):
+        return Content()
+    why = _offer("w", "why a tool was not found", "why") if session.conversation.last_search else Content()
+    offers = [offer for offer in (why, _offer("r", "race", "race")) if offer]
+    return Content.assemble("esc, then ", Content("   ").join(offers))
+
+
+def _offer(key: str, text: str, action: str) -> Content:
+    click = Style.from_meta({"@click": f"screen.{action}"})
+    return Content.assemble((key, _KEY), f": {text}").stylize(click)
 
 
 @dataclass(frozen=True, slots=True)

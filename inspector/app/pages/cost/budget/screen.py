@@ -7,20 +7,129 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
 from textual.widgets import ContentSwitcher
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
+from inspector.app.context import InContext
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.draw.budget import flow
+from inspector.app.draw.canvas import Canvas
+from inspector.app.draw.failure import failure_text
 from inspector.app.job import Job
-from inspector.app.pages.cost.budget.calls_view import CallsView
-from inspector.app.pages.cost.budget.delivery_comparison import CACHES, Question
+from inspector.app.pages.cost.budget import calls, ways
+from inspector.app.pages.cost.budget.delivery_comparison import CACHES, DeliveryComparison, Question
 from inspector.app.pages.cost.budget.now_view import NowView
+from inspector.app.pages.cost.budget.plots import call_plot
 from inspector.app.pages.cost.budget.trial_screen import TrialScreen
-from inspector.app.pages.cost.budget.ways_view import WaysView
 from inspector.app.place import other_view
 from inspector.domain.budget import ToolCost
 from inspector.domain.price import Prices
+from inspector.domain.session import SessionState
+from inspector.engine.tokens.cost.delivery_cost import Delivery
 from widgets import KeyBar, RecordList
+
+# The ways to deliver tools, each with the cost of the session's calls.
+
+
+class WaysView(InContext, Vertical):
+    """Compares in a thread; an answer to an older question is dropped."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self._question: Question | None = None
+        self._found: DeliveryComparison | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Canvas(self._facts, id="ways-facts")
+        yield RecordList(ways.COLUMNS, header=True, empty=ways.WAITING, id="ways-table")
+        with Container(id="ways-below"):
+            yield Canvas(self._detail, id="ways-detail")
+            yield Canvas(self._plot, id="ways-plot")
+
+    def ask(self, question: Question) -> None:
+        """Compare, unless this question was the last one asked."""
+        if question == self._question:
+            return
+        self._question = question
+        self.run_job("ways", lambda _: _answered(question), self._compared, failed=self._not_compared)
+
+    def _compared(self, found: DeliveryComparison | None) -> None:
+        self._found = found
+        self._show("")
+
+    def _not_compared(self, error: Exception) -> None:
+        self._found = None
+        self._show(failure_text(error)[1])
+
+    def _show(self, problem: str) -> None:
+        table = self.query_one("#ways-table", RecordList)
+        table.empty = problem or ways.EMPTY
+        table.records = ways.way_rows(self._found) if self._found is not None else ()
+        if self._found is not None:
+            table.move_to(self._found.own.value)
+        self._redraw()
+
+    @on(RecordList.Highlighted, "#ways-table")
+    def _redraw(self) -> None:
+        for canvas in self.query(Canvas):
+            canvas.redraw()
+
+    def _facts(self, width: int, _height: int) -> Content:
+        return flow(ways.way_facts(self._found), width) if self._found is not None else Content("")
+
+    def _detail(self, _width: int, height: int) -> Content:
+        current = self.query_one("#ways-table", RecordList).current
+        if self._found is None or current is None:
+            return Content("")
+        return ways.way_detail(self._found, Delivery(current.key), height)
+
+    def _plot(self, width: int, height: int) -> Content:
+        return ways.way_plot(self._found, width, height) if self._found is not None else Content("")
+
+
+def _answered(question: Question) -> DeliveryComparison | None:
+    """Return the comparison, or None without tools."""
+    return question.answer() if question.setup.connected else None
+
+
+# The model calls of the session: totals, a plot against static binding, and a row for each.
+
+
+class CallsView(Vertical):
+    """Draws what every call cost."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self._session = SessionState()
+        self._prices: Prices | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Canvas(self._money, id="calls-money")
+        yield Canvas(lambda *size: call_plot(self._session.costs, *size), id="calls-plot")
+        yield RecordList(calls.COLUMNS, header=True, empty=calls.EMPTY, id="calls-table")
+
+    def show(self, session: SessionState, prices: Prices | None) -> None:
+        """Draw the session at this moment."""
+        self._session, self._prices = session, prices
+        self.set_class(not session.costs, "-empty")
+        self.query_one("#calls-table", RecordList).records = calls.call_rows(session.costs, prices)
+        for canvas in self.query(Canvas):
+            canvas.redraw()
+
+    def _money(self, width: int, _height: int) -> Content:
+        return flow(calls.session_money(self._session, self._prices), width)
+
+    @on(RecordList.Selected, "#calls-table")
+    def _open_call(self, event: RecordList.Selected) -> None:
+        event.stop()
+        cost = next((cost for cost in self._session.costs if str(cost.call) == event.key), None)
+        if cost is not None:
+            data = calls.call_data(cost, self._prices)
+            self.app.push_screen(DetailScreen(f"Model call {cost.call}", calls.call_text(cost), data))
+
 
 _NOW, _WAYS = "budget", "ways"
 _VIEW_OF = {

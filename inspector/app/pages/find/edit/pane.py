@@ -1,11 +1,16 @@
 """Edits a tool's texts, and shows while typing what that would change."""
 
-from collections.abc import Callable
+import difflib
+import re
+from collections.abc import Callable, Iterator, MutableMapping
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
+from weakref import WeakKeyDictionary
 
 from textual import on, work
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
@@ -16,10 +21,8 @@ from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.failure import failure_text
 from inspector.app.job import Job
 from inspector.app.pages.find.edit import content
-from inspector.app.pages.find.edit.drafts import Draft, drafts_of
+from inspector.app.pages.find.edit.content import Reading, definition_json
 from inspector.app.pages.find.edit.effect_panel import EffectPanel
-from inspector.app.pages.find.edit.export import ENDINGS, exported, suggested
-from inspector.app.pages.find.edit.job import Measurement
 from inspector.app.pages.find.edit.text_editor import ToolTextEditor
 from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.topic import Topic
@@ -27,8 +30,150 @@ from inspector.domain.error import ToolsightError
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.draft import ToolText, reworded, wording_of
+from inspector.engine.discovery.explanation.tool_edit import EditTrial
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from widgets import RecordList
+
+# Measures one draft of a tool, in a thread and cancellable.
+
+# Requests between progress reports.
+_STEP = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One draft and what it is measured against."""
+
+    tool: Tool
+    wording: ToolText
+    query: str
+    rankers: CatalogRankers
+    ranker_name: str
+
+    def run(
+        self,
+        count_tokens: Callable[[Tool], int],
+        requests: Callable[[], EvalSet],
+        tell: Callable[[Reading], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Report the effect on the query first, then the slower one on the labelled requests.
+
+        Raises ToolsightError if the draft cannot be measured.
+        """
+        edited = reworded(self.tool, self.wording)
+        before, after = (count_tokens(tool) for tool in (self.tool, edited))
+        trial = EditTrial.of(self.rankers, edited, self.tool.id, self.ranker_name)
+        reading = Reading(before, after, trial.on(self.query))
+        tell(reading)
+        if stopped():
+            return
+        evalset = requests()
+        total = sum(case.is_possible for case in evalset.cases)
+        reading = replace(reading, total=total, requests=evalset.name)
+        done = 0
+
+        def between() -> bool:
+            nonlocal done
+            if done % _STEP == 0:
+                tell(replace(reading, done=done))
+            done += 1
+            return stopped()
+
+        tell(replace(reading, cases=trial.over(evalset.cases, between)))
+
+
+# A draft as a file: what changed, the texts, or the whole definition, depending on the file's extension.
+
+ENDINGS = ".patch or .diff saves the changes, .txt the texts, .json the definition."
+_PATCHES = (".patch", ".diff")
+
+
+def suggested(tool: Tool) -> Path:
+    """Return the file that is proposed for a draft of the tool."""
+    return Path.cwd() / f"{_file_name(tool)}.patch"
+
+
+def exported(tool: Tool, edited: Tool, path: Path) -> str:
+    """Return a draft in the format of the path's extension. Raises ValueError for any other extension."""
+    if path.suffix in _PATCHES:
+        return patch(tool, edited)
+    if path.suffix == ".txt":
+        return texts(edited)
+    if path.suffix == ".json":
+        return f"{definition_json(edited)}\n"
+    raise ValueError("the file name must end in .patch, .diff, .txt or .json")
+
+
+def texts(tool: Tool) -> str:
+    """Return the texts of a tool that its author can choose, as they are."""
+    return "\n".join(_lines(tool)) + "\n"
+
+
+def _lines(tool: Tool) -> Iterator[str]:
+    wording = wording_of(tool)
+    yield f"name: {wording.name}"
+    yield ""
+    yield from wording.description.split("\n")
+    for parameter in wording.parameters:
+        yield ""
+        yield f"parameter: {parameter.name}"
+        yield from parameter.description.split("\n")
+
+
+def patch(tool: Tool, edited: Tool) -> str:
+    """Return what a draft changes of the texts as a unified diff; empty if it changes nothing."""
+    name = f"{_file_name(tool)}.txt"
+    lines = difflib.unified_diff([*_lines(tool)], [*_lines(edited)], f"a/{name}", f"b/{name}", lineterm="")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _file_name(tool: Tool) -> str:
+    return re.sub(r"[^\w.-]+", "-", tool.id, flags=re.ASCII).strip("-.") or "tool"
+
+
+# The drafts of a session, by tool; they outlive the page.
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A tool's wording in the editor, and the draft put aside for the server's text."""
+
+    wording: ToolText
+    aside: ToolText | None = None
+
+
+class Drafts:
+    """One session's drafts."""
+
+    def __init__(self) -> None:
+        self._by_tool: dict[str, Draft] = {}
+
+    def of(self, tool: Tool) -> Draft:
+        """A tool's draft, or the server's text."""
+        return self._by_tool.get(tool.id) or Draft(wording_of(tool))
+
+    def keep(self, tool: Tool, wording: ToolText, aside: ToolText | None = None) -> None:
+        self._by_tool[tool.id] = Draft(wording, aside)
+
+    def describe(self, tool: Tool, description: str) -> None:
+        """Draft another description; what else was drafted stays."""
+        self.keep(tool, replace(self.of(tool).wording, description=description))
+
+    def follow(self, before: Tool, now: Tool) -> None:
+        """Take a changed definition: a draft stays, an unedited text becomes the server's new one."""
+        draft = self._by_tool.get(before.id)
+        if draft is not None and draft.wording == wording_of(before):
+            self.keep(now, wording_of(now), draft.aside)
+
+
+_DRAFTS: MutableMapping[App[object], Drafts] = WeakKeyDictionary()
+
+
+def drafts_of(app: App[object]) -> Drafts:
+    """The drafts of the session that an app shows."""
+    return _DRAFTS.setdefault(app, Drafts())
+
 
 _MEASURE = "edit"
 # Seconds without a keypress before an edit is measured.

@@ -19,8 +19,6 @@ from inspector.engine.measure.standing import standings
 from inspector.engine.measure.summary import KINDS, Kind, Share, Summary
 from widgets import Column, Record, visible
 
-# Long because a report is one table in five formats.
-
 DEFAULT_RANKERS = frozenset({"hybrid", "bm25", "dense", "rrf", "fuzzy", "prd-bm25"})
 BAR_WIDTH = 8
 COLUMNS = (

@@ -1,5 +1,7 @@
 """The guard lab: runs a scenario and steps through the run, with the guards' counters and windows."""
 
+import asyncio
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -7,7 +9,7 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
@@ -16,16 +18,110 @@ from inspector.app.bridge import View
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.navigation import Destination, ProfilesPage, ScenarioPage
 from inspector.app.pages.lab.scenario import content, step
-from inspector.app.pages.lab.scenario.scenario_list import ScenarioList
-from inspector.app.pages.lab.scenario.step_detail import StepDetail
+from inspector.app.pages.lab.scenario.content import SCENARIO_COLUMNS, scenario_rows
+from inspector.app.pages.lab.scenario.counter import windows
 from inspector.app.pages.lab.scenario.walkthrough import Walkthrough, walkthrough
-from inspector.app.scenario_job import Choice, Lab, ScenarioFile
+from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ToolsightError
 from inspector.engine.scenario.run import ScenarioResult
+from inspector.engine.view import SessionView
 from widgets import KeyBar, RecordList
 
-# Long because two lists and a detail share one cursor.
+# The list of scenarios with the outcome of each.
+
+_READING = "Reading the scenarios …"
+_NO_LAB = "No scenarios to run in this session. Try `toolsight demo`."
+_NO_SCENARIO = "No scenarios found. Toolsight ships with some; reinstall it."
+
+
+class ScenarioList(RecordList):
+    """Reads the scenarios once, and knows the one under the cursor."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(SCENARIO_COLUMNS, empty=_READING, id=id, classes="pane")
+        self.border_title = "Scenarios"
+        self._files: tuple[ScenarioFile, ...] = ()
+
+    async def read(self, lab: Lab | None) -> None:
+        """Read the scenarios. Raises ToolsightError."""
+        if lab is None:
+            self.empty = _NO_LAB
+            return
+        try:
+            self._files = tuple(await asyncio.to_thread(lab.scenarios))
+        finally:
+            self.empty = _NO_SCENARIO
+
+    @property
+    def file(self) -> ScenarioFile | None:
+        """The scenario under the cursor."""
+        current = self.current
+        return next((file for file in self._files if current and str(file.path) == current.key), None)
+
+    @property
+    def key(self) -> str:
+        """The path of the scenario under the cursor, "" if there is none."""
+        return str(self.file.path) if self.file is not None else ""
+
+    def choice(self, session: SessionView, chosen: str) -> Choice | None:
+        """Return what the scenario under the cursor runs under; None if it cannot run."""
+        file = self.file
+        return (
+            choice(file.scenario, session, chosen) if file is not None and file.scenario is not None else None
+        )
+
+    def show(self, results: Mapping[str, ScenarioResult], running: str) -> None:
+        """Draw the scenarios; `running` is the path of the running one."""
+        self.records = scenario_rows(self._files, results, running)
+
+
+# One step of a run in four sections: guard windows, events, what the model read, what is bound.
+
+_LEAST = 20
+
+
+class StepDetail(VerticalScroll):
+    """Shows a step of a walkthrough or, without a walkthrough, what the scenario is about."""
+
+    DEFAULT_CSS = """
+    StepDetail { scrollbar-size-vertical: 1; }
+    StepDetail #about { height: auto; padding: 0 1; }
+    StepDetail .section { height: auto; padding: 0 1; border-top: solid $border; border-title-color: $text-muted; }
+    StepDetail:focus .section { border-top: solid $primary; }
+    """  # noqa: E501
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="about")
+        for name in ("guard", "happened", "read", "bound"):
+            yield Static(id=name, classes="section")
+
+    def show_about(self, text: Content) -> None:
+        """Show what a scenario is about."""
+        self._show_sections(shown=False)
+        self.query_one("#about", Static).update(text)
+
+    def show_step(self, walkthrough: Walkthrough, number: int) -> None:
+        """Show the step of this number."""
+        self._show_sections(shown=True)
+        frame = walkthrough.frames[number]
+        width = max(self.scrollable_content_region.width - 2, _LEAST)
+        title, read = step.read(frame)
+        self._show("guard", step.guard_title(frame), windows(frame, width))
+        self._show("happened", step.step_title(frame), step.happened(frame, width))
+        self._show("read", title, read)
+        self._show("bound", "Bound after this step", step.bound(walkthrough, number, width))
+
+    def _show_sections(self, *, shown: bool) -> None:
+        self.query_one("#about").display = not shown
+        for section in self.query(".section"):
+            section.display = shown
+
+    def _show(self, name: str, title: str, text: Content) -> None:
+        section = self.query_one(f"#{name}", Static)
+        section.border_title = title
+        section.update(text)
+
 
 # More steps than any walkthrough has.
 _ALL = 1_000_000

@@ -41,8 +41,6 @@ from inspector.domain.fold import apply
 from inspector.domain.session import SessionState
 from inspector.domain.settings import GuardSettings
 
-# Long because every kind of event adds to one fold.
-
 START, MODEL, SEARCH, CALL, REJECT = "start", "model", "search", "call", "reject"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _BEFORE_A_MODEL_CALL = (

@@ -1,25 +1,106 @@
 """The form to call a tool by hand, and the result."""
 
+from collections.abc import Mapping
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
+from textual.widgets import Static
 from textual.worker import Worker
 
 from inspector.app.context import InContext
 from inspector.app.dialogs.approval_text import approval_body
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.tools.catalog.answer import CallAnswer
-from inspector.app.pages.tools.catalog.form import form_fields
 from inspector.app.pages.tools.catalog.tool_text import failure_line, result_line
 from inspector.domain.approval import CLAIMED, why_ask
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import CallFinished
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
+from inspector.domain.schema import SchemaField, fields
 from inspector.domain.tool import Tool
 from inspector.engine.ports import ApprovalRequest
-from widgets import Choice, GuardedConfirm, SchemaForm, visible
+from widgets import NOTHING, Choice, Field, GuardedConfirm, SchemaForm, SchemaTree, TextView, visible
+from widgets.typed_value import Kind
+
+# A tool's parameters as form fields.
+
+_KINDS: Mapping[str, Kind] = {
+    "string": "string",
+    "integer": "integer",
+    "number": "number",
+    "boolean": "boolean",
+}
+
+
+def form_fields(schema: JsonObject) -> tuple[Field, ...]:
+    """Return one field per parameter; values that no simple input can hold are typed as JSON."""
+    return tuple(_field(parameter) for parameter in fields(schema))
+
+
+def _field(parameter: SchemaField) -> Field:
+    kind = _kind(parameter)
+    return Field(
+        name=parameter.name,
+        kind=kind,
+        required=parameter.required,
+        description=parameter.description,
+        default=_default(parameter, kind),
+        choices=parameter.choices if kind == "enum" else (),
+    )
+
+
+def _kind(parameter: SchemaField) -> Kind:
+    # An enum without values has nothing to choose from, so its value is typed.
+    if parameter.choices:
+        return "enum"
+    return _KINDS.get(parameter.type, "json")
+
+
+def _default(parameter: SchemaField, kind: Kind) -> object:
+    """Return the schema's default if the input can hold it: servers' schemas contradict themselves."""
+    value = parameter.default
+    if value is None:
+        return NOTHING
+    fits: Mapping[Kind, bool] = {
+        "string": isinstance(value, str),
+        "integer": isinstance(value, int) and not isinstance(value, bool),
+        "number": isinstance(value, int | float) and not isinstance(value, bool),
+        "boolean": isinstance(value, bool),
+        "enum": value in parameter.choices,
+        "json": True,
+    }
+    return value if fits[kind] else NOTHING
+
+
+# The result of a call by hand: a status line, the text, the structured content.
+
+_BEFORE = Content.styled("Fill in the form and press enter. The result appears here.", MUTED)
+
+
+class CallAnswer(Vertical):
+    """The result panel; empty until the first call."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(_BEFORE, id="result-line")
+        yield TextView(empty="", id="result-text")
+        yield SchemaTree(schema=False, empty="Empty.", id="result-tree")
+
+    def on_mount(self) -> None:
+        self.query_one("#result-tree").border_title = "Structured"
+
+    def show(self, line: Content | None, result: ToolResult | None = None) -> None:
+        """Show the status of a call, and its result if there is one; without a status, what to do."""
+        self.query_one("#result-line", Static).update(line or _BEFORE)
+        text = self.query_one("#result-text", TextView)
+        text.text = result.text if result else ""
+        text.empty = "The tool returned no text." if result else ""
+        tree = self.query_one("#result-tree", SchemaTree)
+        structured = result.structured if result else None
+        tree.value = structured
+        tree.set_class(structured is not None, "-shown")
+
 
 _CALL, _TRUST, _NO = "call", "trust", "no"
 _CHOICES = (Choice("", "call it", _CALL), Choice("", "no", _NO))

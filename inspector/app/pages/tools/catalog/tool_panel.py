@@ -1,6 +1,7 @@
 """Everything about one tool, one view at a time."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
 from textual import on
 from textual.app import ComposeResult
@@ -10,16 +11,125 @@ from textual.widgets import Static
 
 from inspector.app.bridge import View
 from inspector.app.context import InContext
+from inspector.app.draw.fact import fact
+from inspector.app.draw.style import MUTED
 from inspector.app.navigation import WhyNotPage
 from inspector.app.pages.tools.catalog import tool_text
 from inspector.app.pages.tools.catalog.call_panel import CallPanel
-from inspector.app.pages.tools.catalog.cost_text import ToolBill, bill_lines
-from inspector.app.pages.tools.catalog.search_row import COLUMNS, EMPTY, MOST, search_rows
 from inspector.domain.approval import why_ask
+from inspector.domain.budget import Tokenizer, ToolCost
 from inspector.domain.events import SearchPerformed
+from inspector.domain.number import bar, count, money, percent
+from inspector.domain.price import Prices
+from inspector.domain.ranking import SearchReport
 from inspector.domain.session import ToolState
 from inspector.domain.tool import Tool
-from widgets import RecordList, SchemaTree, TextView, ViewStrip, visible
+from widgets import Column, Record, RecordList, SchemaTree, TextView, ViewStrip, plain, visible
+
+# What a tool costs: its tokens by part, bound in every call, and deferred.
+
+_BAR = 20
+_LABELS = 18
+
+
+@dataclass(frozen=True, slots=True)
+class ToolBill:
+    """A tool's cost, and what to compare it with.
+
+    `all_tools` are the tokens of every permitted tool, `tools` is their number; `mention` are the tokens of
+    the tool's name in the manifest, 0 if the manifest does not name it.
+    """
+
+    cost: ToolCost
+    all_tools: int
+    tools: int
+    mention: int
+    tokenizer: Tokenizer
+    prices: Prices | None = None
+
+
+def bill_lines(bill: ToolBill, width: int = 0) -> Content:
+    """Return the bill in lines of `width`: parts first, then what the tool costs bound and deferred."""
+    total = bill.cost.tokens
+    head = Content.assemble((f"{total:,} tokens", "bold"), _share(bill))
+    parts = (
+        ("name", bill.cost.name),
+        ("description", bill.cost.description),
+        ("parameters", bill.cost.schema),
+        ("JSON around them", bill.cost.framing),
+    )
+    return Content("\n").join(
+        [
+            head,
+            Content(""),
+            *(_part(label, tokens, total) for label, tokens in parts),
+            Content(""),
+            fact("bound", plain(_bound(bill)), _LABELS, width),
+            fact("deferred", plain(_deferred(bill)), _LABELS, width),
+            Content(""),
+            Content.styled(
+                f"tokens counted by {bill.tokenizer.label} in the compact JSON that is sent", MUTED
+            ),
+        ]
+    )
+
+
+def _part(label: str, tokens: int, total: int) -> Content:
+    share = tokens / total if total else 0.0
+    return Content.assemble(
+        (f"{label:<{_LABELS}}", MUTED), f"{tokens:>7,}  {percent(share):>5}  ", bar(share, _BAR)
+    )
+
+
+def _share(bill: ToolBill) -> str:
+    if not bill.all_tools:
+        return ""
+    share = percent(bill.cost.tokens / bill.all_tools, 1)
+    return f"   {share} of the {bill.all_tools:,} for all {count(bill.tools, 'tool')}"
+
+
+def _bound(bill: ToolBill) -> str:
+    text = f"{bill.cost.tokens:,} tokens in every model call"
+    if bill.prices is None:
+        return text
+    price = money(bill.cost.tokens * bill.prices.input)
+    return f"{text}: {price} per call at {bill.prices.model} prices, without a prompt cache"
+
+
+def _deferred(bill: ToolBill) -> str:
+    named = f"{count(bill.mention, 'token')} for its name in the manifest" if bill.mention else "nothing"
+    return f"{named} until a search finds it, then {bill.cost.tokens:,} in every call"
+
+
+# Which searches of the session found a tool, and which did not.
+
+COLUMNS = (
+    Column("query", "searched for", weight=5, min_width=16),
+    Column("rank", "rank", align="right", weight=4),
+    Column("outcome", "outcome", weight=3, min_width=12),
+    Column("by", "by", weight=1, min_width=4, hide_below=56),
+)
+EMPTY = "No searches in this session yet. Press w to see in Search what finds this tool."
+MOST = 50
+
+
+def search_rows(tool_id: str, searches: Iterable[SearchPerformed]) -> tuple[Record, ...]:
+    """Return one row per search, in the order given; the key is its position."""
+    return tuple(_row(number, tool_id, event) for number, event in enumerate(searches))
+
+
+def _row(number: int, tool_id: str, event: SearchPerformed) -> Record:
+    rank, outcome, found = _standing(tool_id, event.report)
+    cells = (event.report.request.label(), rank, outcome, event.by)
+    return Record(str(number), cells, "" if found else "muted")
+
+
+def _standing(tool_id: str, report: SearchReport) -> tuple[str, str, bool]:
+    hit = next((hit for hit in report.hits if hit.tool_id == tool_id), None)
+    if hit is None:
+        return "", f"not in the top {len(report.hits)}" if report.hits else "nothing found", False
+    return str(hit.rank), hit.outcome.value, hit.outcome.is_result
+
 
 OUTPUT = "output"
 VIEWS = ("about", "parameters", "schema", "JSON", OUTPUT, "call", "cost", "why")

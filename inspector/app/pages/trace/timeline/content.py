@@ -17,8 +17,6 @@ from inspector.engine.store_ports import SessionSummary
 from widgets import Record, middle, plain
 from widgets.record import GAP
 
-# Long because rows, columns and detail are computed from one frame.
-
 # The key prefix of the summary rows; no tool id begins like it.
 REST = "\0"
 MOVED = "›"
