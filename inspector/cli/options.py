@@ -163,7 +163,10 @@ ACCESS = (
     ),
     _common("--user", default="", metavar="NAME", help="View as this user of the policy."),
     _common(
-        "--expert", default="", metavar="NAME", help="With --user: show only what this agent may see as well."
+        "--expert",
+        default="",
+        metavar="NAME",
+        help="With --user: show only what both the user and this agent may see.",
     ),
 )
 _SHARED = (

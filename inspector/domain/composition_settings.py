@@ -20,8 +20,8 @@ class InertiaSettings:
     preload: Preload = knob(
         "off",
         "bind predicted tools ahead of time. off: only predict; with_search: together with the results of "
-        "a search, when tools[] changes anyway; where_it_pays: also when the search it may spare would "
-        "cost more than the tokens sent again; a predicted tool never replaces another tool",
+        "a search, when tools[] changes anyway; where_it_pays: also when it may save a search that would "
+        "cost more than resending tokens; a predicted tool never replaces another tool",
     )
     persona: str = knob(
         "",
@@ -30,7 +30,7 @@ class InertiaSettings:
     )
     min_probability: float = knob(
         0.3,
-        "minimum share of the calls after a tool that a predicted tool needs to be bound ahead",
+        "a tool is bound ahead only if at least this share of the calls after the previous tool went to it",
         low=0,
         high=1,
     )
@@ -62,7 +62,9 @@ class VersionSettings:
         "request has its new definition; evict: it is unloaded and must be found again. With delivery "
         "call_tool or text, every changed tool is unloaded, because the model reads a definition only once",
     )
-    tell: bool = knob(True, "tell the model about such a change and how its calls must differ")
+    tell: bool = knob(
+        True, "tell the model when a change breaks existing calls, and how its calls must differ"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +99,8 @@ class BreakerSettings:
     )
     probes: int = knob(
         1,
-        "how many trial calls are allowed at a time after that; the same number of successes closes the "
-        "breaker",
+        "how many trial calls are allowed at a time after the cool-down; the same number of successes closes "
+        "the breaker",
         low=1,
         high=100,
     )

@@ -61,7 +61,7 @@ def _against_reading(tool: Tool) -> str:
     if word := _said(tool.name, _CHANGES):
         return f"its name says “{word}”"
     if tool.annotations.destructive:
-        return "also that it may destroy or overwrite"
+        return "also that it may destroy or overwrite data"
     # A tool that is named for reading may filter by what was done, or look for a content in a file.
     return "" if _READS.intersection(_words(tool.name)) else _taken(fields(tool.input_schema))
 

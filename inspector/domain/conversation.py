@@ -150,7 +150,7 @@ def _model_responded(event: ModelResponded, seq: int, items: _Items) -> _Items:
 
 @_step.register
 def _settings_changed(event: SettingsChanged, seq: int, items: _Items) -> _Items:
-    title = f"profile {event.profile} from the next model call"
+    title = f"profile {event.profile} from the next model call on"
     return (*items, Item(seq, ItemKind.NOTICE, ", ".join(event.changed), title=title))
 
 

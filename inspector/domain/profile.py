@@ -119,7 +119,7 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "stack",
             "Layers",
-            "Ranks tools and servers, within tags; all adaptive layers are on.",
+            "Searches by tool, server and tag; all adaptive layers are on.",
             {
                 "discovery.auto": "tools",
                 "discovery.ranker": "two-stage",

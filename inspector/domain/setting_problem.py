@@ -95,4 +95,4 @@ def refusal(problems: Sequence[SettingProblem]) -> str:
     errors = [problem.full for problem in problems if problem.severity is Severity.ERROR]
     if not errors:
         return ""
-    return "\n".join(("Nothing is called until this is put right in the settings:", *errors))
+    return "\n".join(("Nothing is called until you fix this in the settings:", *errors))

@@ -43,15 +43,15 @@ class DiscoverySettings:
         "number of definition tokens (auto_tokens) or a share of the window (auto_share); a smaller "
         "catalog is bound in full",
     )
-    auto_tools: int = knob(20, "with auto tools: catalogs with fewer tools are bound in full", low=0)
+    auto_tools: int = knob(20, "if auto is tools, catalogs with fewer tools are bound in full", low=0)
     auto_tokens: int = knob(
         2_300,
-        "with auto tokens: catalogs with fewer definition tokens are bound in full; below the default, "
+        "if auto is tokens, catalogs with fewer definition tokens are bound in full; below the default, "
         "discovery never pays off",
         low=0,
     )
     auto_share: float = knob(
-        0.03, "with auto window: catalogs below this share of the window are bound in full", low=0, high=1
+        0.03, "if auto is window, catalogs below this share of the window are bound in full", low=0, high=1
     )
     search_tool: bool = knob(True, "give the model search_tools; without it, only the gate binds tools")
     max_search_results: int = knob(5, "the usual maximum number of tools per search", low=1, high=100)
@@ -111,17 +111,17 @@ class DiscoverySettings:
     evaluation: tuple[str, ...] = knob((), "files of labelled requests (JSONL)")
     registry: bool = knob(
         False,
-        "with ranker three-tier: also find tools in the registry whose servers are not connected; they are "
+        "if ranker is three-tier, also find tools in the registry whose servers are not connected; they are "
         "listed separately and cannot be called",
     )
     learn: bool = knob(
         False,
-        "with ranker hybrid: rank a tool higher for requests like those that led to a successful call to "
+        "if ranker is hybrid, rank a tool higher for requests like those that led to a successful call to "
         "it in sessions recorded here",
     )
     affinity: float = knob(
         0.0,
-        "past use: maximum boost for tools that the session's persona (inertia.persona) has used before, "
+        "maximum boost for tools that the session's persona (inertia.persona) has used before, "
         "in standard deviations of a query's scores; unused tools lose nothing; 0 turns this off",
         low=0,
         high=1,
@@ -137,8 +137,8 @@ class ManifestSettings:
         "maximum tokens in the manifest; a longer one is shortened evenly across servers; 0 means no limit",
         low=0,
     )
-    listed_in_full: int = knob(10, "servers with more tools than this list only the first few", low=0)
-    listed_of_many: int = knob(4, "how many tools such a server lists", low=0)
+    listed_in_full: int = knob(10, "a server with more tools than this has only its first few listed", low=0)
+    listed_of_many: int = knob(4, "how many tools are listed for a server above listed_in_full", low=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,7 @@ class RedundancySettings:
     """Searches that find nothing new (semantic tool discovery, section 8): they run, with a note."""
 
     enabled: bool = knob(True, "tell the model when a search repeats the results of an earlier one")
-    hopeless: bool = knob(True, "also tell it from the third search in a row that finds no tool")
+    hopeless: bool = knob(True, "also tell the model once three searches in a row have found no tool")
     overlap: float = knob(0.8, "share of known results that makes a search redundant", low=0, high=1)
     window_seconds: float = knob(300.0, "how far back earlier searches count, in seconds", low=0.001)
 
@@ -342,7 +342,7 @@ class ClientCapabilities:
     roots: bool = knob(True, "declare that servers may ask for the folder Toolsight runs in")
     roots_changes: bool = knob(
         False,
-        "with roots: declare that changes to the folders are announced (listChanged); there never are any",
+        "if roots is on, declare that changes to the folders are announced (listChanged); none ever occur",
     )
     forms: bool = knob(True, "declare that servers may ask you to fill in a form (elicitation)")
     links: bool = knob(True, "declare that servers may ask you to visit an address (elicitation by URL)")

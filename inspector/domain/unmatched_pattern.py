@@ -79,7 +79,7 @@ def unmatched_patterns(checked: Checked) -> Iterator[SettingProblem]:
     if checked.sight.is_whole:
         yield from _unknown_servers(checked)
     elif not checked.sight.user:
-        hint = "Specify the user with --user, or choose one from the header."
+        hint = "Specify the user with --user, or choose one in the header."
         text = "is not set although there is a policy, so no tools are visible"
         yield SettingProblem("access.user", "", text, hint, Severity.ERROR)
 

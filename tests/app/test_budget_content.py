@@ -155,7 +155,7 @@ def test_flowing_pieces_are_never_torn_and_never_lost(texts: list[str], width: i
 def test_the_headline_is_the_bill_and_the_saving() -> None:
     state = session(DEAR, MIDDLE, manifest="x", budget=Budget(10_000, PARTS, 5000))
     told = str(headline(state, 200))
-    assert "1 server, 2 tools: binding all costs 5k tokens per call" in told
+    assert "1 server, 2 tools: binding them all costs 5k tokens per call" in told
     assert "the next call 450 with searches: 91 % saved" in told
     # A session's money is that of its calls: one call times a thousand would leave its searches out.
     assert "$" not in told
@@ -164,7 +164,7 @@ def test_the_headline_is_the_bill_and_the_saving() -> None:
 def test_the_headline_says_when_discovery_costs_more() -> None:
     state = session(DEAR, manifest="x", budget=Budget(10_000, PARTS, 300))
     assert "⚠ 50 % more than static" in str(headline(state, 200))
-    assert "d on a server shows" in str(headline(replace(state, manifest=""), 200))
+    assert "press d on a server" in str(headline(replace(state, manifest=""), 200))
     assert "see Tools" in str(headline(session(), 200))
 
 

@@ -66,7 +66,7 @@ async def test_the_first_line_is_what_the_servers_cost_and_what_discovery_saves(
     async with app_rig(prices=PRICES) as (pilot, rig):
         await budget_page(pilot)
         assert rig.bench.state.budget is not None
-        await sees(pilot, "3 servers, 4 tools: binding all costs", "with searches")
+        await sees(pilot, "3 servers, 4 tools: binding them all costs", "with searches")
 
 
 async def test_before_any_call_the_page_says_how_to_get_a_plot() -> None:

@@ -46,7 +46,7 @@ async def test_the_page_counts_the_session_as_it_goes_on_and_all_of_them_when_as
     async with app_rig(*STEPS, yes=True) as (pilot, rig):
         rig.store.append_all(records_of(story_store()))
         await goes(pilot, "telemetry")
-        await until(pilot, lambda: "Press 1 for Chat" in seen(pilot))
+        await until(pilot, lambda: "Press 1 and ask" in seen(pilot))
         await rig.bench.chat("What is the forecast for Oslo?")
         await until(pilot, lambda: "turns with a search" in seen(pilot) and "hybrid" in seen(pilot))
         await pilot.press("a")
@@ -126,7 +126,7 @@ def test_an_open_breaker_stands_first_with_its_rate_its_time_and_its_next_try() 
 
 
 def test_without_a_breaker_it_is_said_which_profile_has_them() -> None:
-    assert "The profile stack turns them on" in " ".join(drawn(shown_with(), "failures").split())
+    assert "The stack profile turns them on" in " ".join(drawn(shown_with(), "failures").split())
 
 
 def test_the_backlog_tells_each_request_with_what_was_found_and_called_instead() -> None:

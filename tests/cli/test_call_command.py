@@ -30,7 +30,7 @@ def test_a_value_is_read_as_its_parameters_type(toolsight: Toolsight) -> None:
 def test_arguments_can_be_one_object(toolsight: Toolsight) -> None:
     done = toolsight("call", "calc:evaluate", '{"expression": "1 + 1"}', *CALC)
     assert "2" in done.stdout
-    for words, said in ((("{",), "not valid JSON"), (("{}", "expression=1"), "follow a JSON object")):
+    for words, said in ((("{",), "not valid JSON"), (("{}", "expression=1"), "a JSON object must hold all")):
         refused = toolsight("call", "calc:evaluate", *words, *CALC)
         assert refused.exit_code == 2
         assert said in refused.stderr

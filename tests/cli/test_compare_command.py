@@ -38,7 +38,7 @@ def test_the_notes_say_where_the_script_does_not_fit_a_profile(
     toolsight: Toolsight, file: Callable[[str], str]
 ) -> None:
     printed = toolsight("scenario", "compare", file(FORECAST), *_TWO, "--script")
-    assert "static: 1 scripted search was rejected: the script expects a search tool." in printed.stdout
+    assert "static: 1 scripted search was rejected; the script expects a search tool." in printed.stdout
     assert "prd: " not in printed.stdout
 
 

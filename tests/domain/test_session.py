@@ -9,6 +9,8 @@ from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.events import (
     BudgetMeasured,
     CallFinished,
+    CallRejected,
+    CallStarted,
     CatalogBuilt,
     CatalogEntry,
     Event,
@@ -151,6 +153,19 @@ def test_a_call_counts_for_its_tool_and_its_turn() -> None:
     state = after(built("a:one"), load("a:one"), request, CallFinished("c", "a:one", True, "fine"))
     assert (state.tools["a:one"].uses, state.tools["a:one"].last_call, state.calls) == (1, 3, 1)
     assert [cost.parts.tool_tokens for cost in state.costs] == [15]
+
+
+def test_only_a_call_that_succeeds_leaves_output_behind() -> None:
+    failed, done = (CallFinished("c", "a:one", ok, "text") for ok in (False, True))
+    assert after(built("a:one"), failed).outputs == frozenset()
+    assert after(built("a:one"), failed, done).outputs == {"a:one"}
+
+
+def test_a_call_by_hand_recovers_nothing() -> None:
+    rejected = CallRejected("r", "a:two", "unknown tool", "There is no such tool.")
+    by_hand, by_model = (CallStarted("c", "a:one", {}, by) for by in ("user", "model"))
+    assert after(built("a:one"), rejected, by_hand).recoveries == 0
+    assert after(built("a:one"), rejected, by_hand, by_model).recoveries == 1
 
 
 def test_a_server_keeps_its_target_from_connecting_to_failure() -> None:

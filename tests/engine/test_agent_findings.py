@@ -218,7 +218,7 @@ def test_suggestions_follow_from_the_numbers_and_are_three_at_most() -> None:
     assert agent_report([session]).suggestions == (
         "stock failed in 1 of 1 session. Fix the server, or leave it out.",
         "chat offered 1 tool but got no calls in 1 session. Leave it out there.",
-        "1 search like “overdue” led to no call. Add such words to a description.",
+        "1 search like “overdue” led to no call. Add these words to a tool's description.",
     )
 
 

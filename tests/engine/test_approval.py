@@ -105,6 +105,14 @@ async def test_a_claim_to_only_read_is_told_and_asked_about_unless_its_server_is
     )
 
 
+async def test_an_answer_that_was_not_offered_trusts_no_server() -> None:
+    asked = Asked(Decision.SERVER)
+    assert await asked.allows(REFUND) == [True]
+    assert "shop" not in asked.session.state.trusted_servers
+    await asked.allows(ORDERS)
+    assert "shop" in asked.session.state.trusted_servers
+
+
 async def test_trusting_a_server_covers_what_it_says_only_reads_and_nothing_else() -> None:
     asked = Asked(Decision.ONCE)
     await asked.allows(ORDERS)

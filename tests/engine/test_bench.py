@@ -242,7 +242,7 @@ def test_a_run_is_not_summarised_with_other_cases_nor_below_the_cut() -> None:
     run = measured(TableRanker({}), case("q", "a"))
     with pytest.raises(ValueError, match="'id-q' instead of 'id-r'"):
         summarise(run, EvalSet("letters", TOOLS, (case("r"),)))
-    with pytest.raises(ValueError, match="1 cases, but the data set 0"):
+    with pytest.raises(ValueError, match="1 cases, but the data set has 0"):
         summarise(run, EvalSet("letters", TOOLS, ()))
     with pytest.raises(ValueError, match="keeps 5 tools"):
         summarise(replace(run, depth=5), EvalSet("letters", TOOLS, (case("q"),)))

@@ -197,7 +197,7 @@ def test_a_rejected_search_and_a_closed_gate_are_the_scripts_fault() -> None:
     search, call = rejected("search_tools", "unknown tool"), rejected("weather__get_forecast", "deferred")
     found = compared(played("attention", gate, search, search, call))
     assert found.notes == (
-        "attention: 2 scripted searches were rejected: the script expects a search tool.",
+        "attention: 2 scripted searches were rejected; the script expects a search tool.",
         "attention: 1 scripted call was rejected, because the gate did not select the tool.",
     )
 
@@ -211,7 +211,7 @@ def test_a_search_over_bound_tools_is_noted_but_not_one_over_deferred_tools() ->
         played("prd", catalog(1), searched()), played("advisory", catalog(1, advisory=True), searched())
     )
     assert found.notes == (
-        "advisory: 1 scripted search was made with every tool bound: the script expects deferred tools.",
+        "advisory: 1 scripted search was made with every tool bound, but the script expects deferred tools.",
     )
 
 

@@ -13,6 +13,8 @@ from inspector.domain.tool_pattern import values_for
 from inspector.engine.live import LiveSettings
 from inspector.engine.loop.binding.precondition import Preconditions
 from inspector.engine.ports import OwnPredicate
+from tests.support.told_model import calls, says
+from tests.support.workbench import connected
 
 WRITE = 'is_authenticated(scope="github:write")'
 PLAN = "milestone_reached('plan_confirmed')"
@@ -173,3 +175,12 @@ def test_a_predicate_that_cannot_be_asked_is_found_when_it_is_loaded(text: str, 
 
 def test_good_predicates_pass_the_check() -> None:
     preconditions(TABLE).check()
+
+
+async def test_a_bound_tool_whose_precondition_does_not_hold_never_reaches_its_server() -> None:
+    values = {"access.preconditions": {"calc:*": (PLAN,)}}
+    steps = (calls(("calc__evaluate", {"expression": "1 + 1"})), says("I cannot."))
+    async with connected(*steps, values=values) as rig:
+        await rig.bench.chat("How much is one and one?")
+        assert rig.received == 0
+        assert [event.reason for event in rig.events("reject")] == ["precondition not met"]

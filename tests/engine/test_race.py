@@ -289,7 +289,8 @@ def test_calls_that_were_not_allowed_and_servers_that_did_not_start_are_told_of_
     assert verdict.notes[1:] == (
         "toolsight: mail did not start.",
         "toolsight: 2 calls skipped, because a race might change something twice: shop:refund_order. "
-        "It only calls tools that a trusted server marks read-only or that you allowed this session.",
+        "It only calls tools that a trusted server marks as read-only or that "
+        "you have allowed in this session.",
     )
 
 

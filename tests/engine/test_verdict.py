@@ -45,8 +45,12 @@ def test_more_tools_never_turn_a_yes_into_a_no(tools: int, even: BreakEven) -> N
 @pytest.mark.parametrize(
     ("tools", "even", "words"),
     [
-        (84, BreakEven(213, 26, 1593), ("in some sessions but not all", "from 213 tools", "26 to 1,593")),
-        (4, BreakEven(78, 20, 303), ("4 tools are too few for discovery to save", "from 78 tools")),
+        (
+            84,
+            BreakEven(213, 26, 1593),
+            ("in some sessions but not all", "with 213 or more tools", "26 to 1,593"),
+        ),
+        (4, BreakEven(78, 20, 303), ("4 tools are too few for discovery to save", "with 78 or more tools")),
         (900, BreakEven(78, 20, 303), ("discovery is cheaper for these 900 tools", "$0.19 with discovery")),
         (
             1,
@@ -56,7 +60,12 @@ def test_more_tools_never_turn_a_yes_into_a_no(tools: int, even: BreakEven) -> N
         (
             50,
             BreakEven(None, 40, None),
-            ("in some sessions", "Never cheaper under these assumptions", "40 to never"),
+            ("in some sessions", "Never cheaper under these assumptions; under others", "with 40 or more"),
+        ),
+        (
+            50,
+            BreakEven(90, 30, None),
+            ("Cheaper with 90 or more tools of this size (30 or more in some sessions, never in others).",),
         ),
     ],
 )

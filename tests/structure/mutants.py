@@ -53,7 +53,7 @@ MUTANTS = (
         f"{_E}loop/dispatch.py",
         "if now is tool or definition_hash(now) == definition_hash(tool):",
         "if True:",
-        ("tests/engine/test_approval.py",),
+        ("tests/engine/test_reconnect.py",),
     ),
     Mutant(
         "a refusal holds until another answer",
@@ -97,7 +97,7 @@ MUTANTS = (
         f"{_D}redaction.py",
         "if self._version != self._secrets.version:\n            self._follow()\n        redacted =",
         "redacted =",
-        ("tests/domain/test_redaction.py", "tests/engine/test_sink.py"),
+        ("tests/domain/test_secret_value.py",),
     ),
     Mutant(
         "what is written passes the sink",

@@ -40,9 +40,7 @@ class _Transition(NullAsAbsent):
 
 
 class _Persona(NullAsAbsent):
-    persona: Annotated[str, AfterValidator(not_empty), Field(description="Write whose habits these are.")] = (
-        OWN_PERSONA
-    )
+    persona: Annotated[str, AfterValidator(not_empty), Field(description="Name the persona.")] = OWN_PERSONA
     tasks: _Tasks = 0
     transitions: Annotated[
         list[_Transition], Field(min_length=1, description="Write a list of objects with `after` and `tool`.")

@@ -35,10 +35,12 @@ _Text = Annotated[str, AfterValidator(not_empty)]
 
 
 class _Peer(NullAsAbsent):
-    database: Annotated[_Text, Field(description="Give an SQLite file or postgresql://USER@HOST/DATABASE.")]
-    policy: Annotated[_Text, Field(description="Give the file with the peer's access rules.")] | None = None
-    user: Annotated[_Text, Field(description="Give a user from the policy.")] | None = None
-    expert: Annotated[_Text, Field(description="Give an expert from the policy.")] | None = None
+    database: Annotated[
+        _Text, Field(description="Specify an SQLite file or postgresql://USER@HOST/DATABASE.")
+    ]
+    policy: Annotated[_Text, Field(description="Name the file with the peer's access rules.")] | None = None
+    user: Annotated[_Text, Field(description="Name a user from the policy.")] | None = None
+    expert: Annotated[_Text, Field(description="Name an expert from the policy.")] | None = None
 
 
 class _File(NullAsAbsent):

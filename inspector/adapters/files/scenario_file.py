@@ -107,7 +107,7 @@ class _AddedModel(NullAsAbsent):
 
 
 class _ChangeModel(NullAsAbsent):
-    server: Annotated[_Needed, Field(description="Give the server whose tools change.")]
+    server: Annotated[_Needed, Field(description="Name the server whose tools change.")]
     remove: list[_Text] = Field(default_factory=list)
     add: list[_AddedModel] = Field(default_factory=list)
     describe: dict[str, _Text] = Field(default_factory=dict)
@@ -128,13 +128,13 @@ class _ChangeModel(NullAsAbsent):
 
 
 class _FaultModel(NullAsAbsent):
-    server: Annotated[_Needed, Field(description="Give the server whose next calls fail.")]
+    server: Annotated[_Needed, Field(description="Name the server whose next calls fail.")]
     kind: Annotated[
         Literal["timeout", "transport", "rate_limit", "protocol"],
         Field(description="Write timeout, transport, rate_limit or protocol."),
     ]
     times: Annotated[int, Field(ge=1, le=1000, description="Write how many calls fail, from 1 to 1000.")] = 1
-    tool: Annotated[_Text, Field(description="Give the one tool whose calls fail.")] = ""
+    tool: Annotated[_Text, Field(description="Name the one tool whose calls fail.")] = ""
     retry_after: _Seconds | None = None
 
     def fault(self) -> Fault:
@@ -142,8 +142,8 @@ class _FaultModel(NullAsAbsent):
 
 
 class _ViewerModel(NullAsAbsent):
-    user: Annotated[_Needed, Field(description="Give a user from access.policy.")]
-    expert: Annotated[_Text, Field(description="Give an expert from access.policy.")] = ""
+    user: Annotated[_Needed, Field(description="Name a user from access.policy.")]
+    expert: Annotated[_Text, Field(description="Name an expert from access.policy.")] = ""
 
     def viewer(self) -> Viewer:
         return Viewer(self.user, self.expert)
@@ -153,12 +153,12 @@ class _TurnModel(NullAsAbsent):
     user: Annotated[_Needed, Field(description="Write what the user says in this turn.")]
     wait: _Seconds = 0.0
     milestone: _Text = ""
-    stop: Annotated[_Text, Field(description="Give the server that goes away before this turn.")] = ""
+    stop: Annotated[_Text, Field(description="Name the server that goes away before this turn.")] = ""
     change: _ChangeModel | None = None
-    reconnect: Annotated[_Text, Field(description="Give the server that comes back before this turn.")] = ""
+    reconnect: Annotated[_Text, Field(description="Name the server that comes back before this turn.")] = ""
     fault: _FaultModel | None = None
-    install: Annotated[_Text, Field(description="Give the plugin to install before this turn.")] = ""
-    uninstall: Annotated[_Text, Field(description="Give the server to remove before this turn.")] = ""
+    install: Annotated[_Text, Field(description="Name the plugin to install before this turn.")] = ""
+    uninstall: Annotated[_Text, Field(description="Name the server to remove before this turn.")] = ""
     see_as: _ViewerModel | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
     steps: Annotated[

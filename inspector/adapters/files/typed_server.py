@@ -103,5 +103,5 @@ def _is_address(word: str) -> bool:
 def _is_configuration(path: Path) -> bool:
     if path.suffix == ".jsonl":
         return False
-    value = load_value(path, "servers or tools", hint="It must hold a server's tools, or a configuration.")
+    value = load_value(path, "servers or tools", hint="It must contain a server's tools or a configuration.")
     return isinstance(value, dict) and any(isinstance(value.get(key), dict) for key in SECTIONS)

@@ -107,7 +107,7 @@ KINDS = (
         ollama_hint="`ollama pull {name}` downloads it; `toolsight doctor models` lists installed models.",
     ),
     Kind(
-        "no model answers at this address of {place}",
+        "no model answers at this address ({place})",
         "Check --api-base: most servers expect it to end in /v1.",
         statuses=frozenset({404, 405}),
         classes=_any("NotFoundError"),
@@ -154,7 +154,7 @@ KINDS = (
     ),
     Kind(
         "litellm needs a package for {model}",
-        "Install that package beside Toolsight, or use another model.",
+        "Install that package alongside Toolsight, or use another model.",
         classes=_any("ModuleNotFoundError"),
     ),
     Kind(

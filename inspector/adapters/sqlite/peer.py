@@ -33,7 +33,7 @@ class ReadOnlyDatabase(SqliteDatabase):
     def _connect(self) -> sqlite3.Connection:
         if not self.path.is_file():
             raise StoreError(
-                f"{self.path} does not exist", hint="Use the database file of a Toolsight (--db)."
+                f"{self.path} does not exist", hint="Use a database file that Toolsight wrote (--db)."
             )
         address = f"{self.path.absolute().as_uri()}?mode=ro"
         if not self.path.with_name(f"{self.path.name}-wal").exists():

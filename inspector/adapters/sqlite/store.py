@@ -200,7 +200,7 @@ class SqliteStore:
         try:
             return self._writers.is_held_elsewhere(session)
         except OSError as error:
-            hint = "Check the permissions of the folder beside the database."
+            hint = "Check the permissions of the folder next to the database."
             raise StoreError(f"cannot tell whether {session} is being written: {error}", hint=hint) from error
 
     def release(self, session: str) -> None:

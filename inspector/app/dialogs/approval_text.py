@@ -10,8 +10,8 @@ from widgets import plain, visible
 
 _VALUE_LIMIT = 2000
 _TRUSTING = (
-    "Toolsight cannot verify the claim. “trust its claims” runs any tool that {} marks as read-only without "
-    "asking for the rest of this session."
+    "Toolsight cannot verify the claim. For the rest of this session, “trust its claims” runs any tool that "
+    "{} marks as read-only without asking."
 )
 
 

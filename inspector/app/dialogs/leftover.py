@@ -42,7 +42,8 @@ async def ask_about_leftovers(app: "App[None]", leftovers: Leftovers) -> None:
 def leftover_body(found: Sequence[Leftover]) -> Content:
     """Each server with its command, when it was started, and the processes that would be ended."""
     head = Content(
-        "Toolsight was killed, or they outlived their server. “end them” sends SIGTERM, then SIGKILL."
+        "Toolsight was killed, or these processes outlived their server. "
+        "“end them” sends SIGTERM, then SIGKILL."
     )
     return Content("\n\n").join([head, *map(_leftover, found)])
 

@@ -25,7 +25,7 @@ Work = Callable[[Workbench, AccessPolicy], None]
 @click.argument("name", default="", metavar="[USER]")
 @click.argument("tool", default="", metavar="[TOOL]")
 @click.option(
-    "--compare", "other", default="", metavar="USER", help="Show the tools only one of the two sees."
+    "--compare", "other", default="", metavar="USER", help="Show the tools that only one of the two sees."
 )
 @shared
 @json_option
@@ -43,7 +43,7 @@ def access(name: str, tool: str, other: str, as_json: bool, **values: Any) -> No
     chosen = options(**values)
     if chosen.user:
         hint = f"`toolsight access {shlex.quote(chosen.user)}` lists that user's tools."
-        raise ConfigError("this command is the administrator's and takes no --user", hint=hint)
+        raise ConfigError("this command is for administrators and takes no --user", hint=hint)
     work: Callable[[Workbench, AccessPolicy, str, bool], None]
     if other:
         work = partial(_compare, name, other)

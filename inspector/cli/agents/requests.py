@@ -27,7 +27,7 @@ def requests(sessions: tuple[str, ...], out: str, database: Path | None) -> None
     """
     added = MachineLibrary(Options(database=database)).write_requests(sessions, out)
     if not added:
-        say("nothing to add: no other search led to a call to a tool it found")
+        say("nothing to add: no tool found by any other search was called")
         return
     say(f"added {count(added, 'request')} to {out}")
     say(f"Measure rankers on them with `toolsight bench --data {out}` and the same servers.")

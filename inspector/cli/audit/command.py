@@ -140,7 +140,8 @@ def _money(one: ConfigurationAudit) -> str:
     costs = [session.of(delivery).cached.dollars for delivery in (Delivery.STATIC, session.discovery)]
     static, discovery = (None if dollars is None else money(dollars) for dollars in costs)
     priced = "" if static is None or discovery is None else f" {discovery} instead of {static},"
-    return f"; a session with its searches costs{priced} {signed_percent(-session.saved)}"
+    change = f"{percent(abs(session.saved))} {'less' if session.saved >= 0 else 'more'}"
+    return f"; a session, searches included, costs{priced} {change}"
 
 
 def _footer(audit: Audit, hidden: int) -> Iterator[str]:

@@ -172,7 +172,7 @@ def basis_lines(basis: Basis) -> Iterator[str]:
 
 
 def _assumptions_line(assumed: Assumptions) -> str:
-    return f"Assumed: {count(assumed.calls, 'model call')}, {assumed.text}; change this with options."
+    return f"Assumed: {count(assumed.calls, 'model call')}, {assumed.text}; options change these."
 
 
 def _price_line(basis: Basis) -> str:

@@ -120,9 +120,9 @@ def _value(field: SchemaField | None, name: str, text: str) -> Any:
 
 def _object(words: Sequence[str]) -> JsonObject:
     """All arguments as one JSON object, which stands alone. Raises ConfigError."""
-    hint = "Write one object, such as '{\"a\": 1}', and nothing beside it."
+    hint = "Write one object, such as '{\"a\": 1}', and nothing else."
     if len(words) > 1:
-        raise ConfigError("arguments follow a JSON object that holds all of them", hint=hint)
+        raise ConfigError("a JSON object must hold all arguments, so none may follow it", hint=hint)
     try:
         value: JsonObject = json.loads(words[0])
     except (ValueError, RecursionError) as error:

@@ -61,7 +61,7 @@ def _say_list(chosen: tuple[Client, ...]) -> None:
     ]
     headers = ("client", "listed first", "searches by", "results", "confidence")
     say_table(headers, rows, right=frozenset({3}), whole=frozenset({0, 2}))
-    say("Use `toolsight clients CLIENT` for facts, `toolsight tools --client CLIENT` for your tools there.")
+    say("`toolsight clients CLIENT` shows facts, `toolsight tools --client CLIENT` its view of your tools.")
 
 
 def _say_client(client: Client) -> None:

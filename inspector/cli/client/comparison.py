@@ -58,7 +58,7 @@ def compare_clients(
     say_table(
         ("client", "loads", *where, "confidence in its rule"), rows, right=frozenset(), whole=frozenset({0})
     )
-    say("Ranked among the tools Toolsight gets, without anything that a client refuses or cuts.")
+    say("Each client ranks the tools Toolsight gets, without what that client refuses or cuts.")
 
 
 def _rankers(bench: Workbench, client: Client) -> CatalogRankers:

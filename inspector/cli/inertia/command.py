@@ -89,7 +89,7 @@ def _say(source: str, told: RunFacts, scores: list[InertiaScore]) -> None:
     say(
         "\nBrackets are 95 % bootstrap intervals over tasks. order 1: what follows the last call, among "
         "tools not called yet; order 1 unfiltered: among all tools; most used, same server: the most-called "
-        "tools overall, and on the last call's server. covers: the share of first uses bound ahead by then. "
+        "tools overall, and on the last call's server. covers: the share of first uses already bound ahead. "
         "share: of the calls after that tool; at least: the lower end of that share's 95 % interval."
     )
 
@@ -194,7 +194,7 @@ def next_tools(
     as_json: bool,
     database: Path | None,
 ) -> None:
-    """Show which tools are called next, and how likely.
+    """Show which tools are called next, and how likely each is.
 
     \b
     toolsight sessions next --persona claude-code

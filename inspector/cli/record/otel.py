@@ -37,7 +37,7 @@ _OPTIONS = (
         "span_endpoint",
         default="",
         metavar="URL",
-        help="With --as spans: send them to a collector (OTLP over HTTP). Needs the extra `otel`.",
+        help="With --as spans: send them to a collector (OTLP over HTTP). Needs the `otel` extra.",
     ),
     click.option(
         "--content",

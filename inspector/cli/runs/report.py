@@ -91,8 +91,9 @@ _WIDE = (
 _LEGEND = (
     "its own searches: those of the recorded agent; more: for a tool that was never bound; again: for an "
     "evicted tool; by name: for a tool that no search returned; found, closest, nothing: how all searches "
-    "answered. returned and recall: the share of called tools that searches before the first call returned, "
-    "and ranked that high. used: the share of tools returned by searches, except by name, that were called.",
+    "answered. returned and recall: the share of called tools that searches had returned, and ranked that "
+    "high, before their first call. used: the share of tools returned by searches, except by name, that were "
+    "called.",
     "evicted, by a guard: calls to a tool evicted to make room, or by the guard; loops: how often the guard "
     "stepped in, a false alarm in solved runs; nothing new: searches flagged as redundant; bound ahead: "
     "before any search, because likely next (inertia.preload).",

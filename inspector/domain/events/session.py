@@ -112,7 +112,7 @@ class SettingsChecked(Event):
 
     def summary(self) -> str:
         if not self.problems:
-            return "the settings have no problems any more"
+            return "the settings no longer have any problems"
         more = f"  (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
         worst = self.problems[0]
         return f"{worst.severity}: {worst.full}{more}"

@@ -160,7 +160,7 @@ def _missed(report: AgentReport) -> Iterator[str]:
     top = report.backlog[0] if report.backlog else None
     if top is not None:
         searches = count(top.count, "search", "searches")
-        yield f"{searches} like “{top.queries[0]}” led to no call. Add such words to a description."
+        yield f"{searches} like “{top.queries[0]}” led to no call. Add these words to a tool's description."
 
 
 def _rewritten(report: AgentReport) -> Iterator[str]:

@@ -191,7 +191,7 @@ def _require(rankers: CatalogRankers, evalset: EvalSet, name: str) -> None:
     if name == ISO and not rankers.index.lined:
         raise ToolsightError(
             "the tools' summary lines are not embedded, because no gate uses them",
-            hint="Use the profile attention, or run `toolsight bench calibrate --ranker iso`.",
+            hint="Use the attention profile, or run `toolsight bench calibrate --ranker iso`.",
         )
 
 

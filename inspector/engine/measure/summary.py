@@ -121,7 +121,7 @@ def paired(run: Run, evalset: EvalSet) -> Pairs:
     if run.depth < CUT:
         raise ValueError(f"the run keeps {run.depth} tools per request, but {CUT} are needed")
     if len(run.cases) > len(evalset.cases):
-        raise ValueError(f"the run has {len(run.cases)} cases, but the data set {len(evalset.cases)}")
+        raise ValueError(f"the run has {len(run.cases)} cases, but the data set has {len(evalset.cases)}")
     pairs = list(zip(evalset.cases, run.cases, strict=False))
     for case, done in pairs:
         if case.id != done.id:

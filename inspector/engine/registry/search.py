@@ -41,7 +41,7 @@ def nearest_in(
     # Rounding may take the cosine of opposite vectors below -1.
     if not registry.nearest(model, vector, 1, sight, floor=-2.0):
         raise StoreError(
-            f"the query has {len(vector)} dimensions, but the registry's {model} vectors do not",
+            f"the query has {len(vector)} dimensions, but none of the registry's {model} vectors do",
             hint="Run `toolsight registry --embed` to embed its tools again. Until then, searches miss them.",
         )
     return near

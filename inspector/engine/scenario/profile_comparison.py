@@ -158,7 +158,7 @@ def _notes(result: ScenarioResult, *, scripted: bool) -> Iterator[str]:
     searches = sum(event.name == SEARCH_TOOLS for event in rejected)
     if searches:
         calls = _count(searches, "scripted search", "scripted searches")
-        yield f"{result.profile}: {calls} rejected: the script expects a search tool."
+        yield f"{result.profile}: {calls} rejected; the script expects a search tool."
     if any(isinstance(event, GateApplied) for event in events):
         kept_out = sum(event.reason == "deferred" for event in rejected)
         if kept_out:
@@ -167,7 +167,7 @@ def _notes(result: ScenarioResult, *, scripted: bool) -> Iterator[str]:
     needless = _needless_searches(result.records)
     if needless:
         calls = _count(needless, "scripted search", "scripted searches")
-        yield f"{result.profile}: {calls} made with every tool bound: the script expects deferred tools."
+        yield f"{result.profile}: {calls} made with every tool bound, but the script expects deferred tools."
 
 
 def _overruled(result: ScenarioResult) -> Iterator[str]:

@@ -204,7 +204,8 @@ def _notes(racers: tuple[Racer, Racer]) -> list[str]:
             calls, which = count(len(racer.refused), "call"), ", ".join(dict.fromkeys(racer.refused))
             notes.append(
                 f"{racer.profile}: {calls} skipped, because a race might change something twice: {which}. "
-                "It only calls tools that a trusted server marks read-only or that you allowed this session."
+                "It only calls tools that a trusted server marks as read-only or that "
+                "you have allowed in this session."
             )
         if racer.outcome != ANSWERED:
             why = racer.last if racer.outcome == "failed" and racer.last else racer.outcome or "no outcome"

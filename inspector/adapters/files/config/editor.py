@@ -21,7 +21,7 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.engine.sink import SECRETS
 
 _NOTHING: Mapping[str, str] = {}
-_NO_FILE = "Nothing is saved: this session has no configuration file of yours, so the change ends with it."
+_NO_FILE = "Nothing is saved: without a configuration file of your own, the change ends with the session."
 _OTHER_FORMATS = (".toml", ".yaml", ".yml")
 _ALL_WRITERS = 0o222
 _OWNER_ALONE = 0o600

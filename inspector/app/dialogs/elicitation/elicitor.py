@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _WARNING = "$text-warning"
 _NO_SECRETS = "Your answers go to the server unchanged. Never enter passwords, keys or tokens."
 _OPENS_NOTHING = (
-    "Nothing opens until you choose to. What you enter there goes to that host, not through Toolsight."
+    "The link opens only if you choose to. What you enter there goes to its host, not through Toolsight."
 )
 
 

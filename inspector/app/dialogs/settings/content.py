@@ -139,7 +139,7 @@ def facts(setup: Setup, listed: Listed) -> Content:
     """Return the profile, and what is listed."""
     different = sum(map(setup.differs, knobs()))
     said = {
-        Listed.FRONT: f"a shows all {len(knobs())} settings, / searches them",
+        Listed.FRONT: f"press a to show all {len(knobs())} settings, / to search them",
         Listed.ALL: f"{different} of {len(knobs())} differ from the default",
         Listed.DIFFERENT: f"showing the {different} that differ from the default",
     }

@@ -123,7 +123,9 @@ def session_detail(key: str) -> Content:
 
 
 _KEYS = "enter changes   a all   c changed   backspace resets   / search"
-_NONE_DIFFERS = "Every setting is at its default. a lists all of them; enter on a profile applies it."
+_NONE_DIFFERS = (
+    "Every setting is at its default. Press a to list them all, or enter on a profile to apply it."
+)
 
 
 class ProfileDialog(ChoiceDialog):
@@ -155,7 +157,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
         "A profile is a published design as a set of settings. tab goes to the profiles, enter applies one.",
         "The last of these to set a value wins: the default, the file's",
         "tool_discovery, the profile, the file's settings, this session. The last column shows which.",
-        "Twelve main settings are listed first; a lists all, / searches names, values and descriptions.",
+        "Twelve main settings are listed first; press a for all, / to search names, values and descriptions.",
         "● marks settings that differ from the default; c shows only those.",
         "✕ marks a setting that blocks every turn, ⚠ a setting that has no effect.",
         "enter flips a switch at once; for any other setting it opens a dialog.",

@@ -60,7 +60,7 @@ _NOTHING_SCORED = "No tools were scored. Press i to edit the query."
 _NO_TOOLS = "No tools to search yet. The search reruns when tools arrive."
 _NOTHING_ASKED = "Nothing to search for: type a query, a server or tool names, then press enter."
 _NO_QUERY = "Search first: press i, type a query and press enter."
-_NOT_FOUND_BY_SEARCH = "This tool is not in the search index, so it has no score for an edit to change."
+_NOT_FOUND_BY_SEARCH = "This tool is not in the search index, so it has no score that an edit could change."
 _NO_TOOL = "Put the cursor on a tool first."
 
 
@@ -87,12 +87,12 @@ class FindScreen(ToolKeys):
         "`server` limits the search to one server or to a tag (#TAG). `names` looks up tools by name.",
         "Tools are listed by rank with their state; grey rows are not results. w or p picks your tool.",
         "s score: every part, minus the score of an average tool (A); ✓ means the parts add up.",
-        "w why not: the missing words, the additions tried, and where the tool to beat scores more.",
+        "w why not: the missing words, the additions tried, and where the tool to beat scores higher.",
         "e edit: a draft, never sent. enter drafts an addition, x exports the draft, ctrl+y copies its text.",
         "For labelled requests, top ten is nDCG@10 and 1st right is hit@1. too alike: cosine of 0.8 or more.",
-        "ctrl+r: the server's text or your draft; ctrl+z undoes. Generated requests are easier than real.",
+        "ctrl+r: server's text or your draft; ctrl+z: undo. Generated requests are easier than real ones.",
         "c rankers: the tool's rank under each; enter shows the formula, u switches. b: one search per step.",
-        "confidence: how likely a tool does what you asked. score: the sum of its parts. esc: to the list.",
+        "confidence: the chance a tool does what you asked. score: the sum of its parts. esc: to the list.",
     )
 
     def __init__(self) -> None:

@@ -132,8 +132,8 @@ def _twins(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
         if shared:
             saved = min(sum(meter.tool(servers[name][tool]) for tool in shared) for name in (one, other))
             text = (
-                f"{one} and {other} both have {_listed(shared)}: if they do the same thing, excluding them "
-                f"from one server saves {saved:,} tokens per model call"
+                f"{one} and {other} both have {_listed(shared)}: if the tools do the same thing, excluding "
+                f"them from one server saves {saved:,} tokens per model call"
             )
             found.append(Suggestion(TWINS, text, saved))
     return found

@@ -37,19 +37,19 @@ PRESETS = (
         "OpenAI, gpt-5",
         CacheTerms(write=1.0, read=0.1),
         "OpenAI's documentation, Prompt caching, and its price list",
-        "unused prefixes expire after 5 to 10 minutes; 5 minutes are assumed",
+        "unused prefixes expire after 5 to 10 minutes; assumes 5 minutes",
     ),
     CachePreset(
         "OpenAI, gpt-4o",
         CacheTerms(write=1.0, read=0.5),
         "OpenAI's documentation, Prompt caching, and its price list",
-        "unused prefixes expire after 5 to 10 minutes; 5 minutes are assumed",
+        "unused prefixes expire after 5 to 10 minutes; assumes 5 minutes",
     ),
     CachePreset(
         "Gemini 2.5, implicit",
         CacheTerms(write=1.0, read=0.1),
         "Google's documentation, Context caching: implicit caching",
-        "no guaranteed hits, no documented lifetime; 5 minutes are assumed; 2.5 Pro has a higher minimum",
+        "no guaranteed hits, no documented lifetime; assumes 5 minutes; 2.5 Pro has a higher minimum",
     ),
     CachePreset("no cache", UNCACHED, "every token at full price"),
 )

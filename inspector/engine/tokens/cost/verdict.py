@@ -62,19 +62,21 @@ class Verdict:
         """The verdict, from how many tools on it is another, and what a session costs."""
         if self.is_recorded and self._dollars:
             return f"This session: {self._dollars}"
-        return f"{self.short} {self._since}{f' An assumed session: {self._dollars}' if self._dollars else ''}"
+        dollars = f" An assumed session costs {self._dollars}" if self._dollars else ""
+        return f"{self.short} {self._since}{dollars}"
 
     @property
     def _since(self) -> str:
-        usual, low, high = (_tools(tools) for tools in (self.even.usual, self.even.low, self.even.high))
-        if self.even.low is None:
+        usual, low, high = self.even.usual, self.even.low, self.even.high
+        if low is None:
             return f"It would not be cheaper with {MOST:,} tools of this size either."
-        since = (
-            f"Cheaper from {usual} tools of this size"
-            if self.even.usual
-            else "Never cheaper under these assumptions"
-        )
-        return f"{since}." if low == high else f"{since} ({low} to {high}, depending on the session)."
+        if usual is None:
+            others = f"under others, cheaper with {low:,} or more tools of this size"
+            return f"Never cheaper under these assumptions; {others}."
+        since = f"Cheaper with {usual:,} or more tools of this size"
+        if high is None:
+            return f"{since} ({low:,} or more in some sessions, never in others)."
+        return f"{since}." if low == high else f"{since} ({low:,} to {high:,}, depending on the session)."
 
     @property
     def _dollars(self) -> str:
@@ -122,7 +124,3 @@ def judge(session: SessionView, stopped: Callable[[], bool] = lambda: False) -> 
 
 class _Stopped(Exception):
     """Nobody waits for the verdict any more."""
-
-
-def _tools(tools: int | None) -> str:
-    return "never" if tools is None else f"{tools:,}"

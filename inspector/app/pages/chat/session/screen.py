@@ -125,7 +125,7 @@ class SessionScreen(ToolKeys):
         "enter on a tool opens its description, schema and a form to call it.",
         "⌂ pinned  ● loaded  ○ deferred  ✕ evicted.  tab goes to the next part.",
         "esc stops the model. Messages sent while it works are queued; esc returns them to the prompt.",
-        "esc leaves the prompt, i returns. Outside it, r races the question, w explains a tool not found.",
+        "esc leaves the prompt, i returns. Outside, r races the question, w tells why a tool was not found.",
         "ctrl+j starts a new line, up recalls earlier messages, pageup and pagedown scroll.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -21,7 +21,7 @@ def headline(session: SessionState, width: int) -> Content:
     servers = len({tool.server for tool in session.tools.values()})
     pieces = [
         Content.assemble(
-            f"{count(servers, 'server')}, {count(owned, 'tool')}: binding all costs ",
+            f"{count(servers, 'server')}, {count(owned, 'tool')}: binding them all costs ",
             (tokens(budget.static_tools), "bold $text-warning"),
             " tokens per call",
         )
@@ -34,7 +34,7 @@ def _discovery(session: SessionState) -> Content:
     assert budget is not None
     spent = budget.parts.discovery_tokens
     if not session.has_search and not session.pool:
-        return Content.styled("all bound; d on a server shows what discovery would save", MUTED)
+        return Content.styled("all bound; press d on a server to see what discovery would save", MUTED)
     share = percent(abs(budget.saved_fraction))
     color = "$text-success" if budget.saved >= 0 else "$text-warning"
     return Content.assemble(

@@ -158,9 +158,9 @@ class BudgetScreen(TrialScreen):
         "The table lists servers and tools by cost. enter opens a server or a tool, o opens all servers.",
         "chars/4 is the usual estimate; error is how far it is from the real count.",
         "What if: d defers or binds a server, P pins a tool, m changes the model, u the toolset. The line",
-        "shows the first call and a session, before → after. Nothing changes until a applies it; 0 resets.",
+        "shows the first call and a session, before → after. Nothing changes until you press a; 0 resets.",
         "v shows usage: tokens, cache and cost per call; enter opens a call. ✂: why the cache was lost.",
-        "Strategies: the same calls under five of them. c changes the cache, b toggles an assumed session.",
+        "Strategies: the same calls under all five. c changes the cache, b toggles an assumed session.",
         "Dollar amounts include searches and use prompt cache prices.",
     )
 

@@ -124,7 +124,7 @@ def way_facts(comparison: DeliveryComparison) -> list[Content]:
         *([] if comparison.is_recorded else [fact("with", comparison.priced.assumed.text)]),
         fact("prompt cache", comparison.cache),
         Content.styled(
-            "cheaper from: the number of tools at which it beats static, both cached (range)", MUTED
+            "cheaper from: how many tools a strategy needs to beat static, both cached (range)", MUTED
         ),
         Content.styled("c other cache   b session/assumed", MUTED),
     ]

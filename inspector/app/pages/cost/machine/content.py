@@ -102,5 +102,5 @@ def _lines(one: ConfigurationAudit, width: int) -> Iterator[Content]:
         share = percent(one.share, 1)
         yield Content.styled(f"Binding every tool takes {share} of the window in every model call.", MUTED)
     if len(one.measured) < len(one.servers):
-        told = "Servers never connected before are unknown. `toolsight audit` asks them if you agree."
+        told = "Servers that were never connected are unknown. `toolsight audit` asks them if you agree."
         yield Content.styled(told, MUTED)

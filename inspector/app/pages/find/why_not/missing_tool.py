@@ -50,7 +50,7 @@ def _unconnected(state: ServerState) -> MissingTool:
     if state.phase is ServerPhase.FAILED:
         ending = f": {reason}" if reason else "."
         return MissingTool(
-            f"Its server '{server}' failed{ending}", "See its stderr in Tools; r there reconnects it."
+            f"Its server '{server}' failed{ending}", "See its stderr in Tools; press r there to reconnect."
         )
     if state.phase is ServerPhase.CONNECTING:
         return MissingTool(

@@ -103,7 +103,7 @@ def _changes(
     found = difference(_cut(first, count), _cut(measured, count), measured.evalset)
     names = Content.assemble((measured.run.ranker, "bold"), " compared with ", (first.run.ranker, "bold"))
     if found is None:
-        return Content.assemble(names, "   no possible request was measured with both rankers"), ()
+        return Content.assemble(names, "   none of the possible requests was measured with both rankers"), ()
     mean = found.mean
     sure = "unlikely to be chance" if found.is_significant else "may be chance"
     title = Content.assemble(

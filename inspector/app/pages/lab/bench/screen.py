@@ -122,7 +122,7 @@ class BenchRequestScreen(BaseScreen):
     CSS_PATH = "request_screen.tcss"
     AUTO_FOCUS = "#requests RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
-        "The first ranker shows its worst requests, any other how each request differs from the first.",
+        "The first ranker's page lists its worst requests; any other lists where it differs from the first.",
         "nDCG@10 is 1 if the right tools rank first, and 0 if none is in the top ten.",
         "false yes: answered “found” although no tool fits. false no: returned nothing although a tool fits.",
         "If the interval after the mean change includes 0, the difference may be chance.",

@@ -75,7 +75,7 @@ def _advice(found: Calibration) -> Content:
     if found.dataset == "generated":
         text = "⚠ Measured on generated requests, which are easier than real ones. Treat it as a guess."
         return Content.styled(text, "$text-warning")
-    return Content.assemble(("a", "bold $text-accent"), " applies the threshold under the cursor")
+    return Content.assemble("press ", ("a", "bold $text-accent"), " to apply the threshold under the cursor")
 
 
 def rows(found: Calibration, now: float | None) -> tuple[Record, ...]:

@@ -41,9 +41,9 @@ class CalibrationScreen(BaseScreen):
         "hybrid: the minimum confidence for found (★) and for closest (◆), counting requests.",
         "dense: the minimum cosine for a tool, counting tools in the top ten.",
         "precision: how many of the answers are right. recall: how much of what is needed is found.",
-        "★ has the best F1, ● is in use, ◆ is the highest that refuses only a few possible requests.",
+        "★ has the best F1, ● is in use, ◆ is the highest one that refuses only a few possible requests.",
         "false yes: impossible requests that get an answer. false no: possible requests that get none.",
-        "a applies the threshold under the cursor (for hybrid, also ◆ for closest); y copies both as a line.",
+        "Press a to apply the threshold under the cursor (for hybrid, also ◆ for closest), y to copy it.",
         "n switches to the other ranker, r measures, esc stops, v goes back to the benchmark.",
     )
 

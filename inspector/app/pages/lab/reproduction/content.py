@@ -62,7 +62,7 @@ def status(job: ReproduceJob, measured: Reproduction | None) -> Content:
             ("enter", "bold $text-accent"),
             " measures a section, ",
             ("a", "bold $text-accent"),
-            " all of them, in a few minutes.",
+            " measures all of them in a few minutes.",
         )
     return Content.assemble(
         ("✓ ", "$text-success"),

@@ -41,7 +41,7 @@ class ReproduceScreen(BaseScreen):
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Measures published claims about tool discovery on this machine, next to the published numbers.",
-        "enter measures the section under the cursor, a all of them, esc stops after the current step.",
+        "enter measures the section under the cursor, a measures them all, esc stops after the current step.",
         "Sections run on the demo servers and on generated catalogs, never on yours; nothing is recorded.",
         "tab goes to the tables to scroll them. –: the paper gives no number.",
         "Targets: ✓ met, ✕ not met.",

@@ -15,7 +15,7 @@ _COLORS = ("$text-primary", "$text-accent", "$text-success", "$text-secondary")
 _SHOWN = 8
 _HASH = 8
 _FIRST = ord("A")
-_NONE = "(A): counting restarted: its tool was found again, or there was progress. Both windows are empty."
+_NONE = "(A): the tool was found again, or there was progress, so counting restarted. Both windows are empty."
 
 
 def color(letter: str) -> str:

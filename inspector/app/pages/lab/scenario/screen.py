@@ -173,7 +173,7 @@ class GuardLabScreen(LabScreen):
     help_lines: ClassVar[tuple[str, ...]] = (
         "enter runs a scenario: fresh servers, the real loop, a scripted model, a clock that skips waiting.",
         "Then ← → step through the run, home and end go to its first and last step. A step is a model call",
-        "or a tool call. ✓ was expected there; ✕ must not occur, or was expected but never happened.",
+        "or a tool call. ✓ marks an expected event, ✕ a forbidden one, or an expected one that never came.",
         "Equal calls share a letter: the same tool and the same arguments after normalization.",
         "■ counts equal calls in the time window and among the last calls; exceeding either limit is a loop.",
         "A loop evicts its tool. Once the tool is found again, its calls show as (A) and counting restarts.",

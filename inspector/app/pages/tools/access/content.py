@@ -35,7 +35,7 @@ NO_POLICY = (
 NO_USERS = "The policy has no users."
 NO_TOOLS = "No tools visible."
 NO_DIFFERENCE = "Both users see the same tools."
-_WAY_BACK = "a returns to the administrator"
+_WAY_BACK = "press a to return to the administrator view"
 
 
 def user_records(rows: Sequence[UserRow], compared: str = "") -> tuple[Record, ...]:

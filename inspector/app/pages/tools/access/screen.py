@@ -31,9 +31,9 @@ class AccessScreen(ToolKeys):
         "Every user in the policy, with tool counts by server. Below: the chosen user's tools, each",
         "with the grants that cover it. A tool without a grant does not exist for that user.",
         "c marks a user to compare with. + only the chosen user sees the tool, − only the marked user.",
-        "u looks through the next expert, whose allowlist narrows every grant. a starts a session as",
-        "the chosen user.",
-        "Viewed as a user, the page shows only that user's tools, and a returns to the administrator.",
+        "u applies the next expert, whose allowlist narrows every grant.",
+        "Press a to start a session as the chosen user. The page then shows only that user's tools;",
+        "press a again to return to the administrator view.",
     )
 
     def __init__(self) -> None:

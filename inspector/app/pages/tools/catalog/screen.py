@@ -50,9 +50,9 @@ class ToolsScreen(ToolKeys):
         "On a server: r reconnects, S stops, R reconnects all failed servers.",
         "stderr shows the end of a server's output; wire shows the JSON-RPC messages in both directions.",
         "The wire log stays in memory and is never stored. Secrets are redacted.",
-        "In call, tab changes the field, enter or ctrl+r calls; esc cancels a running call. r calls again.",
+        "In the call view, tab changes the field, enter or ctrl+r calls, esc cancels the call, r repeats it.",
         "Every call asks first, unless a trusted server says the tool is read-only.",
-        "On a server: T toggles trust in its annotations for this session; trust_annotations makes it last.",
+        "On a server: T toggles trust in its annotations for this session. For good: set trust_annotations.",
         "x exports the tool's definition or the server's wire log, y copies the name.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [

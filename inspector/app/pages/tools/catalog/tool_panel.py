@@ -85,7 +85,7 @@ def _share(bill: ToolBill) -> str:
     if not bill.all_tools:
         return ""
     share = percent(bill.cost.tokens / bill.all_tools, 1)
-    return f"   {share} of the {bill.all_tools:,} for all {count(bill.tools, 'tool')}"
+    return f"   {share} of the {bill.all_tools:,} tokens for all {count(bill.tools, 'tool')}"
 
 
 def _bound(bill: ToolBill) -> str:

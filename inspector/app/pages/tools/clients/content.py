@@ -133,7 +133,7 @@ def client_detail(view: ClientView) -> Content:
     lines = [
         Content.styled(f"{client.title} {_BEFORE[client.listing.before]}", "bold"),
         Content.assemble(
-            f"{count(view.before_search, 'tool token')} in a first call",
+            f"{count(view.before_search, 'tool token')} in the first call",
             (f", {count(len(view.offered), 'definition')} would take {view.definition_tokens:,}", MUTED),
             (_share(view), "$text-success"),
         ),

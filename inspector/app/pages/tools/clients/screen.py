@@ -40,8 +40,8 @@ class ClientsScreen(ToolKeys):
         "first call: tool tokens before any search. refused: tools the model never gets.",
         "cut: descriptions and instructions that the client truncates; the pane on the right shows where.",
         "A rule is as certain as the weakest fact behind it, marked ● ◐ ○; the text cites the sources.",
-        "a reconnects the servers with the client's capabilities; many then list different tools.",
-        "This reveals no folders to servers; only your consent at startup does.",
+        "Press a to reconnect the servers with the client's capabilities; many then list different tools.",
+        "This reveals no folders to servers; that takes your consent at startup.",
         "enter opens the chosen client or tool, esc goes back to the lists.",
         "In Search, u chooses a client's ranker: claude-code, codex, vscode, anthropic-bm25, regex.",
     )

@@ -131,7 +131,7 @@ class PairScreen(ToolKeys):
     help_lines: ClassVar[tuple[str, ...]] = (
         "Two confusable tools. Their shared terms are marked, at most the eight most distinctive ones.",
         "tab switches tools. w and e test the focused tool with a query in the other tool's words.",
-        "Words that only one tool uses tell the two apart. Start a description with what its tool is for.",
+        "Words used by only one tool tell the two apart. Start a description with what its tool is for.",
         "enter opens the focused tool, l loads or unloads it, y copies its id.",
     )
 

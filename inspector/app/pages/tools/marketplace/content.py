@@ -26,7 +26,7 @@ COLUMNS = (
 NO_CATALOG = (
     "No catalogs yet. Add one to marketplace.catalogs (ctrl+o), or run: toolsight marketplace import FILE"
 )
-NOTHING_FITS = "No plugin fits. esc shows all plugins."
+NOTHING_FITS = "No plugin matches. esc shows all plugins."
 YOURS = "only you can install, never a model"
 NOT_YOURS = "only the administrator can install and remove"
 INSTALLED, BLOCKED = "✓", "✕"

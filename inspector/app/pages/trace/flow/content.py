@@ -36,7 +36,7 @@ _LONGEST, _BAR = 200, 8
 _MODES = {
     "off": "binds nothing ahead",
     "with_search": "binds likely tools with a search",
-    "where_it_pays": "binds likely tools with a search and where it pays",
+    "where_it_pays": "binds likely tools with a search and where it pays off",
 }
 
 

@@ -69,7 +69,7 @@ def imported(report: ImportReport) -> Content:
 def requests(added: int, path: str) -> Content:
     """Return what became of a session's searches."""
     if not added:
-        return Content("Nothing to add: no other search led to a call to a tool it found.")
+        return Content("Nothing to add: no tool found by any other search was called.")
     return Content.assemble(f"{count(added, 'request')} added to ", plain(path, newlines=False))
 
 

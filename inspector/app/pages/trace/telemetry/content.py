@@ -20,15 +20,15 @@ from widgets import plain
 GROUPS = ("discovery", "tools", "latency", "failures", "inertia", "backlog")
 READING = "Reading …"
 NOTHING = (
-    "No searches or calls in this session yet. Press 1 for Chat and ask something, "
-    "or a for all recorded sessions."
+    "No searches or calls in this session yet. Press 1 and ask something in Chat, "
+    "or press a to see all recorded sessions."
 )
-NO_SESSIONS = "No sessions recorded yet. Press 1 for Chat, or import some with i on the sessions page."
+NO_SESSIONS = "No sessions recorded yet. Press 1 for Chat, or press i on the sessions page to import some."
 EMPTY = {
-    "inertia": "No predictions recorded: only the profile stack predicts which tool comes next.",
+    "inertia": "No predictions recorded: only the stack profile predicts which tool comes next.",
     "backlog": "No unmet requests: every search, if any, led to a call.",
 }
-NO_BREAKER = "No circuit breaker has changed state. The profile stack turns them on."
+NO_BREAKER = "No circuit breaker has changed state. The stack profile turns them on."
 _LONGEST, _BAR, _LABELS, _TOOLS = 200, 10, 16, 4
 _TIME, _DAY_AND_TIME = "%H:%M:%S", "%Y-%m-%d %H:%M:%S"
 _SIGNS = {

@@ -37,7 +37,7 @@ class TelemetryScreen(BaseScreen):
     AUTO_FOCUS = "#numbers"
     help_lines: ClassVar[tuple[str, ...]] = (
         "Searches, results, calls, latency, failures and unmet requests.",
-        "t shows the next group. a switches between this session and all sessions, imported ones included.",
+        "Press t for the next group, a to switch between this session and all sessions (also imported ones).",
         "This session is counted live; a replay counts up to the moment shown.",
         "95 %: the Wilson interval of a share. With several sessions, each session is one cluster.",
         "A search led to no call if none of its results was called before the turn ended.",
