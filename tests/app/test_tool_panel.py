@@ -85,7 +85,7 @@ async def test_the_cost_adds_up_and_compares_bound_with_deferred() -> None:
         everything = sum(one.tokens for one in rig.bench.state.tools.values())
         await says(pilot, f"{cost.tokens:,} tokens")
         text = " ".join(said(pilot, "#cost").split())
-        assert f"of the {everything:,} for all 4 tools" in text
+        assert f"of the {everything:,} tokens for all 4 tools" in text
         for label, tokens in (
             ("name", cost.name),
             ("description", cost.description),
