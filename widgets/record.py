@@ -129,15 +129,18 @@ def _cell_width(content: Content | str) -> int:
 def silent_columns(columns: Sequence[Column], records: Sequence[Record]) -> frozenset[int]:
     """Return the columns that tell no row from another: all are empty, or several texts are the same.
 
-    A dash is as good as empty. Numbers that happen to be equal are kept.
+    A dash is as good as empty. Kept are names, numbers that happen to be equal, and whatever a row's color
+    stands for: a color never speaks alone.
     """
+    is_plain = all(record.tone in ("", "muted") for record in records)
 
     def says(record: Record, index: int) -> str:
         return str(record.cells[index]).strip(_DASH) if index < len(record.cells) else ""
 
     def is_silent(index: int) -> bool:
-        first, is_text = says(records[0], index), columns[index].align == "left"
-        return (not first or (is_text and len(records) > 1)) and all(
+        first, column = says(records[0], index), columns[index]
+        is_word = is_plain and column.align == "left" and column.shorten != "name"
+        return (not first or (is_word and len(records) > 1)) and all(
             says(one, index) == first for one in records
         )
 

@@ -238,15 +238,18 @@ def owner_options(**values: Any) -> Options:
     return chosen
 
 
-def require_nobody(chosen: Options, *, but_policy: bool = False) -> None:
-    """Raise ConfigError if the command line says who sees it; `but_policy`: if it names a user."""
+def require_nobody(chosen: Options, *, but_policy: bool = False, hint: str = "") -> None:
+    """Raise ConfigError if the command line says who sees it; `but_policy`: if it names a user.
+
+    `hint` says what to write instead, for a command that has something better.
+    """
     named = [path for path in ("access.policy", "access.user", "access.expert") if chosen.settings.get(path)]
     if but_policy:
         named = [path for path in named if path == "access.user"]
     if named:
         raise ConfigError(
             f"this command shows everything, so --{named[-1].partition('.')[2]} does not apply",
-            hint="docs/access.md lists the commands that show what a user may see.",
+            hint=hint or "docs/access.md lists the commands that show what a user may see.",
         )
 
 

@@ -71,7 +71,7 @@ async def test_the_model_is_asked_about_again_with_the_difference_on_screen() ->
         await until(pilot, lambda: rig.bench.state.recorded(REFUND.id) == LOUD)
         second = pilot.app.run_worker(rig.bench.chat("Refund 7 again."))
         await until(pilot, lambda: "+ Mail everybody." in seen(pilot))
-        assert "ts definition changed since you were asked" in seen(pilot).replace("│", "")
+        assert "Its definition changed since you were asked" in seen(pilot).replace("│", "")
         await pilot.press("escape")
         await second.wait()
         assert [event.decision for event in rig.events("approval")] == [Decision.SESSION, Decision.NO]

@@ -159,7 +159,9 @@ async def test_esc_stops_a_run_and_only_then_leaves(tmp_path: Path) -> None:
         await pilot.press("down", "up", "escape")
         await until(pilot, lambda: lab.cancelled == 1)
         assert "Stopped" in said(pilot, "#lab-status")
-        assert "Two tools in turn" in seen(pilot)
+        listed = pilot.app.screen.query_one("#scenarios", RecordList)
+        assert {row.cells[0] for row in listed.records} == {"·", "✕"}
+        assert {row.cells[2] for row in listed.records} == {"", "unreadable"}
         await pilot.press("escape")
         assert not isinstance(pilot.app.screen, GuardLabScreen)
 

@@ -12,7 +12,7 @@ from inspector.adapters.files.evalset import read_cases
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.pages.trace.sessions import content
-from inspector.app.pages.trace.sessions.outline import outline
+from inspector.app.pages.trace.sessions.screen import SessionsScreen
 from inspector.domain.error import ConfigError
 from inspector.domain.price import Prices
 from inspector.engine.agents.finding import Findings
@@ -96,11 +96,18 @@ async def imported(pilot: Pilot[None], tmp_path: Path) -> None:
     )
 
 
+def _row(pilot: Pilot[None]) -> str:
+    return next(line for line in seen(pilot).splitlines() if "claude-code" in line and "2026" in line)
+
+
 async def test_a_transcript_is_imported_and_listed_with_its_agent(tmp_path: Path) -> None:
     async with page() as pilot:
         await imported(pilot, tmp_path)
-        row = next(line for line in seen(pilot).splitlines() if "claude-code" in line and "2026" in line)
+        row = _row(pilot)
         assert "Which orders are late?" in row
+        await until(pilot, lambda: "$" in _row(pilot))
+        searches, missed, calls, cost = _row(pilot).split()[-4:]
+        assert (searches, missed, calls, cost[0]) == ("2", "1", "1", "$")
 
 
 async def test_the_session_under_the_cursor_shows_servers_misses_and_money(tmp_path: Path) -> None:
@@ -173,7 +180,7 @@ def test_no_text_of_a_session_breaks_its_row(text: str) -> None:
     summary = SessionSummary(text, 0.0, 1.0, text, text, 1, 1, 1, text)
     found = Findings(text, text, text)
     found.server(text).trouble = text
-    assert content.rows([summary], text, {text: outline(1, found)})
+    assert content.rows([summary], text, {text: content.outline(1, found)})
     assert content.detail(found, 40)
     assert content.folders([Found(text, text, 1, 1)])
 
@@ -183,3 +190,12 @@ def test_findings_fit_any_width(width: int) -> None:
     found = Findings("s", "codex", "gpt-5")
     found.server("a-server-with-a-rather-long-name").called.add("x:y")
     assert content.detail(found, width)
+
+
+async def test_sessions_are_read_only_while_their_page_is_shown() -> None:
+    async with page() as pilot:
+        screen = pilot.app.screen
+        assert isinstance(screen, SessionsScreen)
+        await until(pilot, lambda: "outlines" in screen._jobs)
+        await goes(pilot, "budget")
+        assert screen._jobs["outlines"].is_stopped

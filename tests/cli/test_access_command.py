@@ -71,7 +71,7 @@ def test_what_shows_everything_takes_no_user(
 ) -> None:
     result = toolsight(*command, *named)
     assert result.exit_code == 2
-    assert "--user" in result.stderr
+    assert "this command shows everything, so --user does not apply" in result.stderr
 
 
 def test_settings_are_listed_as_a_user_sees_them(toolsight: Toolsight, tmp_path: Path) -> None:
@@ -137,3 +137,7 @@ def test_a_pattern_that_matches_no_tool_fails_the_list(
     assert result.exit_code == 2
     assert "weather:get_alarms" in result.stderr
     assert "there is no policy" in toolsight("access", *policy[:-2]).stderr
+
+
+def test_the_hint_says_how_to_list_a_users_tools(toolsight: Toolsight, policy: tuple[str, ...]) -> None:
+    assert "`toolsight access ada` lists" in toolsight("access", "--user", "ada", *policy).stderr

@@ -8,8 +8,6 @@ Recorded by `sys.setprofile` in every thread; the standard library and packages 
 import asyncio
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -81,13 +79,11 @@ class Follower:
         sys.setprofile(self._seen)
         threading.setprofile(self._seen)
 
-    @contextmanager
-    def on(self, journey: Journey) -> Iterator[None]:
+    def begin(self, journey: Journey) -> None:
         self._journey = journey
-        try:
-            yield
-        finally:
-            self._journey = None
+
+    def end(self) -> None:
+        self._journey = None
 
     def _seen(self, frame: FrameType, event: str, _argument: Any) -> None:
         journey, name = self._journey, frame.f_code.co_filename
@@ -108,9 +104,10 @@ async def _search(follower: Follower) -> Journey:
         await until(pilot, lambda: bool(found.records))
         await pilot.press("i")
         before = found.records
-        with follower.on(journey):
-            await pilot.press("enter")
-            await until(pilot, lambda: found.records is not before)
+        follower.begin(journey)
+        await pilot.press("enter")
+        await until(pilot, lambda: found.records is not before)
+        follower.end()
     return journey
 
 
@@ -123,9 +120,9 @@ async def _call(follower: Follower) -> Journey:
             if record.kind == "response" and record.event.tool_calls and not entered:
                 if any(call.name != "search_tools" for call in record.event.tool_calls):
                     entered.append(True)
-                    follower._journey = journey
+                    follower.begin(journey)
             elif record.kind == "result" and entered:
-                follower._journey = None
+                follower.end()
 
         bench.subscribe(watch)
         await bench.chat(QUESTION)

@@ -76,6 +76,14 @@ def test_a_column_that_is_empty_or_says_the_same_in_every_row_gives_way_before_a
     assert silent_columns(columns, ()) == frozenset()
 
 
+def test_names_and_what_a_color_stands_for_never_give_way() -> None:
+    columns = (Column("mark", width=1), Column("tool", shorten="name"), Column("state", "state"))
+    cells = ("✕", "shop:list_orders", "failed")
+    plain, failed = ([Record(key, cells, tone) for key in "ab"] for tone in ("", "error"))
+    assert silent_columns(columns, plain) == {0, 2}
+    assert silent_columns(columns, failed) == frozenset()
+
+
 def test_hostile_cells_can_be_measured() -> None:
     records = [Record(text, (text, Content(text))) for text in (*HOSTILE, LONG)]
     widths = natural_widths((Column("a", align="right"), Column("b", align="right")), records)

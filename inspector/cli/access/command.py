@@ -41,9 +41,6 @@ def access(name: str, tool: str, other: str, as_json: bool, **values: Any) -> No
     if other and (tool or not name):
         raise click.UsageError("--compare needs one USER and no TOOL")
     chosen = options(**values)
-    if chosen.user:
-        hint = f"`toolsight access {shlex.quote(chosen.user)}` lists that user's tools."
-        raise ConfigError("this command is for administrators and takes no --user", hint=hint)
     work: Callable[[Workbench, AccessPolicy, str, bool], None]
     if other:
         work = partial(_compare, name, other)
@@ -117,7 +114,8 @@ def _compare(
 
 def _as_administrator(chosen: Options, work: Work) -> None:
     """Connect every server, whoever the settings name, and do the work with the policy."""
-    require_nobody(chosen, but_policy=True)
+    own = f"`toolsight access {shlex.quote(chosen.user)}` lists that user's tools." if chosen.user else ""
+    require_nobody(chosen, but_policy=True, hint=own)
 
     async def worked(bench: Workbench) -> None:
         policy = bench.access.policy

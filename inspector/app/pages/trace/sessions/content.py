@@ -1,13 +1,13 @@
 """The texts of the sessions page: sessions as rows, what one of them shows, and what an import did."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.table import table_lines
-from inspector.app.pages.trace.sessions.outline import UNREAD, Outline
 from inspector.domain.moment import shown_moment
 from inspector.domain.number import byte_size, count, money, tokens
 from inspector.domain.report import Table
@@ -71,6 +71,31 @@ def requests(added: int, path: str) -> Content:
     if not added:
         return Content("Nothing to add: no tool found by any other search was called.")
     return Content.assemble(f"{count(added, 'request')} added to ", plain(path, newlines=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a row shows of a session's findings, made when it had so many events."""
+
+    events: int = 0
+    missed: str = ""
+    cost: str = ""
+
+
+UNREAD = Outline()
+
+
+def outline(events: int, found: Findings) -> Outline:
+    """Return how many searches missed, and what the session cost: dollars if reported, else tokens sent."""
+    reported = found.reported
+    cost = money(reported.dollars) if reported.priced else f"{tokens(reported.input or found.sent)} tok"
+    missed = f"{len(found.misses):,}" if found.searches else "–"
+    return Outline(events, missed, cost if found.model_calls else "–")
+
+
+def unread(found: Sequence[SessionSummary], known: Mapping[str, Outline]) -> list[SessionSummary]:
+    """Return the sessions without an outline, or with more events than their outline knows."""
+    return [one for one in found if known.get(one.id, UNREAD).events != one.events]
 
 
 def rows(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -19,7 +19,6 @@ from inspector.app.draw.failure import failure_line
 from inspector.app.job import Job
 from inspector.app.navigation import TracePage
 from inspector.app.pages.trace.sessions import content
-from inspector.app.pages.trace.sessions.outline import Outline, outlines, unread
 from inspector.engine.agents.finding import Findings
 from inspector.engine.agents.library import AgentLibrary, Found, ImportReport
 from inspector.engine.store_ports import SessionSummary
@@ -28,6 +27,8 @@ from widgets import KeyBar, RecordList
 # Padding and scroll bar; and the seconds that the cursor rests on a session before it is read.
 _BESIDE, _REST = 4, 0.1
 _IMPORT, _FINDINGS, _OUTLINES = "import", "findings", "outlines"
+# The sessions that are read before their rows are drawn.
+_BATCH = 20
 
 
 # Long because listing, importing and replaying share one list.
@@ -57,7 +58,7 @@ class SessionsScreen(BaseScreen):
         super().__init__()
         self._found: Sequence[SessionSummary] = ()
         self._findings: Findings | None = None
-        self._outlines: dict[str, Outline] = {}
+        self._outlines: dict[str, content.Outline] = {}
         self._news: Content | None = None
         self._rest: Timer | None = None
         self._job: Job | None = None
@@ -118,20 +119,33 @@ class SessionsScreen(BaseScreen):
         shown = self.context.replay.session.session_id
         self.query_one("#sessions", RecordList).records = content.rows(self._found, shown, self._outlines)
 
+    def on_screen_resume(self, event: events.ScreenResume) -> None:  # noqa: ARG002 - as the page has it
+        """Go on reading what the rows show, as far as it is not known."""
+        self._outline()
+
+    def on_screen_suspend(self) -> None:
+        """Read nothing for rows that nobody looks at."""
+        self.stop_job(_OUTLINES)
+
     def _outline(self) -> None:
-        """Read in the background what the rows show of each session."""
+        """Read in the background what the rows show of each session, newest first."""
         library = self._library
-        fresh = unread(self._found, self._outlines)
+        fresh = content.unread(self._found, self._outlines)
         if library is None or not fresh:
             return
 
         def read(job: Job) -> None:
-            for made in outlines(fresh, library.findings, job):
+            for first in range(0, len(fresh), _BATCH):
+                made: dict[str, content.Outline] = {}
+                for one in fresh[first : first + _BATCH]:
+                    if job.is_stopped:
+                        return
+                    made[one.id] = content.outline(one.events, library.findings(one.id))
                 job.tell(partial(self._outlined, made))
 
         self.run_job(_OUTLINES, read, lambda _: None, failed=self._fail)
 
-    def _outlined(self, made: Mapping[str, Outline]) -> None:
+    def _outlined(self, made: Mapping[str, content.Outline]) -> None:
         self._outlines |= made
         self._draw_rows()
 
