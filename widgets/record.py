@@ -129,10 +129,11 @@ def _cell_width(content: Content | str) -> int:
 def silent_columns(columns: Sequence[Column], records: Sequence[Record]) -> frozenset[int]:
     """Return the columns that tell no row from another: all are empty, or several texts are the same.
 
-    A dash is as good as empty. Kept are names, numbers that happen to be equal, and whatever a row's color
-    stands for: a color never speaks alone.
+    A dash is as good as empty. Kept are names, numbers that happen to be equal, and words whose rows all have
+    the same color, which may stand for one of them: a color never speaks alone.
     """
-    is_plain = all(record.tone in ("", "muted") for record in records)
+    tones = {record.tone for record in records}
+    is_plain = len(tones) > 1 or tones <= {"", "muted"}
 
     def says(record: Record, index: int) -> str:
         return str(record.cells[index]).strip(_DASH) if index < len(record.cells) else ""

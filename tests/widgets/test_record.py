@@ -82,6 +82,7 @@ def test_names_and_what_a_color_stands_for_never_give_way() -> None:
     plain, failed = ([Record(key, cells, tone) for key in "ab"] for tone in ("", "error"))
     assert silent_columns(columns, plain) == {0, 2}
     assert silent_columns(columns, failed) == frozenset()
+    assert silent_columns(columns, [plain[0], failed[1]]) == {0, 2}
 
 
 def test_hostile_cells_can_be_measured() -> None:
