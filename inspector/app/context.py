@@ -126,7 +126,7 @@ class InContext(Widget):
 
     @property
     def context(self) -> Context:
-        return cast(Context, self.app)
+        return cast("Context", self.app)
 
     @property
     def session(self) -> SessionView:

@@ -52,12 +52,12 @@ from inspector.engine.ports import (
     Elicitor,
     Leftovers,
     LocalModels,
-    Ports,
     PriceList,
     TokenCounter,
 )
 from inspector.engine.registry.source import servers_for
 from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
+from inspector.engine.session_ports import Ports
 from inspector.engine.store_ports import EventStore, ServerMemory
 from inspector.engine.workbench import Workbench
 

@@ -11,6 +11,8 @@ from inspector.domain.argument_secret import secrets_among, secrets_of_address
 from inspector.domain.consent_item import RunFile, item_id
 from inspector.domain.jsonvalue import canonical
 
+SOURCE = "registry:"
+
 
 class Era(StrEnum):
     """How a connection opens: the handshake up to 2025-11-25, or the stateless protocol of 2026-07-28."""
@@ -181,3 +183,8 @@ class SkippedTool:
 
     name: str
     reason: str
+
+
+def is_registered(spec: ServerSpec) -> bool:
+    """Whether the server stands for tools of a registry."""
+    return spec.listing.startswith(SOURCE)

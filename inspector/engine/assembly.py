@@ -15,14 +15,15 @@ from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
 from inspector.engine.access.restriction import seen_cases
 from inspector.engine.composition.inertia import Inertia
+from inspector.engine.discovery.live import Live
 from inspector.engine.discovery.past_use import Whose
 from inspector.engine.discovery.retrieval import Retrieval
-from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.binding.precondition import Preconditions
-from inspector.engine.ports import OwnPredicate, Ports
+from inspector.engine.ports import OwnPredicate
 from inspector.engine.registry.tier import RegistryTier
 from inspector.engine.session import Session
+from inspector.engine.session_ports import Ports
 from inspector.engine.sink import SECRETS
 from inspector.engine.tokens.count.accounting import Accounting
 

@@ -8,10 +8,10 @@ from inspector.domain.access import EVERYTHING, Sight
 from inspector.domain.definition import ToolDefinition, definition_hash
 from inspector.domain.error import ConnectError
 from inspector.domain.events import DefinitionChanged
+from inspector.domain.listing_change import changes
 from inspector.domain.number import count
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.composition.version import changes
 from inspector.engine.ports import ServerLink, ToolListing, ignored
 from inspector.engine.sink import SECRETS, clean
 from inspector.engine.store_ports import ServerMemory, Snapshot

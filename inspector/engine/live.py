@@ -4,16 +4,10 @@ Code that depends on them holds the object, not its parts, and reads the parts w
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from inspector.domain.access import EVERYTHING, Sight
-from inspector.domain.configuration import Configuration
 from inspector.domain.model_feature import ModelFeatures
 from inspector.domain.settings import Settings
 from inspector.engine.ports import ChatModel
-
-if TYPE_CHECKING:
-    from inspector.engine.discovery.retrieval import Retrieval
 
 
 @dataclass(slots=True)
@@ -43,16 +37,3 @@ class LiveModel(LiveSettings):
     def warn_at(self) -> float:
         """The share of the window at which the budget warns."""
         return self.settings.budget.warn_at
-
-
-@dataclass(slots=True)
-class Live(LiveModel):
-    """Every replaceable part of a session. `toolset` is "" if all tools are permitted.
-
-    The configuration and the settings are those that `sight` leaves.
-    """
-
-    configuration: Configuration
-    retrieval: "Retrieval"
-    toolset: str = ""
-    sight: Sight = EVERYTHING

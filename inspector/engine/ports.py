@@ -1,18 +1,16 @@
 """The engine's interfaces to the outside. Adapters implement them; `adapters.memory` has a fake of each."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from inspector.domain.access import AccessPolicy
 from inspector.domain.budget import Tokenizer
 from inspector.domain.definition import DefinitionChange
 from inspector.domain.elicitation import Action, ElicitationAnswer, ElicitationRequest
-from inspector.domain.error import ConfigError, ModelError, ServerExited
+from inspector.domain.error import ModelError, ServerExited
 from inspector.domain.events import Decision as Decision
 from inspector.domain.frame import FrameLog
-from inspector.domain.inertia import InertiaGraph
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.leftover import Leftover
 from inspector.domain.local_model import LocalModel
@@ -22,13 +20,6 @@ from inspector.domain.price import Prices
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.settings import ClientCapabilities
 from inspector.domain.tool import Tool
-from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
-from inspector.engine.marketplace.port import MarketplacePorts
-from inspector.engine.reliability_ports import ReliabilityPorts
-from inspector.engine.store_ports import CallHistory, EventStore, ServerMemory
-
-if TYPE_CHECKING:
-    from inspector.engine.registry.port import ToolRegistry
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,51 +255,3 @@ class Nobody:
 
 OwnPredicate = Callable[..., bool]
 """Called as `own(facts, *args, **kwargs)`; must return True or False."""
-
-
-def _no_predicates(_path: str, _digest: str) -> Mapping[str, OwnPredicate]:
-    return {}
-
-
-def _no_seeds(path: str) -> Mapping[str, InertiaGraph]:
-    raise ConfigError(f"{path} cannot be read here", hint="Unset inertia.seed.")
-
-
-def _no_policy(path: str) -> AccessPolicy:
-    raise ConfigError(f"{path} cannot be read here", hint="Unset access.policy.")
-
-
-@dataclass(frozen=True, slots=True)
-class Ports:
-    """The adapters that a workbench uses. `model_for` raises ModelError for an unknown name.
-
-    `embedder_for` takes the name of an embedding model; if it returns None, searches use words alone.
-    `static` is what they use beside words until the model's vectors are there. `predicates_from` takes a
-    Python file and the digest covered by the consent; it raises ConfigError, and so do `seeds_from`, which
-    takes a file of transitions, and `policy_from`, which takes a file that says who may see which tools.
-    `wire` is None if the connections leave no trace of what was exchanged, `history` if nothing can be
-    learned of earlier sessions. `registry` opens the tool registry, the same one each time; it raises
-    ConfigError.
-    """
-
-    connector: Connector
-    store: EventStore
-    memory: ServerMemory
-    clock: Clock
-    approver: Approver
-    model_for: Callable[[str], ChatModel]
-    counter_for: Callable[[str], TokenCounter]
-    embedder_for: Callable[[str], Embedder | None]
-    vectors: VectorStore
-    prices: PriceList
-    predicates_from: Callable[[str, str], Mapping[str, OwnPredicate]] = _no_predicates
-    local_models: LocalModels = NoLocalModels()
-    wire: Wire | None = None
-    static: StaticEmbedder | None = None
-    elicitor: Elicitor = Nobody()
-    history: CallHistory | None = None
-    seeds_from: Callable[[str], Mapping[str, InertiaGraph]] = _no_seeds
-    reliability: ReliabilityPorts = ReliabilityPorts()
-    registry: "Callable[[], ToolRegistry] | None" = None
-    marketplace: MarketplacePorts = MarketplacePorts()
-    policy_from: Callable[[str], AccessPolicy] = _no_policy

@@ -31,16 +31,16 @@ from inspector.engine.assembly import redactor_of, retrieval_of
 from inspector.engine.background import Background
 from inspector.engine.client_side import SessionClient
 from inspector.engine.connections import Connections
+from inspector.engine.discovery.live import Live
 from inspector.engine.discovery.past_use import Whose
 from inspector.engine.discovery.retrieval import Retrieval
-from inspector.engine.live import Live
 from inspector.engine.marketplace.marketplace import Marketplace
 from inspector.engine.policy import Policy
-from inspector.engine.ports import Ports
 from inspector.engine.registry.granted import StoredGrants
 from inspector.engine.registry.source import servers_for
 from inspector.engine.session import Listener, Session
 from inspector.engine.session_parts import SessionParts
+from inspector.engine.session_ports import Ports
 from inspector.engine.store_ports import SessionSummary
 from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.accounting import Accounting

@@ -6,14 +6,14 @@ from inspector.domain.configuration import Configuration
 from inspector.engine.assembly import inertia_of
 from inspector.engine.background import Background
 from inspector.engine.connections import Connections
-from inspector.engine.live import Live
+from inspector.engine.discovery.live import Live
 from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.marketplace.installing import Installing
 from inspector.engine.marketplace.marketplace import Marketplace
-from inspector.engine.ports import Ports
 from inspector.engine.retention import Retention
 from inspector.engine.session import Session
+from inspector.engine.session_ports import Ports
 from inspector.engine.settings_check import SettingsCheck
 from inspector.engine.tokens.count.accounting import Accounting
 

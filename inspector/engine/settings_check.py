@@ -12,8 +12,8 @@ from inspector.domain.setting_problem import Check, Checked, SettingProblem, wor
 from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
 from inspector.domain.unmatched_pattern import unmatched_patterns
+from inspector.engine.discovery.live import Live
 from inspector.engine.discovery.rankers.ranker_list import INFO
-from inspector.engine.live import Live
 from inspector.engine.loop.binding.delivery import effective_delivery, is_native
 from inspector.engine.session import Session
 

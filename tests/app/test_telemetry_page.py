@@ -96,7 +96,7 @@ def test_a_count_that_is_stopped_reads_no_further() -> None:
             yield record
 
     job = Job(lambda _job, _act: None)
-    screen._of_one(cast(SessionView, SimpleNamespace(records=records)), job)
+    screen._of_one(cast("SessionView", SimpleNamespace(records=records)), job)
     assert read == 3
 
 
@@ -105,7 +105,7 @@ async def test_in_a_replay_the_page_counts_up_to_the_moment() -> None:
         await rig.bench.chat("What is the forecast for Oslo?")
         await goes(pilot, "telemetry")
         await until(pilot, lambda: "hybrid" in seen(pilot))
-        replay = cast(ToolsightApp, pilot.app).replay
+        replay = cast("ToolsightApp", pilot.app).replay
         stream = replay.catch_up()
         replay.show(stream, 1, replay.moment(stream, 1))
         await until(pilot, lambda: "hybrid" not in seen(pilot))

@@ -36,7 +36,7 @@ from inspector.engine.composition.breaking import Breakers
 from inspector.engine.composition.performing import Performer
 from inspector.engine.composition.restarting import Restarts
 from inspector.engine.composition.retrying import RetryRules
-from inspector.engine.live import Live
+from inspector.engine.discovery.live import Live
 from inspector.engine.reliability_ports import BreakerStore
 from inspector.engine.session import Session
 from tests.benchmark.output import say

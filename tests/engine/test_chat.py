@@ -25,7 +25,7 @@ from inspector.domain.session import Binding
 from inspector.domain.settings import BindingSettings, ChatSettings, Settings
 from inspector.domain.tool import Annotations, Tool
 from inspector.engine.composition.inertia import Inertia
-from inspector.engine.live import Live
+from inspector.engine.discovery.live import Live
 from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.ports import ChatModel, Decision

@@ -26,11 +26,11 @@ from inspector.domain.message import ToolResult
 from inspector.domain.scenario import AddedTool, CatalogChange
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.ports import Ports
 from inspector.engine.scenario.changing import ChangingConnector, changed
 from inspector.engine.scenario.clock import LabClock
 from inspector.engine.scenario.run import ScenarioRun
 from inspector.engine.scenario.totals import Totals, totals
+from inspector.engine.session_ports import Ports
 from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.workbench import shop_and_weather

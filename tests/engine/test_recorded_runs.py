@@ -21,13 +21,13 @@ from inspector.domain.events import CallFinished, Event, ModelResponded, Record,
 from inspector.domain.price import Prices
 from inspector.domain.recorded_run import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
 from inspector.domain.tool import Tool
-from inspector.engine.ports import Ports
 from inspector.engine.recorded.agent import Reason, last_words
 from inspector.engine.recorded.batch import play_batch, setups
 from inspector.engine.recorded.known import ToolNames, known_runs
 from inspector.engine.recorded.outcome import PlayedRun
 from inspector.engine.recorded.play import Kept, RunSetup, play
 from inspector.engine.recorded.servers import NO_RESULT
+from inspector.engine.session_ports import Ports
 from tests.support.counting import CharacterCounter
 from tests.support.recordings import LIBRARY
 

@@ -21,11 +21,11 @@ from inspector.domain.access import EVERYTHING, AccessPolicy, Grant, Scope, User
 from inspector.domain.error import StoreError, ToolsightError
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.tool import Tool
-from inspector.engine.ports import Ports
 from inspector.engine.registry.embedding import embed_missing
 from inspector.engine.registry.library import RegistryLibrary
 from inspector.engine.registry.source import WithRegistry, registry_configuration
 from inspector.engine.registry.synchronise import synchronise
+from inspector.engine.session_ports import Ports
 from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.registry import sight_of

@@ -18,7 +18,7 @@ from inspector.domain.session import Binding
 from inspector.domain.settings import BindingSettings, DiscoverySettings, Settings
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.live import Live
+from inspector.engine.discovery.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.session import Session
 from tests.support.counting import character_accounting

@@ -13,12 +13,13 @@ from inspector.adapters.memory.servers import MemoryServer
 from inspector.domain.definition import definition_hash
 from inspector.domain.events import DefinitionChanged, ServerFailed, ServerReady, ToolsChanged
 from inspector.domain.fold import fold
+from inspector.domain.listing_change import MOST_TOLD, changes
 from inspector.domain.message import NoteMessage
 from inspector.domain.schema_change import SchemaChange, schema_change
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.change_pace import FIRST, LONGEST, ChangePace
-from inspector.engine.composition.version import MOST_TOLD, VersionNotes, changes
+from inspector.engine.composition.version import VersionNotes
 from inspector.engine.store_ports import Snapshot
 from tests.engine.test_connections import Bench, connected
 from tests.support.told_model import calls, says, searches
@@ -282,7 +283,7 @@ async def test_a_note_of_many_changes_names_the_first_and_counts_the_others() ->
         state = replace(rig.bench.state, untold=many, read_as=dict.fromkeys(many, ""), tools=tools)
         session = SimpleNamespace(state=state, emit=lambda _event: None)
         live = SimpleNamespace(settings=rig.bench.settings)
-        (note,) = VersionNotes(cast(Any, session), cast(Any, live)).notes()
+        (note,) = VersionNotes(cast("Any", session), cast("Any", live)).notes()
     assert len(note.text) < 5_000
     assert "and 15 more" in note.text
     assert note.text.endswith(" more tools.]")

@@ -19,7 +19,7 @@ from inspector.adapters.sqlite.store import SqliteStore
 from inspector.domain.configuration import Configuration
 from inspector.domain.events import Record
 from inspector.domain.server import ServerSpec
-from inspector.engine.ports import Ports
+from inspector.engine.session_ports import Ports
 from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.mcp_case import PATIENCE, SERVERS, is_alive

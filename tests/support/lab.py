@@ -24,11 +24,12 @@ from inspector.domain.events import Record
 from inspector.domain.message import ToolResult
 from inspector.domain.scenario import Scenario
 from inspector.domain.tool import Tool
-from inspector.engine.ports import ChatModel, Ports
+from inspector.engine.ports import ChatModel
 from inspector.engine.scenario.changing import ChangingConnector
 from inspector.engine.scenario.clock import LabClock
 from inspector.engine.scenario.ground import AllowedBefore, Ground
 from inspector.engine.scenario.run import ScenarioResult, ScenarioRun
+from inspector.engine.session_ports import Ports
 from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.workbench import READS, configured, shop_and_weather

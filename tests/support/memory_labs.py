@@ -17,12 +17,12 @@ from inspector.cli.models import model_for
 from inspector.cli.options import Options
 from inspector.cli.scenario.opening import OpenLab
 from inspector.domain.scenario import Scenario
-from inspector.engine.ports import Ports
 from inspector.engine.scenario.changing import ChangingConnector
 from inspector.engine.scenario.clock import LabClock
 from inspector.engine.scenario.ground import AllowedBefore, Ground
 from inspector.engine.scenario.run import ScenarioRun
 from inspector.engine.session import Listener
+from inspector.engine.session_ports import Ports
 from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.workbench import configured, shop_and_weather

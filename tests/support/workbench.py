@@ -29,9 +29,10 @@ from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.embedding_ports import Embedder
 from inspector.engine.marketplace.port import MarketplacePorts
-from inspector.engine.ports import Approver, Elicitor, Ports, TokenCounter
+from inspector.engine.ports import Approver, Elicitor, TokenCounter
 from inspector.engine.registry.port import ToolRegistry
 from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
+from inspector.engine.session_ports import Ports
 from inspector.engine.store_ports import EventStore
 from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter

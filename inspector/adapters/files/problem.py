@@ -175,3 +175,9 @@ def _path(loc: Location, names: Mapping[str, str]) -> str:
         elif step != _KEY:
             shown = dotted(shown, step)
     return shown
+
+
+class Foreign(NullAsAbsent):
+    """A part of somebody else's format: keys that we do not need are ignored."""
+
+    model_config = ConfigDict(extra="ignore")

@@ -9,8 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from inspector.adapters.files.content import open_file, unusable
-from inspector.adapters.files.problem import validated
-from inspector.adapters.files.recording.conversation import Foreign
+from inspector.adapters.files.problem import Foreign, validated
 from inspector.adapters.files.recording.definition import Claims
 from inspector.domain.definition import definition_hash
 from inspector.domain.error import ConfigError

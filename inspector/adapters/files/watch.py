@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 
 from inspector.adapters.files.content import is_file
-from inspector.domain.server import ServerSpec
-from inspector.engine.registry.source import is_registered
+from inspector.domain.server import ServerSpec, is_registered
 
 _EVERY = 0.5
 State = dict[Path, tuple[int, int]]

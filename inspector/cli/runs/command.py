@@ -21,10 +21,10 @@ from inspector.domain.error import ConfigError
 from inspector.domain.knob import find_knob, parse_value
 from inspector.domain.profile import DEFAULT_PROFILE, find_profile
 from inspector.domain.settings import BudgetSettings
-from inspector.engine.ports import Ports
 from inspector.engine.recorded.batch import play_batch, setups
 from inspector.engine.recorded.known import KnownRuns, known_runs
 from inspector.engine.scenario.profile_comparison import STATIC
+from inspector.engine.session_ports import Ports
 
 # The adapters on which recorded runs are played.
 

@@ -22,7 +22,7 @@ from inspector.domain.failure import FailureKind
 from inspector.domain.number import duration
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.live import Live
+from inspector.engine.discovery.live import Live
 from inspector.engine.ports import Clock
 from inspector.engine.reliability_ports import BreakerStore
 from inspector.engine.session import Session

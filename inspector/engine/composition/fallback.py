@@ -11,7 +11,7 @@ from inspector.domain.argument_mapping import argument_mapping, mapped
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.tool import Tool
 from inspector.engine.composition.breaking import Breakers
-from inspector.engine.live import Live
+from inspector.engine.discovery.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.reliability_ports import SchemaCheck
 from inspector.engine.session import Session

@@ -16,7 +16,7 @@ from inspector.domain.number import percent
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.session import Binding, SessionState
 from inspector.engine.composition.flow import is_likely
-from inspector.engine.live import Live
+from inspector.engine.discovery.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.ports import Clock
 from inspector.engine.session import Session

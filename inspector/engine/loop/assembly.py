@@ -9,7 +9,7 @@ from inspector.engine.composition.inertia import Inertia
 from inspector.engine.composition.performing import Performer, ToolCaller
 from inspector.engine.composition.restarting import Reconnecting, Restarts
 from inspector.engine.composition.retrying import RetryRules
-from inspector.engine.live import Live
+from inspector.engine.discovery.live import Live
 from inspector.engine.loop.approval import Approvals
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.connecting import Connecting

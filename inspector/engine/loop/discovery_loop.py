@@ -31,7 +31,7 @@ from inspector.domain.setting_problem import refusal
 from inspector.domain.written_call import written_calls
 from inspector.engine.composition.inertia import Inertia
 from inspector.engine.composition.version import VersionNotes
-from inspector.engine.live import Live
+from inspector.engine.discovery.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.connecting import Connecting
 from inspector.engine.loop.dispatch import Dispatcher

@@ -14,7 +14,7 @@ from inspector.domain.search_text import unloaded_text
 from inspector.domain.session import Binding
 from inspector.domain.wire import text_with
 from inspector.engine.composition.inertia import Inertia
-from inspector.engine.live import Live
+from inspector.engine.discovery.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.binding.delivery import is_native, schema_text
 from inspector.engine.loop.binding.eviction import TTL

@@ -15,7 +15,7 @@ from inspector.domain.installation import Installation, Removal, ServerChange
 from inspector.domain.server import ServerPhase, ServerSpec
 from inspector.engine.connections import Connections
 from inspector.engine.consent import approve, check_consent
-from inspector.engine.live import Live
+from inspector.engine.discovery.live import Live
 from inspector.engine.marketplace.port import ServerEditor
 from inspector.engine.session import Session
 from inspector.engine.store_ports import ServerMemory

@@ -20,10 +20,10 @@ from inspector.domain.ranking import SearchReport
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import Settings
 from inspector.engine.access.control import require_whole
-from inspector.engine.live import Live
+from inspector.engine.discovery.live import Live
 from inspector.engine.marketplace.port import Catalogs, MarketplacePorts
 from inspector.engine.marketplace.search import PluginSearch
-from inspector.engine.ports import Ports
+from inspector.engine.session_ports import Ports
 from inspector.engine.sink import SECRETS
 
 INSTALL, REMOVE = "install a server", "remove a server"

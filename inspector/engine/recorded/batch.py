@@ -9,12 +9,12 @@ from typing import Any
 from inspector.domain.recorded_run import RecordedRun
 from inspector.domain.tool import Tool
 from inspector.engine.measure.bootstrap import Estimate
-from inspector.engine.ports import Ports
 from inspector.engine.recorded.known import KnownRuns
 from inspector.engine.recorded.others import OtherRuns
 from inspector.engine.recorded.outcome import PlayedRun
 from inspector.engine.recorded.play import Kept, RunSetup, play
 from inspector.engine.recorded.summary import SetupSummary, bill, summarize
+from inspector.engine.session_ports import Ports
 
 Progress = Callable[[str, int, int], None]
 

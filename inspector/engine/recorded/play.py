@@ -11,12 +11,13 @@ from inspector.domain.events import Decision, Record
 from inspector.domain.recorded_run import RecordedRun
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.ports import ApprovalRequest, Ports, TokenCounter
+from inspector.engine.ports import ApprovalRequest, TokenCounter
 from inspector.engine.recorded.agent import RecordedAgent
 from inspector.engine.recorded.others import session_of
 from inspector.engine.recorded.outcome import PlayedRun, outcome
 from inspector.engine.recorded.servers import RecordedServers
 from inspector.engine.scenario.clock import LabClock
+from inspector.engine.session_ports import Ports
 from inspector.engine.workbench import Workbench
 
 SECONDS_A_CALL = 10.0

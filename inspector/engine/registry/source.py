@@ -9,22 +9,16 @@ from inspector.domain.access_reach import reaches
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConnectError, StoreError
 from inspector.domain.message import ToolResult
-from inspector.domain.server import Era, ServerInfo, ServerSpec
+from inspector.domain.server import SOURCE, Era, ServerInfo, ServerSpec, is_registered
 from inspector.domain.settings import DiscoverySettings, Settings
 from inspector.domain.tool import Tool
 from inspector.engine.ports import ClientSide, Connector, ServerLink
 from inspector.engine.recorded.servers import RecordedLink
 from inspector.engine.registry.port import ToolRegistry
 
-SOURCE = "registry:"
 NOT_CONNECTED = (
     "This tool is known from the registry: its server is not connected. Start the server itself to call it."
 )
-
-
-def is_registered(spec: ServerSpec) -> bool:
-    """Whether the server stands for tools of a registry."""
-    return spec.listing.startswith(SOURCE)
 
 
 def registry_configuration(servers: Iterable[str]) -> Configuration:

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.registered_tool import SyncReport
-from inspector.domain.server import ServerPhase
+from inspector.domain.server import ServerPhase, is_registered
 from inspector.engine.access.control import require_whole
 from inspector.engine.registry.acceptance import name_problem
 from inspector.engine.registry.library import FILL
 from inspector.engine.registry.port import ToolRegistry
-from inspector.engine.registry.source import is_registered
 from inspector.engine.view import SessionView
 
 

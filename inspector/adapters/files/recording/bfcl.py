@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import Field
 
 from inspector.adapters.files.json_text import load_lines
-from inspector.adapters.files.problem import validated
-from inspector.adapters.files.recording.conversation import Foreign, text_of
+from inspector.adapters.files.problem import Foreign, validated
+from inspector.adapters.files.recording.conversation import text_of
 from inspector.domain.error import ConfigError
 from inspector.domain.recorded_run import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
 

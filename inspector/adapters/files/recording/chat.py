@@ -5,13 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from inspector.adapters.files.problem import not_empty, validated
-from inspector.adapters.files.recording.conversation import (
-    Conversation,
-    Foreign,
-    arguments_of,
-    text_of,
-)
+from inspector.adapters.files.problem import Foreign, not_empty, validated
+from inspector.adapters.files.recording.conversation import Conversation, arguments_of, text_of
 from inspector.domain.recorded_run import RecordedCall, RecordedMessage
 
 # Handles a call by name and arguments in its own way, or returns False.

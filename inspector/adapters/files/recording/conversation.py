@@ -5,19 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pydantic import ConfigDict
-
-from inspector.adapters.files.problem import NullAsAbsent
 from inspector.domain.recorded_run import RecordedCall, RecordedMessage, RecordedStep
 
 _FAILURES = ("error", "traceback", "failed")
 _LOOKED_AT = 80
-
-
-class Foreign(NullAsAbsent):
-    """A part of somebody else's format: keys that we do not need are ignored."""
-
-    model_config = ConfigDict(extra="ignore")
 
 
 @dataclass(slots=True)

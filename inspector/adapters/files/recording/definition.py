@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, AliasChoices, Field
 
 from inspector.adapters.files.json_text import load_value
-from inspector.adapters.files.problem import not_empty, validated
-from inspector.adapters.files.recording.conversation import Foreign
+from inspector.adapters.files.problem import Foreign, not_empty, validated
 from inspector.domain.error import ConfigError
 from inspector.domain.tool import Annotations, Tool
 

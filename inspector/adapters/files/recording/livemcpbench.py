@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import Field
 
-from inspector.adapters.files.problem import validated
+from inspector.adapters.files.problem import Foreign, validated
 from inspector.adapters.files.recording.chat import read_chat
-from inspector.adapters.files.recording.conversation import Conversation, Foreign, arguments_of
+from inspector.adapters.files.recording.conversation import Conversation, arguments_of
 from inspector.domain.recorded_run import RecordedCall, RecordedRun
 
 NAME = "LiveMCPBench"

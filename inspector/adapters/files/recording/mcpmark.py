@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import Field
 
 from inspector.adapters.files.json_text import load_object
-from inspector.adapters.files.problem import validated
+from inspector.adapters.files.problem import Foreign, validated
 from inspector.adapters.files.recording.chat import ChatMessage, add_chat
-from inspector.adapters.files.recording.conversation import Conversation, Foreign, arguments_of, text_of
+from inspector.adapters.files.recording.conversation import Conversation, arguments_of, text_of
 from inspector.domain.recorded_run import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
 
 NAME = "MCPMark"

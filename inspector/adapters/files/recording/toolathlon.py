@@ -8,9 +8,8 @@ from typing import Any
 
 from pydantic import Field
 
-from inspector.adapters.files.problem import validated
+from inspector.adapters.files.problem import Foreign, validated
 from inspector.adapters.files.recording.chat import read_chat
-from inspector.adapters.files.recording.conversation import Foreign
 from inspector.domain.recorded_run import RecordedRun
 
 NAME = "Toolathlon"

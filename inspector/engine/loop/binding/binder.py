@@ -17,7 +17,7 @@ from inspector.domain.session import Binding, SessionState, ToolState
 from inspector.domain.settings import SentDelivery
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import permitted
-from inspector.engine.live import Live
+from inspector.engine.discovery.live import Live
 from inspector.engine.loop.binding.catalog import build_catalog
 from inspector.engine.loop.binding.context import ToolContext
 from inspector.engine.loop.binding.delivery import (
