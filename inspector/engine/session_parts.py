@@ -1,8 +1,11 @@
 """What works for one session: everything that remembers what happened in it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from inspector.domain.configuration import Configuration
+from inspector.domain.plugin import Plugin
+from inspector.domain.settings import DiscoverySettings
 from inspector.engine.assembly import inertia_of
 from inspector.engine.background import Background
 from inspector.engine.connections import Connections
@@ -11,6 +14,7 @@ from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.marketplace.installing import Installing
 from inspector.engine.marketplace.marketplace import Marketplace
+from inspector.engine.marketplace.search import PluginSearch
 from inspector.engine.retention import Retention
 from inspector.engine.session import Session
 from inspector.engine.session_ports import Ports
@@ -41,7 +45,9 @@ class SessionParts:
         self.retention = Retention(session, ports.store, ports.clock, live)
         self.binder = Binder(session, live, ports.clock, accounting)
         self.check = SettingsCheck(session, live, lambda: connections.tools, judged)
-        self.marketplace = Marketplace(live, ports, lambda: bool(connections.connecting))
+        self.marketplace = Marketplace(
+            live, ports.marketplace, partial(_plugin_search, ports), lambda: bool(connections.connecting)
+        )
         self.installing = Installing(
             session,
             live,
@@ -83,3 +89,14 @@ class SessionParts:
     async def aclose(self) -> None:
         """Wait for what still changes the store."""
         await self.retention.aclose()
+
+
+def _plugin_search(ports: Ports, plugins: Sequence[Plugin], discovery: DiscoverySettings) -> PluginSearch:
+    return PluginSearch(
+        plugins,
+        discovery,
+        ports.clock,
+        embedder=ports.embedder_for(discovery.embedding_model),
+        static=ports.static,
+        vectors=ports.vectors,
+    )

@@ -18,12 +18,11 @@ from inspector.domain.package_run import PackageKind
 from inspector.domain.plugin import Plugin, concealed_values, server_entry, server_name
 from inspector.domain.ranking import SearchReport
 from inspector.domain.server import ServerSpec
-from inspector.domain.settings import Settings
+from inspector.domain.settings import DiscoverySettings, Settings
 from inspector.engine.access.control import require_whole
 from inspector.engine.discovery.live import Live
 from inspector.engine.marketplace.port import Catalogs, MarketplacePorts
 from inspector.engine.marketplace.search import PluginSearch
-from inspector.engine.session_ports import Ports
 from inspector.engine.sink import SECRETS
 
 INSTALL, REMOVE = "install a server", "remove a server"
@@ -39,12 +38,18 @@ _FETCHED = (PackageKind.NPM, PackageKind.PYPI, PackageKind.OCI)
 class Marketplace:
     """Reads the catalogs of the settings when they are first asked for, and again when those change."""
 
-    def __init__(self, live: Live, ports: Ports, is_connecting: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        live: Live,
+        market: MarketplacePorts,
+        index: Callable[[Sequence[Plugin], DiscoverySettings], PluginSearch],
+        is_connecting: Callable[[], bool] = lambda: False,
+    ) -> None:
         """While `is_connecting`, no search goes on here: a server that comes may serve it."""
         self._is_connecting = is_connecting
         self._live = live
-        self._ports = ports
-        self._market: MarketplacePorts = ports.marketplace
+        self._market = market
+        self._index = index
         # The catalogs are read in a thread, unless somebody asks for them before.
         self._reading = RLock()
         self._read: Catalogs | None = None
@@ -181,15 +186,7 @@ class Marketplace:
     def _searching(self) -> PluginSearch:
         plugins = self.plugins
         if self._search is None:
-            discovery, ports = self._live.settings.discovery, self._ports
-            self._search = PluginSearch(
-                plugins,
-                discovery,
-                ports.clock,
-                embedder=ports.embedder_for(discovery.embedding_model),
-                static=ports.static,
-                vectors=ports.vectors,
-            )
+            self._search = self._index(plugins, self._live.settings.discovery)
         return self._search
 
     def _drop_search(self) -> None:
