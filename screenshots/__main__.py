@@ -22,8 +22,8 @@ from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.cli.agents.library import MachineLibrary
 from inspector.cli.composition import fixtures_path
 from inspector.cli.options import Options
-from inspector.domain.configuration import Configuration
-from inspector.engine.workbench import Workbench
+from inspector.core.configuration import Configuration
+from inspector.session.workbench import Workbench
 from screenshots.organisation import organisation
 from screenshots.taking import goes, running, save, types, until
 from widgets import PlainInput, RecordList

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 
 from inspector.cli.composition import fixtures_path
 from inspector.cli.options import Options
-from inspector.engine.workbench import Workbench
+from inspector.session.workbench import Workbench
 from screenshots.taking import goes, running, save, types, until
 from widgets import RecordList
 

@@ -20,9 +20,9 @@ from inspector.cli.open_app import registry_library
 from inspector.cli.options import Options
 from inspector.cli.research.sources import ShippedSource
 from inspector.cli.scenario.lab import ShippedLab
-from inspector.domain.configuration import Configuration
-from inspector.domain.index_state import IndexPhase
-from inspector.engine.workbench import Workbench
+from inspector.core.configuration import Configuration
+from inspector.core.index_state import IndexPhase
+from inspector.session.workbench import Workbench
 
 FOLDER = Path(__file__).parent
 TURNS = 2000

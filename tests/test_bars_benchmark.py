@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.domain.evaluation import EvalCase, EvalSet
-from inspector.domain.ranking import Answer
-from inspector.domain.tool import Tool
-from inspector.engine.measure.bootstrap import Estimate
+from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.core.ranking import Answer
+from inspector.core.tool import Tool
+from inspector.measure.bootstrap import Estimate
 from tests.benchmark import bars, retrieval
 from tests.benchmark.abstention import KINDS, Asked
 from tests.benchmark.long_task import LONGEST, SHORTEST, joined

@@ -48,7 +48,7 @@ def test_static_vectors_are_read_when_something_is_searched() -> None:
         "inspector.cli.catalog.inspect",
         "inspector.cli.cost.command",
         "inspector.cli.record.otel",
-        "inspector.adapters.otel.collector",
+        "inspector.measure.telemetry.otel_collector",
     ],
 )
 def test_a_command_that_prints_imports_no_screen(module: str) -> None:
@@ -77,7 +77,7 @@ def test_the_widgets_package_names_exactly_what_it_exports() -> None:
     assert set(widgets.__all__) == set(widgets._HOME)
 
 
-@pytest.mark.parametrize("module", ["inspector.domain.session", "inspector.engine.workbench"])
+@pytest.mark.parametrize("module", ["inspector.core.session", "inspector.session.workbench"])
 def test_the_engine_runs_without_a_screen_or_a_vendor(module: str) -> None:
     assert not loaded_after(f"import {module}") & {
         *SLOW,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from inspector.domain.tool import Tool
+from inspector.core.tool import Tool
 from tests.benchmark.peers import KINDS, VARIABLE, Fts5Peer, NotMeasured, Peer, RankBm25Peer, with_section
 
 WHEN = {"type": "object", "properties": {"deadline": {"type": "string", "description": "Latest weekday."}}}

@@ -1,7 +1,7 @@
 """Which rankers a data set says something about."""
 
-from inspector.domain.evaluation import EvalCase, EvalSet
-from inspector.domain.tool import Tool
+from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.core.tool import Tool
 from tests.benchmark.retrieval import STAGED, measurable
 
 NAMELESS = (Tool("", "one"), Tool("", "two"))

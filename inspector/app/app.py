@@ -19,7 +19,7 @@ from textual.widgets import Static
 from inspector.app import command, theme
 from inspector.app.palette import CommandSource
 from inspector.app.place_app import PlaceApp
-from inspector.domain.error import ToolsightError
+from inspector.core.error import ToolsightError
 
 if TYPE_CHECKING:
     from inspector.app.base_screen import BaseScreen
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
     from inspector.app.verdict_line import Verdicts
-    from inspector.engine.agents.library import AgentLibrary
-    from inspector.engine.commands import Commands
-    from inspector.engine.composition.flow import FlowLibrary
-    from inspector.engine.registry.library import RegistryLibrary
-    from inspector.engine.tokens.audit.result import Audit
-    from inspector.engine.view import SessionView
+    from inspector.clients.library import AgentLibrary
+    from inspector.measure.audit.result import Audit
+    from inspector.registry.library import RegistryLibrary
+    from inspector.reliability.flow import FlowLibrary
+    from inspector.session.commands import Commands
+    from inspector.session.view import SessionView
 
 # Records are gathered this long before the page is drawn again, and so many times as long as drawing takes:
 # while a hundred servers connect, most of the time is left for keys.

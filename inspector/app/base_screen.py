@@ -16,7 +16,7 @@ from inspector.app.context import InContext
 from inspector.app.draw.header import header
 from inspector.app.navigation import Destination, Page
 from inspector.app.place import other_view
-from inspector.domain.error import ToolsightError
+from inspector.core.error import ToolsightError
 from widgets import FilterBar, RecordRows, StillText
 
 
@@ -132,7 +132,7 @@ class BaseScreen(InContext, Screen[None]):
 
     def may(self, what: str) -> bool:
         """Whether the session does what only the administrator does; an error says why not."""
-        from inspector.engine.access.control import require_whole
+        from inspector.access.control import require_whole
 
         try:
             require_whole(self.session.sight, what)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Self
 
-from inspector.domain.events import AnswerStreamed, Record
-from inspector.domain.session import SessionState
-from inspector.engine.workbench import Workbench
+from inspector.core.events import AnswerStreamed, Record
+from inspector.core.session import SessionState
+from inspector.session.workbench import Workbench
 
 KEPT_IN_FEED = 500
 

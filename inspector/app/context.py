@@ -13,8 +13,8 @@ from textual.worker import Worker, WorkerState
 from inspector.app.draw.failure import failure_text
 from inspector.app.job import Job, run
 from inspector.app.navigation import Destination, ToolPage
-from inspector.engine.commands import Commands
-from inspector.engine.view import SessionView
+from inspector.session.commands import Commands
+from inspector.session.view import SessionView
 from widgets import RecordList, SchemaTree, TextView, visible
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
     from inspector.app.verdict_line import Verdicts
-    from inspector.engine.agents.library import AgentLibrary
-    from inspector.engine.composition.flow import FlowLibrary
-    from inspector.engine.registry.library import RegistryLibrary
-    from inspector.engine.tokens.audit.result import Audit
+    from inspector.clients.library import AgentLibrary
+    from inspector.measure.audit.result import Audit
+    from inspector.registry.library import RegistryLibrary
+    from inspector.reliability.flow import FlowLibrary
 
 
 T = TypeVar("T")

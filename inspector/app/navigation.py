@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from inspector.domain.ranking import SearchReport, SearchRequest
+from inspector.core.ranking import SearchReport, SearchRequest
 
 if TYPE_CHECKING:
     from inspector.app.scenario_job import Choice, ScenarioFile
-    from inspector.engine.measure.live import LiveBench
+    from inspector.measure.live import LiveBench
 
 
 @dataclass(frozen=True, slots=True)

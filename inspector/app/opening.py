@@ -9,10 +9,10 @@ from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.elicitation.elicitor import ModalElicitor
 from inspector.app.dialogs.leftover import ask_about_leftovers
-from inspector.engine.consent import approve, check_consent
-from inspector.engine.ports import Leftovers
-from inspector.engine.store_ports import ServerMemory
-from inspector.engine.workbench import Workbench
+from inspector.config.consent_check import approve, check_consent
+from inspector.core.ports import Leftovers
+from inspector.core.store_ports import ServerMemory
+from inspector.session.workbench import Workbench
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from inspector.app.navigation import Destination
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
-    from inspector.engine.agents.library import AgentLibrary
-    from inspector.engine.composition.flow import FlowLibrary
-    from inspector.engine.registry.library import RegistryLibrary
-    from inspector.engine.tokens.audit.result import Audit
+    from inspector.clients.library import AgentLibrary
+    from inspector.measure.audit.result import Audit
+    from inspector.registry.library import RegistryLibrary
+    from inspector.reliability.flow import FlowLibrary
 
 
 class Clipboard(Protocol):

@@ -15,7 +15,7 @@ from textual.types import IgnoreReturnCallbackType
 
 from inspector.app.command import COMMANDS, shown_keys
 from inspector.app.place import PLACES
-from inspector.domain.error import ToolsightError
+from inspector.core.error import ToolsightError
 
 if TYPE_CHECKING:
     from inspector.app.context import Context
@@ -71,7 +71,7 @@ class CommandSource(Provider):
     def _held(self) -> Iterator[Entry]:
         """What the session holds: servers, tools, settings, and the recorded sessions."""
         from inspector.app.navigation import ServerPage, ToolPage
-        from inspector.domain.knob import knobs
+        from inspector.core.knob import knobs
 
         context = cast("Context", self.app)
         if not context.where.page:
@@ -102,7 +102,7 @@ def escaped(text: str) -> str:
 def _sessions(context: "Context") -> tuple[Entry, ...]:
     """The recorded sessions; none if they cannot be read, which their page says."""
     from inspector.app.navigation import TracePage
-    from inspector.domain.number import count
+    from inspector.core.number import count
 
     if not context.where.page:
         return ()

@@ -10,28 +10,28 @@ from textual.actions import SkipAction
 
 from inspector.app.bridge import ReplayedState, View
 from inspector.app.stream import Stream
-from inspector.domain.access import AccessPolicy, Sight
-from inspector.domain.budget import ToolCost
-from inspector.domain.catalog import Catalog
-from inspector.domain.configuration import Configuration
-from inspector.domain.error import ConfigError
-from inspector.domain.events import ModelRequested, Record
-from inspector.domain.message import ModelRequest
-from inspector.domain.price import Prices
-from inspector.domain.prompt_cache import CacheTerms
-from inspector.domain.session import SessionState
-from inspector.domain.settings import Settings
-from inspector.domain.tool import Tool
-from inspector.engine.commands import Commands
-from inspector.engine.loop.binding.delivery import APPEND, system_text, tools_array
-from inspector.engine.loop.binding.loader import DefinitionLoader
-from inspector.engine.store_ports import SessionSummary
-from inspector.engine.tokens.cost.setup_change import Setup
-from inspector.engine.tokens.count.measure import BudgetMeter
-from inspector.engine.tokens.count.other_model import OtherModels
-from inspector.engine.view import DiscoveryView, MarketplaceView, SessionView, TokenView
-from inspector.engine.wire_log import WireLog
-from inspector.engine.workbench import Workbench
+from inspector.core.access import AccessPolicy, Sight
+from inspector.core.budget import ToolCost
+from inspector.core.configuration import Configuration
+from inspector.core.error import ConfigError
+from inspector.core.events import ModelRequested, Record
+from inspector.core.message import ModelRequest
+from inspector.core.price import Prices
+from inspector.core.prompt_cache import CacheTerms
+from inspector.core.session import SessionState
+from inspector.core.settings import Settings
+from inspector.core.store_ports import SessionSummary
+from inspector.core.tool import Tool
+from inspector.mcp.wire_log import WireLog
+from inspector.session.commands import Commands
+from inspector.session.setup.change import Setup
+from inspector.session.view import DiscoveryView, MarketplaceView, SessionView, TokenView
+from inspector.session.workbench import Workbench
+from inspector.tokens.catalog import Catalog
+from inspector.tokens.cost.delivery import APPEND, system_text, tools_array
+from inspector.tokens.cost.loader import DefinitionLoader
+from inspector.tokens.count.measure import BudgetMeter
+from inspector.tokens.count.other_model import OtherModels
 
 _REFUSAL = "a replay is read-only"
 _HINT = "“back to now” on the second line returns to the running session; so does n in the timeline."

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from inspector.domain.report import Section
+    from inspector.core.report import Section
     from inspector.research.source import Source
 
 

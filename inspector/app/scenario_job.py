@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from inspector.domain.events import (
+from inspector.core.events import (
     IndexChanged,
     ModelRequested,
     Record,
@@ -14,13 +14,13 @@ from inspector.domain.events import (
     SessionStarted,
     UserSaid,
 )
-from inspector.domain.index_state import IndexState
-from inspector.domain.scenario import Scenario
-from inspector.engine.view import SessionView
+from inspector.core.index_state import IndexState
+from inspector.scenario.scenario import Scenario
+from inspector.session.view import SessionView
 
 if TYPE_CHECKING:
-    from inspector.engine.scenario.ground import Ground
-    from inspector.engine.scenario.run import ScenarioResult
+    from inspector.scenario.ground import Ground
+    from inspector.scenario.run import ScenarioResult
 
 
 @dataclass(frozen=True, slots=True)

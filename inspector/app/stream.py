@@ -7,10 +7,10 @@ from functools import lru_cache
 from threading import RLock
 
 from inspector.app.bridge import KEPT_IN_FEED
-from inspector.domain.events import AnswerStreamed, Record
-from inspector.domain.fold import fold
-from inspector.domain.session import SessionState
-from inspector.domain.timeline import Timeline
+from inspector.core.events import AnswerStreamed, Record
+from inspector.core.fold import fold
+from inspector.core.session import SessionState
+from inspector.core.timeline import Timeline
 
 CHECKPOINT = 500
 # Records are read again in blocks of so many, of which so many stay in memory.

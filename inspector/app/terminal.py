@@ -13,7 +13,7 @@ from textual import events
 from textual.app import App, ReturnType
 from textual.widgets import Input, TextArea
 
-from inspector.domain.number import byte_size
+from inspector.core.number import byte_size
 
 if TYPE_CHECKING:
     from textual.driver import Driver

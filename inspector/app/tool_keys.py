@@ -6,9 +6,9 @@ from textual.binding import Binding, BindingType
 
 from inspector.app.base_screen import BaseScreen
 from inspector.app.navigation import EditPage, WhyNotPage
-from inspector.domain.error import ToolsightError
-from inspector.domain.ranking import SearchRequest
-from inspector.domain.session import Binding as Bound
+from inspector.core.error import ToolsightError
+from inspector.core.ranking import SearchRequest
+from inspector.core.session import Binding as Bound
 from widgets import visible
 
 _NO_TOOL = "Put the cursor on a tool first."

@@ -7,9 +7,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.context import InContext
-from inspector.domain.server import ServerPhase
-from inspector.engine.tokens.cost.verdict import Answer, Verdict, judge
-from inspector.engine.view import SessionView
+from inspector.core.server import ServerPhase
+from inspector.session.verdict import Answer, Verdict, judge
+from inspector.session.view import SessionView
 
 _ANSWERS = {
     Answer.PAYS: ("✓", "$text-success"),

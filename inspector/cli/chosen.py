@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from inspector.adapters.files.config.setting import anchored
-from inspector.adapters.files.predicate_file import digest
 from inspector.cli.options import Options
-from inspector.domain.configuration import Configuration, Named
-from inspector.domain.settings import Settings
-from inspector.engine.policy import Policy
+from inspector.config.predicate_file import digest
+from inspector.config.source.setting import anchored
+from inspector.core.configuration import Configuration, Named
+from inspector.core.settings import Settings
+from inspector.loop.policy import Policy
 
 
 def policy_of(configuration: Configuration, options: Options) -> Policy:

@@ -16,36 +16,22 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
-from inspector.adapters.clock import SystemClock
-from inspector.adapters.files.config import read
-from inspector.adapters.files.content import is_file
-from inspector.adapters.files.predicate_file import load_predicates
-from inspector.adapters.files.stored_listing import WithStoredListings
-from inspector.adapters.files.typed_server import typed_configuration
-from inspector.adapters.jsonschema.check import JsonSchemaCheck
-from inspector.adapters.litellm.local import LocalModelServers
-from inspector.adapters.litellm.prices import LitellmPrices
-from inspector.adapters.mcp.connector import McpConnector
-from inspector.adapters.process.registration import Registry
-from inspector.adapters.sqlite.breakers import SqliteBreakers
-from inspector.adapters.sqlite.history import SqliteCallHistory
-from inspector.adapters.sqlite.memory import SqliteServerMemory
-from inspector.adapters.sqlite.store import SqliteStore
-from inspector.adapters.sqlite.token_lengths import RememberedLengths
-from inspector.adapters.sqlite.vectors import SqliteVectors
-from inspector.adapters.tenacity.retrier import TenacityRetrier
+from inspector.access.opened import OpenedConfiguration
 from inspector.cli.chosen import policy_of, with_chosen
 from inspector.cli.demo_folder import demo_folder
 from inspector.cli.elicitation import TerminalElicitor
 from inspector.cli.folder import FOUND_IN_FOLDER, found_in
 from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
-from inspector.domain.closest import closest, did_you_mean
-from inspector.domain.configuration import Configuration
-from inspector.domain.error import ConfigError
-from inspector.engine.access.opened import OpenedConfiguration
-from inspector.engine.embedding_ports import Embedder, StaticEmbedder
-from inspector.engine.ports import (
+from inspector.config.content import is_file
+from inspector.config.predicate_file import load_predicates
+from inspector.config.source import read
+from inspector.config.typed_server import typed_configuration
+from inspector.core.clock import SystemClock
+from inspector.core.closest import closest, did_you_mean
+from inspector.core.configuration import Configuration
+from inspector.core.error import ConfigError
+from inspector.core.ports import (
     Approver,
     Clock,
     Connector,
@@ -55,17 +41,31 @@ from inspector.engine.ports import (
     PriceList,
     TokenCounter,
 )
-from inspector.engine.registry.source import servers_for
-from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
-from inspector.engine.session_ports import Ports
-from inspector.engine.store_ports import EventStore, ServerMemory
-from inspector.engine.workbench import Workbench
+from inspector.core.store_ports import EventStore, ServerMemory
+from inspector.loop.model.local import LocalModelServers
+from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.process.registration import Registry
+from inspector.mcp.stored_listing import WithStoredListings
+from inspector.registry.source import servers_for
+from inspector.reliability.breakers.sqlite import SqliteBreakers
+from inspector.reliability.ports import BreakerStore, ReliabilityPorts
+from inspector.reliability.retrier import TenacityRetrier
+from inspector.schema.check import JsonSchemaCheck
+from inspector.search.memory.sqlite import SqliteServerMemory
+from inspector.search.memory.sqlite_vectors import SqliteVectors
+from inspector.search.ports import Embedder, StaticEmbedder
+from inspector.session.ports import Ports
+from inspector.session.workbench import Workbench
+from inspector.store.call_history import SqliteCallHistory
+from inspector.store.store import SqliteStore
+from inspector.tokens.lengths import RememberedLengths
+from inspector.tokens.prices import LitellmPrices
 
 if TYPE_CHECKING:
-    from inspector.domain.access import AccessPolicy
-    from inspector.domain.evaluation import EvalCase
-    from inspector.domain.inertia import InertiaGraph
-    from inspector.engine.registry.port import ToolRegistry
+    from inspector.access.evaluation import EvalCase
+    from inspector.core.access import AccessPolicy
+    from inspector.core.inertia import InertiaGraph
+    from inspector.search.registry_port import ToolRegistry
 
 APP = "toolsight"
 
@@ -104,8 +104,8 @@ def make_embedder(name: str) -> Embedder | None:
     """The embedder for `packaged`, `none` or any fastembed model. Its model is loaded once, on first use."""
     if name == "none":
         return None
-    from inspector.adapters.fastembed.embedder import FastembedEmbedder
-    from inspector.adapters.fastembed.named import NamedEmbedder
+    from inspector.search.embedders.fastembed import FastembedEmbedder
+    from inspector.search.embedders.named import NamedEmbedder
 
     folder = platformdirs.user_cache_path(APP) / "models"
     return FastembedEmbedder(folder) if name == "packaged" else NamedEmbedder(name, folder)
@@ -114,7 +114,7 @@ def make_embedder(name: str) -> Embedder | None:
 @cache
 def make_static_embedder() -> StaticEmbedder | None:
     """The table of static vectors, read on first use; None where its package is missing."""
-    from inspector.adapters.wordllama.embedder import WordLlamaEmbedder
+    from inspector.search.embedders.wordllama import WordLlamaEmbedder
 
     return WordLlamaEmbedder.packaged()
 
@@ -275,29 +275,29 @@ def _mcp_connector(options: Options) -> McpConnector:
 @cache
 def _registry(database: Path) -> Registry:
     """The one registry of this process: it has one reaper, however many sessions are opened."""
-    from inspector.adapters.process.registry import ProcessRegistry, records_folder
+    from inspector.mcp.process.registry import ProcessRegistry, records_folder
 
     return ProcessRegistry(records_folder(database))
 
 
 def load_seeds(path: Path) -> "dict[str, InertiaGraph]":
     """The transitions in a file, by persona. Raises ConfigError."""
-    from inspector.adapters.files.inertia_seed import load_seeds as load
+    from inspector.reliability.inertia_seed import load_seeds as load
 
     return load(path)
 
 
 def load_policy(path: Path) -> "AccessPolicy":
     """Who may see which tools, as a file says. Raises ConfigError."""
-    from inspector.adapters.files.access_policy import load_policy as load
+    from inspector.access.policy_file import load_policy as load
 
     return load(path)
 
 
 def open_leftovers(options: Options) -> Leftovers:
     """The processes of earlier runs on the database."""
-    from inspector.adapters.process.leftovers import ProcessLeftovers
-    from inspector.adapters.process.registry import records_folder
+    from inspector.mcp.process.leftovers import ProcessLeftovers
+    from inspector.mcp.process.registry import records_folder
 
     return ProcessLeftovers(records_folder(database_path(options)))
 
@@ -373,7 +373,7 @@ def shipped_catalog() -> Path:
 
 
 def _forgetful_store() -> EventStore:
-    from inspector.adapters.memory.fakes import MemoryStore
+    from inspector.store.memory import MemoryStore
 
     return MemoryStore()
 
@@ -392,6 +392,6 @@ def _cases(files: Sequence[str]) -> "list[EvalCase]":
     """The labelled requests of the configuration's own files. Raises ConfigError."""
     if not files:
         return []
-    from inspector.adapters.files.evalset import read_cases
+    from inspector.measure.evalset import read_cases
 
     return [case for file in files for case in read_cases(Path(file))]

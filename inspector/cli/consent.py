@@ -6,13 +6,13 @@ import click
 
 from inspector.cli.render import say
 from inspector.cli.run import interruptible
-from inspector.domain.configuration import Configuration
-from inspector.domain.consent import ServerConsent, warnings_text
-from inspector.domain.error import ConfigError
-from inspector.domain.message import arguments_text
-from inspector.engine.consent import ConsentCheck, approve as remember, check_consent
-from inspector.engine.ports import ApprovalRequest, Decision
-from inspector.engine.store_ports import ServerMemory
+from inspector.config.consent import ServerConsent, warnings_text
+from inspector.config.consent_check import ConsentCheck, approve as remember, check_consent
+from inspector.core.configuration import Configuration
+from inspector.core.error import ConfigError
+from inspector.core.message import arguments_text
+from inspector.core.ports import ApprovalRequest, Decision
+from inspector.core.store_ports import ServerMemory
 from widgets import visible
 
 

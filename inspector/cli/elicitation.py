@@ -7,7 +7,7 @@ import click
 
 from inspector.cli.render import say
 from inspector.cli.run import interruptible
-from inspector.domain.elicitation import (
+from inspector.core.elicitation import (
     CANCELLED,
     DECLINED,
     LONGEST_ADDRESS,
@@ -20,7 +20,7 @@ from inspector.domain.elicitation import (
     address,
     impersonation,
 )
-from inspector.domain.elicitation_form import FormField, form_fields, form_warnings
+from inspector.mcp.elicitation_form import FormField, form_fields, form_warnings
 from widgets import visible
 from widgets.typed_value import InvalidValue, Kind, parse
 

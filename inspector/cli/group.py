@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from inspector.cli.options import common_note
-from inspector.domain.closest import closest
+from inspector.core.closest import closest
 
 # These stay with the group instead of moving to a command.
 _ABOUT = frozenset({"--help", "-h", "--version"})

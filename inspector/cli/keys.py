@@ -23,7 +23,7 @@ def read_keys() -> Mapping[str, Any]:
     path = keys_path()
     if not path.exists():
         return {}
-    from inspector.adapters.files.json_text import load_object
+    from inspector.config.json_text import load_object
 
     return load_object(path)
 

@@ -3,15 +3,15 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from inspector.access.opened import OpenedConfiguration
 from inspector.cli.composition import make_workbench, open_leftovers, open_memory, read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.doctor.orphans import ask_about_leftovers
 from inspector.cli.options import Options
 from inspector.cli.problem import is_of_policy, require_policy, say_failures, say_problems
 from inspector.cli.run import run
-from inspector.domain.server import ServerPhase
-from inspector.engine.access.opened import OpenedConfiguration
-from inspector.engine.workbench import Workbench
+from inspector.core.server import ServerPhase
+from inspector.session.workbench import Workbench
 
 
 @asynccontextmanager

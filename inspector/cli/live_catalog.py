@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass, replace
 
+from inspector.access.opened import OpenedConfiguration
 from inspector.cli.composition import read_configuration
 from inspector.cli.launch import headless
 from inspector.cli.options import Options
 from inspector.cli.render import say
 from inspector.cli.run import run
-from inspector.domain.access import Sight
-from inspector.domain.catalog import Catalog
-from inspector.domain.server import ServerPhase
-from inspector.domain.settings import DiscoverySettings, GateSettings
-from inspector.engine.access.opened import OpenedConfiguration
+from inspector.core.access import Sight
+from inspector.core.server import ServerPhase
+from inspector.core.settings import DiscoverySettings, GateSettings
+from inspector.tokens.catalog import Catalog
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """A model's failure as a command ends with it."""
 
-from inspector.domain.error import ModelError
-from inspector.domain.events import Failed
+from inspector.core.error import ModelError
+from inspector.core.events import Failed
 
 
 def model_failure(failed: Failed, session: str) -> ModelError:

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from inspector.adapters.tokens.anthropic_counter import AnthropicCounter, is_claude
-from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
 from inspector.cli.options import Options
-from inspector.domain.closest import closest
-from inspector.domain.error import ModelError
-from inspector.domain.model_feature import PLAIN, ModelFeatures
-from inspector.engine.ports import ChatModel, TokenCounter
+from inspector.core.closest import closest
+from inspector.core.error import ModelError
+from inspector.core.ports import ChatModel, TokenCounter
+from inspector.schema.model_feature import PLAIN, ModelFeatures
+from inspector.tokens.count.anthropic import AnthropicCounter, is_claude
+from inspector.tokens.count.tiktoken import TiktokenCounter
 
 PLANNER = "demo/planner"
 _SCRIPT = "demo/script:"
@@ -31,7 +31,7 @@ def model_for(name: str, *, api_base: str = "", window: int | None = None) -> Ch
     if name.startswith("demo/") or not name.strip():
         near = ", ".join(closest(name, [PLANNER, f"{_SCRIPT}FILE"])) or PLANNER
         raise ModelError(f"there is no model '{name}'", hint=f"Did you mean {near}? Others: {_EXAMPLES}.")
-    from inspector.adapters.litellm.model import LitellmModel
+    from inspector.loop.model.litellm import LitellmModel
 
     return LitellmModel(name, api_base=api_base, window=window)
 
@@ -61,6 +61,6 @@ def features_for(name: str) -> ModelFeatures:
     """What the provider of the model with that name takes, without making the model."""
     if name.startswith("demo/"):
         return PLAIN
-    from inspector.adapters.litellm.feature import features_of
+    from inspector.loop.model.feature import features_of
 
     return features_of(name)

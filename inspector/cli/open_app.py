@@ -18,17 +18,17 @@ from inspector.app.terminal import TerminalApp
 from inspector.cli.folder import found_in
 from inspector.cli.options import Options
 from inspector.cli.run import run
-from inspector.domain.error import ConfigError, ToolsightError
+from inspector.core.error import ConfigError, ToolsightError
 
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
     from inspector.app.start.way import Way
-    from inspector.domain.server import ServerSpec
-    from inspector.engine.registry.federation import Federation
-    from inspector.engine.registry.library import RegistryLibrary
-    from inspector.engine.tokens.audit.result import Audit
-    from inspector.engine.workbench import Workbench
+    from inspector.core.server import ServerSpec
+    from inspector.measure.audit.result import Audit
+    from inspector.registry.federation import Federation
+    from inspector.registry.library import RegistryLibrary
     from inspector.research.source import Source
+    from inspector.session.workbench import Workbench
 
 _GIVE_WAY_SECONDS = 0.001
 
@@ -123,8 +123,6 @@ async def _asked(options: Options, shown: _Shown) -> Options | None:
 async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenario: str) -> "Opened":
     """Open a workbench with the real adapters; leaving the stack closes it."""
     await asyncio.to_thread(import_module, "inspector.cli.composition")
-    from inspector.adapters.clipboard import SystemClipboard
-    from inspector.adapters.run_file import under_work
     from inspector.app.dialogs.approver import ModalApprover
     from inspector.app.dialogs.elicitation.elicitor import ModalElicitor
     from inspector.app.navigation import ScenarioPage
@@ -134,7 +132,9 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from inspector.cli.agents.library import MachineLibrary
     from inspector.cli.inertia.library import RecordedFlows
     from inspector.cli.scenario.lab import ShippedLab
-    from inspector.engine.sink import clean
+    from inspector.config.clipboard import SystemClipboard
+    from inspector.config.run_file import under_work
+    from inspector.core.sink import clean
     from widgets import cover_with
 
     cover_with(clean)
@@ -171,7 +171,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
 def registry_library(bench: "Workbench") -> "RegistryLibrary | None":
     """The registry of the session, searched with the session's own model."""
     from inspector.cli.registry.peer import open_federation
-    from inspector.engine.registry.library import RegistryLibrary
+    from inspector.registry.library import RegistryLibrary
 
     ports, opened = bench.ports, cache(open_federation)
     if ports.registry is None:
@@ -192,7 +192,7 @@ def registry_library(bench: "Workbench") -> "RegistryLibrary | None":
 @asynccontextmanager
 async def _followed(bench: "Workbench", policy: Path) -> AsyncIterator[None]:
     """Read the policy again whenever its file has changed: grants that go are gone at once."""
-    from inspector.adapters.files.watch import changes
+    from inspector.config.watch import changes
 
     async def follow() -> None:
         async for _ in changes(lambda: [policy]):
@@ -209,7 +209,7 @@ async def _followed(bench: "Workbench", policy: Path) -> AsyncIterator[None]:
 @asynccontextmanager
 async def _watched(bench: "Workbench") -> AsyncIterator[None]:
     """Connect a server again whenever its files have changed."""
-    from inspector.adapters.files.watch import changes, server_files
+    from inspector.config.watch import changes, server_files
 
     async def follow(spec: "ServerSpec") -> None:
         async for _ in changes(partial(server_files, spec)):

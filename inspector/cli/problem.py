@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from inspector.cli.render import say
-from inspector.domain.error import ConfigError
-from inspector.domain.server import ServerPhase
-from inspector.domain.session import ServerState
-from inspector.domain.setting_problem import SettingProblem, Severity
+from inspector.core.error import ConfigError
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState
+from inspector.core.setting_problem import SettingProblem, Severity
 
 
 def problem_line(problem: SettingProblem) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from inspector.domain.number import duration
-from inspector.engine.ports import Clock
+from inspector.core.number import duration
+from inspector.core.ports import Clock
 from widgets import visible
 
 _EVERY_SECONDS = 0.1

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from inspector.cli.outcome import written
-from inspector.engine.sink import clean
+from inspector.core.sink import clean
 from widgets import visible
 
 

@@ -11,8 +11,8 @@ from inspector import __version__
 from inspector.cli.group import CommandGroup
 from inspector.cli.options import TYPED_SERVER, common_options, options, shared
 from inspector.cli.outcome import MEANINGS, Exit, give_up, is_of_output, written
-from inspector.domain.closest import closest
-from inspector.domain.error import ConfigError, ConnectError, ToolsightError
+from inspector.core.closest import closest
+from inspector.core.error import ConfigError, ConnectError, ToolsightError
 
 # Each command's module by what people want, and its name in the module if it differs.
 _SECTIONS = {
@@ -64,13 +64,13 @@ def _split(args: Sequence[str]) -> tuple[list[str], bool, list[str]]:
 
 
 def _names_a_server(words: Sequence[str]) -> bool:
-    from inspector.adapters.files.typed_server import names_a_server
+    from inspector.config.typed_server import names_a_server
 
     return names_a_server(words)
 
 
 def _is_server(word: str) -> bool:
-    from inspector.adapters.files.typed_server import is_server
+    from inspector.config.typed_server import is_server
 
     return is_server(word)
 

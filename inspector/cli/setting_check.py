@@ -9,9 +9,9 @@ from inspector.cli.options import Options
 from inspector.cli.outcome import Exit
 from inspector.cli.problem import problem_line, require_policy
 from inspector.cli.render import say, say_json
-from inspector.domain.number import count
-from inspector.domain.setting_problem import SettingProblem
-from inspector.engine.workbench import Workbench
+from inspector.core.number import count
+from inspector.core.setting_problem import SettingProblem
+from inspector.session.workbench import Workbench
 
 
 def check_settings(options: Options, *, as_json: bool) -> None:

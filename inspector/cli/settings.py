@@ -12,10 +12,10 @@ import click
 
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.render import say, say_json
-from inspector.domain.configuration import Configuration
-from inspector.domain.knob import Knob, Origin, find_knob, knobs, origins, render_value, value_of
-from inspector.domain.profile import PROFILES, Profile, find_profile, profile_settings
-from inspector.domain.settings import Settings
+from inspector.core.configuration import Configuration
+from inspector.core.knob import Knob, Origin, find_knob, knobs, origins, render_value, value_of
+from inspector.core.profile import PROFILES, Profile, find_profile, profile_settings
+from inspector.core.settings import Settings
 
 _VALUE_WIDTH = 24
 _INDENT = "    "
@@ -78,8 +78,8 @@ def _seen(settings: Settings) -> Settings:
     """What is left of the settings for who sees them. Raises ConfigError."""
     if not any((settings.access.policy, settings.access.user, settings.access.expert)):
         return settings
+    from inspector.access.control import AccessControl
     from inspector.cli.composition import load_policy
-    from inspector.engine.access.control import AccessControl
 
     return AccessControl(settings.access, lambda path: load_policy(Path(path))).settings(settings)
 

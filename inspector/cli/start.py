@@ -6,24 +6,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from inspector.adapters.files.client_config import (
-    ClientConfiguration,
-    client_files,
-    is_there,
-    read_client_file,
-)
-from inspector.adapters.files.content import is_file
-from inspector.adapters.files.typed_server import typed_configuration
 from inspector.app.draw.path import shown_path
 from inspector.app.start.way import Opens, Way
 from inspector.cli import composition
 from inspector.cli.options import Options
-from inspector.domain.error import ToolsightError
-from inspector.domain.number import count
-from inspector.domain.server import ServerSpec
-from inspector.engine.store_ports import ServerMemory
-from inspector.engine.target import HIDDEN
-from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
+from inspector.config.client import ClientConfiguration, client_files, is_there, read_client_file
+from inspector.config.content import is_file
+from inspector.config.target import HIDDEN
+from inspector.config.typed_server import typed_configuration
+from inspector.core.error import ToolsightError
+from inspector.core.number import count
+from inspector.core.server import ServerSpec
+from inspector.core.store_ports import ServerMemory
+from inspector.tokens.count.measure import BudgetMeter, FixedWindow
 
 _RECENT = 5
 _NAMED = 4

@@ -3,8 +3,7 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from inspector.adapters.files.scenario_file import load_scenario
-from inspector.domain.message import (
+from inspector.core.message import (
     AssistantMessage,
     Message,
     ModelChunk,
@@ -15,8 +14,9 @@ from inspector.domain.message import (
     ToolCall,
     UserMessage,
 )
-from inspector.domain.model_feature import PLAIN
-from inspector.domain.scenario import Step
+from inspector.scenario.file import load_scenario
+from inspector.scenario.scenario import Step
+from inspector.schema.model_feature import PLAIN
 
 WINDOW = 128_000
 OVER = "The script is over and has no answer to this. Start a new session to replay it."

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from inspector.domain.number import percent
-from inspector.domain.report import Origin, Section, Table
-from inspector.engine.measure.paired import SIGNIFICANT
+from inspector.core.number import percent
+from inspector.core.report import Origin, Section, Table
+from inspector.measure.paired import SIGNIFICANT
 from inspector.research.caching import SECONDS_BETWEEN, TURN_TOKENS, Layout
 from inspector.research.published import (
     BEST_THRESHOLDS,

@@ -3,8 +3,8 @@
 import statistics
 from collections.abc import Sequence
 
-from inspector.domain.report import Origin, Section, Table
-from inspector.domain.settings import DiscoverySettings
+from inspector.core.report import Origin, Section, Table
+from inspector.core.settings import DiscoverySettings
 from inspector.research.labelled import Answers, RequestSet, index_of, request_sets, searched
 from inspector.research.recorded import recorded
 from inspector.research.source import PlayedScenario, Source, Steps

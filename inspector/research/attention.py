@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from inspector.domain.report import Section
-from inspector.engine.embedding_ports import Embedder, StaticEmbedder
-from inspector.engine.ports import TokenCounter
+from inspector.core.ports import TokenCounter
+from inspector.core.report import Section
 from inspector.research.ablation import ablation_section
 from inspector.research.attention_table import catalog_section, main_section, scaling_section
 from inspector.research.caching import (
@@ -50,6 +49,7 @@ from inspector.research.study import (
     methods,
     sweep,
 )
+from inspector.search.ports import Embedder, StaticEmbedder
 
 Progress = Callable[[str, int, int], None]
 

@@ -4,15 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-from inspector.domain.manifest import entries, fitted_manifest, search_tools_definition
-from inspector.domain.report import Table
-from inspector.domain.search_text import found_text
-from inspector.domain.settings import DiscoverySettings, GateSettings, ManifestSettings
-from inspector.domain.summary_pool import summary_pool
-from inspector.domain.tool import Tool, definition
-from inspector.engine.measure.cluster import clusters
-from inspector.engine.measure.paired import p_value
-from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.core.report import Table
+from inspector.core.settings import DiscoverySettings, GateSettings, ManifestSettings
+from inspector.core.summary_pool import summary_pool
+from inspector.core.tool import Tool, definition
+from inspector.measure.cluster import clusters
+from inspector.measure.paired import p_value
 from inspector.research.labelled import (
     Answers,
     RequestSet,
@@ -23,6 +20,9 @@ from inspector.research.labelled import (
     searched,
 )
 from inspector.research.source import Source, Steps
+from inspector.search.text import found_text
+from inspector.tokens.count.measure import BudgetMeter
+from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
 
 HEADERS = (
     "requests",

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from statistics import mean, pstdev
 
-from inspector.domain.number import money, percent, signed_percent
-from inspector.domain.report import Origin, Section, Table
-from inspector.domain.settings import BindingSettings
+from inspector.core.number import money, percent, signed_percent
+from inspector.core.report import Origin, Section, Table
+from inspector.core.settings import BindingSettings
 from inspector.research.method import Quality
 from inspector.research.published import (
     B4,

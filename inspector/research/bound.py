@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
-from inspector.domain.message import UserMessage
-from inspector.domain.ranking import SearchRequest
-from inspector.domain.settings import GateSettings
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.discovery.search import ToolSearch
-from inspector.engine.loop.binding.gate import Gate
-from inspector.engine.ports import Clock
+from inspector.core.message import UserMessage
+from inspector.core.ports import Clock
+from inspector.core.ranking import SearchRequest
+from inspector.core.settings import GateSettings
+from inspector.loop.binding.gate import Gate
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rules import SearchRules
+from inspector.search.search import ToolSearch
 
 Bound = Callable[[str], Sequence[str]]
 """The ids of the tools that a request with this text binds, best first."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from inspector.domain.prompt_cache import Block, CacheTerms, PromptCache
+from inspector.core.prompt_cache import Block, CacheTerms, PromptCache
 from inspector.research.discovery import Discovery
 from inspector.research.task import Task, Turn
 

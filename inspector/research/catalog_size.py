@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
-from inspector.domain.budget import CHARACTERS_PER_TOKEN
-from inspector.domain.number import percent, percent_down
-from inspector.domain.report import Origin, Section, Table
-from inspector.domain.settings import BindingSettings, DiscoverySettings
-from inspector.domain.tool import Tool
-from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.core.budget import CHARACTERS_PER_TOKEN
+from inspector.core.number import percent, percent_down
+from inspector.core.report import Origin, Section, Table
+from inspector.core.settings import BindingSettings, DiscoverySettings
+from inspector.core.tool import Tool
 from inspector.research.first_call import FirstCall, cheapest, first_call, meter_of, reaching
 from inspector.research.generated import MEAN, SERVER_SIZE, generated
 from inspector.research.recorded import recorded
 from inspector.research.source import NamedCatalog, Source, Steps, told
+from inspector.tokens.count.measure import BudgetMeter
 
 SIZES = (10, 25, 50, 100, 200)
 ALWAYS = (0, 3, 11)

@@ -3,33 +3,33 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from inspector.domain.configuration import Configuration
-from inspector.domain.evaluation import EvalCase
-from inspector.domain.events import Record
-from inspector.domain.fold import fold
-from inspector.domain.jsonvalue import compact
-from inspector.domain.number import percent, percent_down
-from inspector.domain.ranking import SearchRequest
-from inspector.domain.report import Section, Table
-from inspector.domain.server import ServerSpec
-from inspector.domain.settings import DiscoverySettings, Settings
-from inspector.domain.tool import definition
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.discovery.search import ToolSearch
-from inspector.engine.loop.binding.catalog import build_catalog
-from inspector.engine.loop.binding.delivery import tools_array
-from inspector.engine.loop.binding.loader import DefinitionLoader
-from inspector.engine.measure.bootstrap import Estimate, share_estimate
-from inspector.engine.measure.cluster import clusters
-from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.access.evaluation import EvalCase
+from inspector.core.configuration import Configuration
+from inspector.core.events import Record
+from inspector.core.fold import fold
+from inspector.core.number import percent, percent_down
+from inspector.core.ranking import SearchRequest
+from inspector.core.report import Section, Table
+from inspector.core.server import ServerSpec
+from inspector.core.settings import DiscoverySettings, Settings
+from inspector.core.tool import definition
+from inspector.loop.binding.catalog import build_catalog
+from inspector.measure.bootstrap import Estimate, share_estimate
+from inspector.measure.cluster import clusters
 from inspector.research.catalog_size import SIZES, part_of
 from inspector.research.first_call import first_call, meter_of
 from inspector.research.latency import asked, measured_ranker
 from inspector.research.recorded import recorded
 from inspector.research.source import NamedCatalog, Source, Steps, indexed
 from inspector.research.timing import Latency, milliseconds
+from inspector.schema.json_value import compact
+from inspector.search.index import ToolIndex
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rules import SearchRules
+from inspector.search.search import ToolSearch
+from inspector.tokens.cost.delivery import tools_array
+from inspector.tokens.cost.loader import DefinitionLoader
+from inspector.tokens.count.measure import BudgetMeter
 
 DEFERRED, CUT, FOUND, MILLISECONDS = 10, 0.5, 0.95, 10.0
 _BM25 = ("bm25", "prd-bm25")

@@ -9,27 +9,27 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-from inspector.domain.catalog import Catalog
-from inspector.domain.jsonvalue import compact
-from inspector.domain.manifest import SEARCH_TOOLS, entries, fitted_manifest, search_tools_definition
-from inspector.domain.ranking import Score, SearchRequest
-from inspector.domain.session import Binding, SessionState, ToolState
-from inspector.domain.settings import BindingSettings, DiscoverySettings, ManifestSettings
-from inspector.engine.discovery.document import Key, texts_by_key
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
-from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.discovery.search import ToolSearch
-from inspector.engine.discovery.search_answer import SearchAnswer
-from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.embedding_ports import Embedder, StaticEmbedder
-from inspector.engine.loop.binding.delivery import tools_array
-from inspector.engine.loop.binding.eviction import Limits, evictions
-from inspector.engine.loop.binding.loader import DefinitionLoader
+from inspector.core.ranking import Score, SearchRequest
+from inspector.core.session import Binding, SessionState, ToolState
+from inspector.core.settings import BindingSettings, DiscoverySettings, ManifestSettings
+from inspector.loop.binding.eviction import Limits, evictions
 from inspector.research.method import TaskRun, TurnRun
 from inspector.research.task import Step, Task, Turn
 from inspector.research.testbed import Testbed
+from inspector.schema.json_value import compact
+from inspector.search.document import Key, texts_by_key
+from inspector.search.index import ToolIndex
+from inspector.search.ports import Embedder, StaticEmbedder
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.ranker import Ranker, Ranking
+from inspector.search.rules import SearchRules
+from inspector.search.search import ToolSearch
+from inspector.search.search_answer import SearchAnswer
+from inspector.search.semantics import Semantics
+from inspector.tokens.catalog import Catalog
+from inspector.tokens.cost.delivery import tools_array
+from inspector.tokens.cost.loader import DefinitionLoader
+from inspector.tokens.manifest import SEARCH_TOOLS, entries, fitted_manifest, search_tools_definition
 
 Count = Callable[[str], int]
 

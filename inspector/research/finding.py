@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from inspector.domain.budget import tools_tax, utilization
-from inspector.domain.number import percent
+from inspector.core.budget import tools_tax, utilization
+from inspector.core.number import percent
 from inspector.research.published import (
     AVERAGE_TOKENS,
     B1,

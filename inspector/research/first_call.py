@@ -8,12 +8,12 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from inspector.domain.manifest import entries, fitted_manifest, search_tools_definition
-from inspector.domain.search_text import found_text
-from inspector.domain.settings import BindingSettings, DiscoverySettings, ManifestSettings
-from inspector.domain.tool import Tool, definition
-from inspector.engine.ports import TokenCounter
-from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
+from inspector.core.ports import TokenCounter
+from inspector.core.settings import BindingSettings, DiscoverySettings, ManifestSettings
+from inspector.core.tool import Tool, definition
+from inspector.search.text import found_text
+from inspector.tokens.count.measure import BudgetMeter, FixedWindow
+from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
 
 _WINDOW = 128_000
 # A minimal tool, to measure the text that surrounds a search's results.

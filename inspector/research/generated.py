@@ -9,11 +9,11 @@ from dataclasses import replace
 from itertools import cycle, islice
 from random import Random
 
-from inspector.domain.jsonvalue import compact
-from inspector.domain.tool import Tool, definition
-from inspector.engine.tokens.count.measure import BudgetMeter
-from inspector.engine.tokens.count.segment import piece
+from inspector.core.tool import Tool, definition
 from inspector.research.source import NamedCatalog
+from inspector.schema.json_value import compact
+from inspector.tokens.count.measure import BudgetMeter
+from inspector.tokens.count.segment import piece
 
 MEAN = 420
 SERVER_SIZE = 20

@@ -5,7 +5,7 @@ import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from inspector.domain.report import Report, Section
+from inspector.core.report import Report, Section
 from inspector.research.source import Source, told
 
 TITLE = "Published numbers, reproduced"

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import mean, median
 
-from inspector.domain.evaluation import EvalCase
-from inspector.domain.settings import DiscoverySettings
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.measure.bootstrap import Estimate, estimate, ratio_estimate
-from inspector.engine.measure.cluster import clusters
-from inspector.engine.ports import Clock
+from inspector.access.evaluation import EvalCase
+from inspector.core.ports import Clock
+from inspector.core.settings import DiscoverySettings
+from inspector.measure.bootstrap import Estimate, estimate, ratio_estimate
+from inspector.measure.cluster import clusters
 from inspector.research.bound import Bound, gate_bound, search_bound
 from inspector.research.method import Quality
 from inspector.research.source import NamedCatalog, Source, Steps, indexed
+from inspector.search.index import ToolIndex
+from inspector.search.rankers.catalog_rankers import CatalogRankers
 
 EVERY_TOOL = "every tool"
 

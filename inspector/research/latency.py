@@ -4,22 +4,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from inspector.domain.marketplace_settings import MarketplaceSettings
-from inspector.domain.ranking import SearchRequest
-from inspector.domain.report import Section, Table
-from inspector.domain.settings import DiscoverySettings
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.discovery.search import ToolSearch
-from inspector.engine.marketplace.search import PluginSearch
-from inspector.engine.registry.embedding import embed_missing
-from inspector.engine.registry.port import ToolRegistry
-from inspector.engine.registry.tier import RegistryTier
+from inspector.core.marketplace_settings import MarketplaceSettings
+from inspector.core.ranking import SearchRequest
+from inspector.core.report import Section, Table
+from inspector.core.settings import DiscoverySettings
+from inspector.registry.embedding import embed_missing
+from inspector.registry.marketplace.search import PluginSearch
 from inspector.research.market import opened_market, synthetic_plugins
 from inspector.research.source import NamedCatalog, Source, Steps, indexed
 from inspector.research.stored_embedder import StoredEmbedder
 from inspector.research.timing import Latency, milliseconds, timed
+from inspector.search.index import ToolIndex
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.registry_port import ToolRegistry
+from inspector.search.registry_tier import RegistryTier
+from inspector.search.rules import SearchRules
+from inspector.search.search import ToolSearch
 
 QUERIES = 200
 SEARCH = "search_tools, not in the paper"

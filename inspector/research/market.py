@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from inspector.domain.plugin import Plugin
-from inspector.domain.settings import DiscoverySettings
-from inspector.engine.marketplace.search import PluginSearch
+from inspector.core.plugin import Plugin
+from inspector.core.settings import DiscoverySettings
+from inspector.registry.marketplace.search import PluginSearch
 from inspector.research.source import Source, Steps
 
 _LOOK_S = 0.2

@@ -11,7 +11,7 @@ from functools import cached_property
 from statistics import mean
 from typing import Protocol
 
-from inspector.domain.tool import Tool
+from inspector.core.tool import Tool
 from inspector.research.similarity import Ranked
 from inspector.research.task import Task, Turn
 from inspector.research.testbed import Testbed

@@ -13,20 +13,20 @@ from random import Random
 
 import numpy as np
 
-from inspector.domain.evaluation import EvalCase
-from inspector.domain.number import percent, percent_down
-from inspector.domain.report import Section, Table
-from inspector.domain.settings import DiscoverySettings, GateSettings
-from inspector.domain.summary_pool import tool_summary
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.document import texts_by_key
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.measure.bootstrap import Estimate, share_estimate
-from inspector.engine.ports import Clock, TokenCounter
+from inspector.access.evaluation import EvalCase
+from inspector.core.number import percent, percent_down
+from inspector.core.ports import Clock, TokenCounter
+from inspector.core.report import Section, Table
+from inspector.core.settings import DiscoverySettings, GateSettings
+from inspector.core.summary_pool import tool_summary
+from inspector.core.tool import Tool
+from inspector.measure.bootstrap import Estimate, share_estimate
 from inspector.research.bound import Bound, gate_bound, search_bound
 from inspector.research.source import NamedCatalog, Poison, Source, Steps, indexed
+from inspector.search.document import texts_by_key
+from inspector.search.index import ToolIndex
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.semantics import Semantics
 
 # Section 7.6: excluded descriptions of 50, on their accompanying queries.
 PUBLISHED, OF = 46, 50

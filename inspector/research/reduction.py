@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from inspector.domain.discovery_rule import decide
-from inspector.domain.number import percent, percent_down
-from inspector.domain.report import Section, Table
-from inspector.domain.settings import DiscoverySettings
-from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.core.number import percent, percent_down
+from inspector.core.report import Section, Table
+from inspector.core.settings import DiscoverySettings
+from inspector.loop.discovery_rule import decide
 from inspector.research.catalog_size import CALIBRATED, SIZES, part_of, skipped_table
 from inspector.research.first_call import FirstCall, first_call, meter_of, reduction
 from inspector.research.generated import generated
 from inspector.research.recorded import recorded
 from inspector.research.source import NamedCatalog, Source, Steps, told
+from inspector.tokens.count.measure import BudgetMeter
 
 # A production catalog before and after intent-based loading, and the factor as printed.
 BEFORE, AFTER, FACTOR = 77_000, 8_700, 9

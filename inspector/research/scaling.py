@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import mean
 
-from inspector.domain.budget import utilization
-from inspector.domain.summary_pool import summary_pool
-from inspector.engine.discovery.document import line_text
+from inspector.core.budget import utilization
+from inspector.core.summary_pool import summary_pool
 from inspector.research.discovery import Discovery, Searcher
 from inspector.research.method import CommandLine, Fixed, Gated, Method, most_needed
 from inspector.research.published import B1, B2, B3, B4, OURS
@@ -29,6 +28,7 @@ from inspector.research.study import (
 )
 from inspector.research.task import MULTI, SINGLE, Task, tasks, texts
 from inspector.research.testbed import Testbed, build_testbed
+from inspector.search.document import line_text
 
 SIZES = (50, 100, 200, 500, 1000)
 _TASKS = 60

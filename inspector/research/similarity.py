@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.engine.discovery.embedding import BATCH
-from inspector.engine.discovery.term import terms
-from inspector.engine.embedding_ports import Embedder
+from inspector.search.embedding import BATCH
+from inspector.search.ports import Embedder
+from inspector.search.term import terms
 
 Matrix = NDArray[np.float64]
 

@@ -5,18 +5,18 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from inspector.domain.budget import Tokenizer
-from inspector.domain.evaluation import EvalCase, EvalSet
-from inspector.domain.plugin import Plugin
-from inspector.domain.session import SessionState
-from inspector.domain.tool import Tool
-from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
-from inspector.engine.ports import Clock, TokenCounter
-from inspector.engine.registry.port import ToolRegistry
+from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.core.budget import Tokenizer
+from inspector.core.plugin import Plugin
+from inspector.core.ports import Clock, TokenCounter
+from inspector.core.session import SessionState
+from inspector.core.tool import Tool
+from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
+from inspector.search.registry_port import ToolRegistry
 
 if TYPE_CHECKING:
-    from inspector.engine.discovery.index import ToolIndex
-    from inspector.engine.discovery.semantics import Semantics
+    from inspector.search.index import ToolIndex
+    from inspector.search.semantics import Semantics
 
 
 class Stopped(Exception):
@@ -133,7 +133,7 @@ def indexed(catalog: NamedCatalog, source: Source, steps: Steps, *, lined: bool 
 
     A `lined` index has those of the summary lines too, with which a gate compares.
     """
-    from inspector.engine.measure.prepare import prepare
+    from inspector.measure.prepare import prepare
 
     what = f"{catalog.name}: index of {len(catalog.tools)} tools"
     steps(what)

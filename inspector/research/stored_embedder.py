@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from inspector.engine.discovery.document import key_of
-from inspector.engine.embedding_ports import Embedder, VectorStore
+from inspector.search.document import key_of
+from inspector.search.ports import Embedder, VectorStore
 
 
 class StoredEmbedder:

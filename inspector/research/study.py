@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from statistics import mean
 
-from inspector.domain.budget import utilization
-from inspector.domain.jsonvalue import compact
-from inspector.domain.settings import BindingSettings, ChatSettings, DiscoverySettings
-from inspector.domain.summary_pool import summary_pool
-from inspector.domain.tool import definition
-from inspector.engine.discovery.document import MAX_EMBEDDED, line_text, passage_texts
-from inspector.engine.embedding_ports import Embedder, StaticEmbedder
-from inspector.engine.measure.bootstrap import Estimate, estimate
-from inspector.engine.measure.cluster import clusters_of
-from inspector.engine.measure.paired import p_value
+from inspector.core.budget import utilization
+from inspector.core.settings import BindingSettings, ChatSettings, DiscoverySettings
+from inspector.core.summary_pool import summary_pool
+from inspector.core.tool import definition
+from inspector.measure.bootstrap import Estimate, estimate
+from inspector.measure.cluster import clusters_of
+from inspector.measure.paired import p_value
 from inspector.research.caching import TURN_TOKENS
 from inspector.research.discovery import Discovery, Searcher
 from inspector.research.method import (
@@ -34,6 +31,9 @@ from inspector.research.published import B1, B2, B3, B4, OURS, TURNS
 from inspector.research.similarity import KnownVectors, Ranked, cosines, ranked, tf_idf
 from inspector.research.task import LONG, Task, mean_overlap, tasks, texts
 from inspector.research.testbed import Testbed, build_testbed
+from inspector.schema.json_value import compact
+from inspector.search.document import MAX_EMBEDDED, line_text, passage_texts
+from inspector.search.ports import Embedder, StaticEmbedder
 
 Count = Callable[[str], int]
 Progress = Callable[[str, int, int], None]

@@ -10,10 +10,10 @@ from functools import cached_property
 from random import Random
 from statistics import mean
 
-from inspector.engine.discovery.term import terms
 from inspector.research.testbed import Plan, Testbed
 from inspector.research.vocabulary import library
 from inspector.research.vocabulary.word import plural, with_article
+from inspector.search.term import terms
 
 SINGLE, MULTI, LONG = "single-step", "multi-step", "long-horizon"
 # The paper names the three kinds, but not how many tasks of each there are.

@@ -12,10 +12,10 @@ from functools import cached_property
 from random import Random
 from statistics import mean
 
-from inspector.domain.jsonvalue import JsonObject, compact
-from inspector.domain.tool import Annotations, Tool, definition
+from inspector.core.tool import Annotations, Tool, definition
 from inspector.research.vocabulary import library
 from inspector.research.vocabulary.word import Action, Domain, Entity, with_article
+from inspector.schema.json_value import JsonObject, compact
 
 Count = Callable[[str], int]
 VARIATION = 0.3

@@ -10,11 +10,11 @@ from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.choice import SeeAsDialog
 from inspector.app.dialogs.choice_row import viewer_rows, viewers_of
 from inspector.app.pages.tools.access.content import facts, own_records, user_records
-from inspector.domain.access import AccessPolicy, Grant, Scope, Sight, User
-from inspector.domain.access_ruling import user_rows
-from inspector.domain.session import SessionState
-from inspector.domain.tool import Tool
-from inspector.engine.tokens.audit.result import Audit
+from inspector.core.access import AccessPolicy, Grant, Scope, Sight, User
+from inspector.core.ruling import user_rows
+from inspector.core.session import SessionState
+from inspector.core.tool import Tool
+from inspector.measure.audit.result import Audit
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.canned_flow import CannedFlows
 from tests.support.told_model import says

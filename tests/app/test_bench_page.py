@@ -9,8 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from fixtures.hostile import HOSTILE, hostile_tools
-from inspector.adapters.memory.servers import MemoryServer
-from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.access.evaluation import EvalCase
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.bench.content import (
@@ -23,10 +22,11 @@ from inspector.app.pages.lab.bench.content import (
 )
 from inspector.app.pages.lab.bench.screen import BenchRequestScreen, BenchScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
-from inspector.domain.evaluation import EvalCase
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.ranker_list import RANKERS
-from inspector.engine.measure.calibrate import threshold_of
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryServer
+from inspector.measure.calibrate import threshold_of
+from inspector.search.memory.vectors import MemoryEmbedder
+from inspector.search.rankers.ranker_list import RANKERS
 from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.office import office
 from tests.widgets.hostile import dangerous

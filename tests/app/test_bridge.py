@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from inspector.app.bridge import KEPT_IN_FEED, Bridge, View
-from inspector.domain.events import MilestoneReached
+from inspector.core.events import MilestoneReached
 from tests.support.workbench import opened
 
 

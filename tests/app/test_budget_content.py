@@ -21,16 +21,16 @@ from inspector.app.pages.cost.budget.table import (
     server_key,
     server_of,
 )
-from inspector.domain.breakpoint import Breakpoints
-from inspector.domain.budget import Budget, TokenParts, ToolCost
-from inspector.domain.number import tokens
-from inspector.domain.price import Prices
-from inspector.domain.prompt_cache import CacheTerms, Charge
-from inspector.domain.session import Binding, CallCost, SessionState, ToolState
-from inspector.engine.tokens.cost.break_even import BreakEven
-from inspector.engine.tokens.cost.delivery_cost import Delivery, compare
-from inspector.engine.tokens.cost.plan import Assumptions, Overhead, PlannedTool, usual_plan
-from inspector.engine.tokens.cost.priced_session import price_session
+from inspector.core.breakpoint import Breakpoints
+from inspector.core.budget import Budget, TokenParts, ToolCost
+from inspector.core.number import tokens
+from inspector.core.price import Prices
+from inspector.core.prompt_cache import CacheTerms, Charge
+from inspector.core.session import Binding, CallCost, SessionState, ToolState
+from inspector.session.setup.priced_session import price_session
+from inspector.tokens.cost.break_even import BreakEven
+from inspector.tokens.cost.delivery_cost import Delivery, compare
+from inspector.tokens.cost.plan import Assumptions, Overhead, PlannedTool, usual_plan
 from tests.support.hostile import with_hostile_text
 
 CHEAP = ToolState("a:cheap", 10, Binding.PINNED)

@@ -8,16 +8,16 @@ from textual.pilot import Pilot
 from textual.widgets import ContentSwitcher
 
 from fixtures.hostile import HOSTILE
-from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.pages.cost.budget import trial_screen as budget_trial
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.screen import BudgetScreen
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
-from inspector.domain.price import Prices
-from inspector.domain.session import Binding
-from inspector.domain.tool import Tool
+from inspector.core.price import Prices
+from inspector.core.session import Binding
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryServer
 from tests.support.app import app_rig, goes, is_up_to_date, seen, until
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig

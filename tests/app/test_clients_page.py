@@ -6,10 +6,10 @@ from textual.pilot import Pilot
 
 from inspector.app.navigation import Destination, WhyNotPage
 from inspector.app.pages.tools.clients import content
-from inspector.domain.ranking import SearchRequest
-from inspector.domain.tool import Tool
-from inspector.engine.agents.client.library import NAMES, all_clients, find_client
-from inspector.engine.agents.client.view import view_as
+from inspector.clients.known_client import NAMES, all_clients, find_client
+from inspector.core.ranking import SearchRequest
+from inspector.core.tool import Tool
+from inspector.session.client_view import view_as
 from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.wordy import RULE, TOOLS, library

@@ -3,14 +3,14 @@
 import pytest
 from textual.pilot import Pilot
 
-from inspector.adapters.memory.servers import MemoryServer
-from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.navigation import Destination, EditPage, WhyNotPage
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.confusable.content import marked
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
-from inspector.domain.ranking import SearchRequest
-from inspector.domain.tool import Tool
+from inspector.core.ranking import SearchRequest
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryServer
+from inspector.search.memory.vectors import MemoryEmbedder
 from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.hostile import KINDS
 from tests.support.tools_page import shown

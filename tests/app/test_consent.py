@@ -4,11 +4,11 @@ import pytest
 
 from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.consent_text import TEXT_AT, consent_body
-from inspector.domain.configuration import Configuration, Named
-from inspector.domain.consent import Handed, ServerConsent
-from inspector.domain.consent_item import ChangedFile
-from inspector.domain.server import Expansion, Program, ServerSpec
-from inspector.engine.consent import check_consent
+from inspector.config.consent import Handed, ServerConsent
+from inspector.config.consent_check import check_consent
+from inspector.core.configuration import Configuration, Named
+from inspector.core.consent_item import ChangedFile
+from inspector.core.server import Expansion, Program, ServerSpec
 from tests.support.app import app_rig, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous

@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel
-from inspector.domain.conversation import Conversation, Item, ItemKind
+from inspector.core.conversation import Conversation, Item, ItemKind
 
 
 class _Host(App[None]):

@@ -10,9 +10,9 @@ from inspector.app.pages.tools.catalog.server_text import server_facts
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
 from inspector.app.replay import Replay
 from inspector.cli.consent import TerminalApprover
-from inspector.domain.definition import DefinitionChange, definition_changes
-from inspector.domain.tool import Annotations, Tool
-from inspector.engine.ports import ApprovalRequest, Decision
+from inspector.core.definition import DefinitionChange, definition_changes
+from inspector.core.ports import ApprovalRequest, Decision
+from inspector.core.tool import Annotations, Tool
 from tests.support.app import app_rig, said, seen, until
 from tests.support.hostile import LONG_KINDS
 from tests.support.told_model import calls, says, searches

@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.elicitation.elicitor import FormDialog, LinkDialog, form_body, link_body
-from inspector.domain.elicitation import (
+from inspector.core.elicitation import (
     CANCELLED,
     DECLINED,
     Action,
@@ -20,7 +20,7 @@ from inspector.domain.elicitation import (
     FormRequest,
     LinkRequest,
 )
-from inspector.domain.elicitation_form import form_fields
+from inspector.mcp.elicitation_form import form_fields
 from tests.support.app import app_rig, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous

@@ -9,9 +9,9 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.event_row import feed_rows
 from inspector.app.pages.trace.events.screen import GROUPS, continued, event_row, in_group
-from inspector.domain.budget import Budget, TokenParts
-from inspector.domain.error import ModelError
-from inspector.domain.events import (
+from inspector.core.budget import Budget, TokenParts
+from inspector.core.error import ModelError
+from inspector.core.events import (
     AnswerStreamed,
     BudgetMeasured,
     CallCounted,
@@ -23,8 +23,8 @@ from inspector.domain.events import (
     ServerStopped,
     UserSaid,
 )
-from inspector.domain.index_state import IndexPhase, IndexState
-from inspector.domain.ranking import SearchRequest
+from inspector.core.index_state import IndexPhase, IndexState
+from inspector.core.ranking import SearchRequest
 from tests.support.app import app_rig, goes, until
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous

@@ -12,23 +12,23 @@ from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
-from inspector.adapters.memory.servers import MemoryServer
-from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.access.evaluation import EvalCase
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.navigation import EditPage
 from inspector.app.pages.find.edit import pane as edit_pane
 from inspector.app.pages.find.edit.pane import EditPane, exported, patch, texts
 from inspector.app.pages.find.edit.text_editor import LONGEST, FieldText
 from inspector.app.pages.find.screen import FindScreen
-from inspector.domain.evaluation import EvalCase
-from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.schema import fields
-from inspector.domain.settings import DiscoverySettings
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.draft import reworded, wording_of
-from inspector.engine.discovery.explanation.tool_edit import EditTrial
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryServer
+from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import fields
+from inspector.search.explanation.draft import reworded, wording_of
+from inspector.search.explanation.tool_edit import EditTrial
+from inspector.search.index import ToolIndex
+from inspector.search.memory.vectors import MemoryEmbedder
+from inspector.search.rankers.catalog_rankers import CatalogRankers
 from tests.support.app import app_rig, arrives, goes, seen, until
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines

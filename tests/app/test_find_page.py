@@ -9,8 +9,6 @@ from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
-from inspector.adapters.memory.servers import MemoryServer
-from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.dialogs.tool_picker import ToolPicker
 from inspector.app.navigation import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage
 from inspector.app.pages.chat.session.screen import SessionScreen
@@ -24,11 +22,13 @@ from inspector.app.pages.find.score.pane import ScorePane
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.steps.pane import StepsPane
 from inspector.app.pages.find.why_not.pane import WhyNotPane
-from inspector.domain.ranking import SearchRequest
-from inspector.domain.session import Binding
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.why_not import why_not
-from inspector.engine.discovery.index import ToolIndex
+from inspector.core.ranking import SearchRequest
+from inspector.core.session import Binding
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryServer
+from inspector.search.explanation.why_not import why_not
+from inspector.search.index import ToolIndex
+from inspector.search.memory.vectors import MemoryEmbedder
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.office import office
 from tests.support.workbench import Rig

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.navigation import ComparePage
 from inspector.app.pages.find.ranker_dialog import RankerDialog
 from inspector.app.pages.find.rankers import content
-from inspector.domain.ranking import SearchRequest
-from inspector.engine.discovery.explanation.ranker_comparison import ranks_of, standings_under
-from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
+from inspector.core.ranking import SearchRequest
+from inspector.search.explanation.ranker_comparison import ranks_of, standings_under
+from inspector.search.memory.vectors import MemoryEmbedder
+from inspector.search.rankers.ranker_list import INFO, RANKERS
 from tests.support.app import app_rig, arrives, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office

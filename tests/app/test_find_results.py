@@ -13,13 +13,13 @@ from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line
 from inspector.app.pages.find.score.content import WIDTH, bill
 from inspector.app.pages.find.score_bar import BAR_WIDTH, SIGNALS, bar, full_bars, merged
 from inspector.app.pages.find.wording import outcome
-from inspector.domain.answer_text import told_apart
-from inspector.domain.index_state import IndexPhase, IndexState
-from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.phrase import as_written
-from inspector.engine.discovery.rankers.fusion import FusionWeights
-from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
+from inspector.core.index_state import IndexPhase, IndexState
+from inspector.core.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
+from inspector.core.tool import Tool
+from inspector.search.answer_text import told_apart
+from inspector.search.explanation.phrase import as_written
+from inspector.search.rankers.fusion import FusionWeights
+from inspector.search.rankers.ranker_list import INFO, RANKERS
 from tests.support.hostile import with_hostile_text
 from tests.support.retrieval import rankers_of
 from tests.widgets.hostile import dangerous

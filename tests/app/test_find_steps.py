@@ -2,12 +2,12 @@
 
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.navigation import StepsPage
 from inspector.app.pages.find.steps import content
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
-from inspector.domain.ranking import Answer, SearchRequest
-from inspector.engine.discovery.explanation.steps import Steps, StepSearch
+from inspector.core.ranking import Answer, SearchRequest
+from inspector.search.explanation.steps import Steps, StepSearch
+from inspector.search.memory.vectors import MemoryEmbedder
 from tests.support.app import app_rig, arrives, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office

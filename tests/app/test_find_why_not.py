@@ -9,23 +9,23 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
-from inspector.adapters.memory.servers import MemoryServer
-from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.navigation import WhyNotPage
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.missing_tool import missing_tool
-from inspector.domain.catalog import Catalog
-from inspector.domain.ranking import Outcome, Part, Score, SearchRequest, Signal
-from inspector.domain.server import ServerPhase, SkippedTool
-from inspector.domain.session import ServerState, SessionState
-from inspector.domain.tool import Tool
-from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.discovery.explanation.addition import Addition, Overtaken, Place
-from inspector.engine.discovery.explanation.ledger import ledger
-from inspector.engine.discovery.explanation.standing import Standing
-from inspector.engine.discovery.explanation.why_not import LOOKED_UP, Rival, WhyNot
-from inspector.engine.discovery.index import ToolIndex
+from inspector.core.ranking import Outcome, Part, Score, SearchRequest, Signal
+from inspector.core.server import ServerPhase, SkippedTool
+from inspector.core.session import ServerState, SessionState
+from inspector.core.tool import Tool
+from inspector.core.toolset import ServerRule, Toolset
+from inspector.mcp.memory import MemoryServer
+from inspector.search.explanation.addition import Addition, Overtaken, Place
+from inspector.search.explanation.ledger import ledger
+from inspector.search.explanation.standing import Standing
+from inspector.search.explanation.why_not import LOOKED_UP, Rival, WhyNot
+from inspector.search.index import ToolIndex
+from inspector.search.memory.vectors import MemoryEmbedder
+from inspector.tokens.catalog import Catalog
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office

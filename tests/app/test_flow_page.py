@@ -10,11 +10,11 @@ from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.pages.trace.flow import content
 from inspector.app.pages.trace.flow.screen import FlowScreen
-from inspector.domain.composition_settings import InertiaSettings
-from inspector.domain.inertia import Aging, InertiaGraph, TaskCalls, graphs_of
-from inspector.domain.inertia_state import Hits, InertiaState
-from inspector.domain.session import SessionState
-from inspector.engine.composition.flow import Flow, FlowLibrary, flow
+from inspector.core.composition_settings import InertiaSettings
+from inspector.core.inertia import Aging, InertiaGraph, TaskCalls, graphs_of
+from inspector.core.inertia_state import Hits, InertiaState
+from inspector.core.session import SessionState
+from inspector.reliability.flow import Flow, FlowLibrary, flow
 from tests.support.app import RigApp, goes, ready, seen, until
 from tests.support.canned_flow import CannedFlows, task
 from tests.support.hostile import with_hostile_text

@@ -3,12 +3,12 @@
 import pytest
 
 from fixtures.hostile import HOSTILE, hostile_tools
-from inspector.adapters.memory.servers import MemoryServer
-from inspector.domain.error import ConnectError
-from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.message import ToolResult
-from inspector.domain.server import ServerInfo, SkippedTool
-from inspector.domain.tool import Annotations, Tool
+from inspector.core.error import ConnectError
+from inspector.core.message import ToolResult
+from inspector.core.server import ServerInfo, SkippedTool
+from inspector.core.tool import Annotations, Tool
+from inspector.mcp.memory import MemoryServer
+from inspector.schema.json_value import JsonObject
 from tests.support.app import app_rig, until
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import shop_and_weather

@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 
 from inspector.app.context import InContext
 from inspector.app.job import Job
-from inspector.domain.error import ToolsightError
+from inspector.core.error import ToolsightError
 from tests.support.app import until
 
 

@@ -2,9 +2,9 @@
 
 from textual.pilot import Pilot
 
-from inspector.adapters.memory.fakes import MemoryLeftovers
 from inspector.app.dialogs.leftover import leftover_body
-from inspector.domain.leftover import Leftover
+from inspector.core.leftover import Leftover
+from inspector.store.memory import MemoryLeftovers
 from tests.support.app import app_rig, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.workbench import Rig

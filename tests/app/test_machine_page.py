@@ -7,8 +7,8 @@ from textual.pilot import Pilot
 
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
-from inspector.domain.error import ConfigError
-from inspector.engine.tokens.audit.result import Audit
+from inspector.core.error import ConfigError
+from inspector.measure.audit.result import Audit
 from tests.support.app import RigApp, goes, ready, seen, until
 from tests.support.machine import machine
 from tests.support.workbench import opened

@@ -2,15 +2,15 @@
 
 import json
 
-from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.navigation import Destination, EditPage, ToolPage, WhyNotPage
 from inspector.app.pages.tools.manifest.screen import label, pretty, token_rows, why_empty
-from inspector.domain.budget import Tokenizer
-from inspector.domain.error import ConnectError
-from inspector.domain.message import ModelRequest
-from inspector.domain.ranking import SearchRequest
-from inspector.domain.server import ServerPhase
-from inspector.domain.session import ServerState, SessionState
+from inspector.core.budget import Tokenizer
+from inspector.core.error import ConnectError
+from inspector.core.message import ModelRequest
+from inspector.core.ranking import SearchRequest
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState, SessionState
+from inspector.mcp.memory import MemoryServer
 from tests.support.app import app_rig, goes, until
 from tests.widgets.screen import lines
 from widgets import RecordList, TextView

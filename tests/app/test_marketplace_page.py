@@ -6,18 +6,18 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from inspector.adapters.memory.marketplace import MemoryEditor
 from inspector.app.navigation import SearchPage
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.tools.marketplace import content
 from inspector.app.pages.tools.marketplace.content import detail, rows
 from inspector.app.pages.tools.marketplace.screen import ChangeDialog, MarketplaceScreen, VariablesDialog
-from inspector.domain.access import AccessPolicy, Grant, Scope, User
-from inspector.domain.error import ToolsightError
-from inspector.domain.marketplace import Suggestion, suggestion
-from inspector.domain.package_run import PackageKind
-from inspector.domain.plugin import Plugin
-from inspector.domain.ranking import Score, SearchRequest
+from inspector.core.access import AccessPolicy, Grant, Scope, User
+from inspector.core.error import ToolsightError
+from inspector.core.marketplace import Suggestion, suggestion
+from inspector.core.package_run import PackageKind
+from inspector.core.plugin import Plugin
+from inspector.core.ranking import Score, SearchRequest
+from inspector.registry.marketplace.memory import MemoryEditor
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.marketplace import CURRENCY, RATES, market, plugin, servers_and_money

@@ -8,10 +8,10 @@ from typing import Literal
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.adapters.memory.fakes import MemoryLocalModels
 from inspector.app.dialogs.choice import ModelDialog
 from inspector.app.dialogs.choice_row import looked_for, model_rows
-from inspector.domain.local_model import LocalModel
+from inspector.core.local_model import LocalModel
+from inspector.store.memory import MemoryLocalModels
 from tests.support.app import app_rig, said, seen, until
 from tests.support.told_model import ToldModel
 from tests.support.workbench import Rig

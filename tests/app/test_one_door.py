@@ -3,13 +3,13 @@
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.find.ranker_dialog import RankerDialog
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.app.replay import ReplayedSession
-from inspector.engine.commands import Commands
-from inspector.engine.workbench import Workbench
+from inspector.search.memory.vectors import MemoryEmbedder
+from inspector.session.commands import Commands
+from inspector.session.workbench import Workbench
 from tests.support.app import app_rig, goes, until
 from tests.support.office import office
 from tests.support.told_model import says

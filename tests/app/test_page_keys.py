@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.command import COMMANDS
 from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.trace.events.screen import ALL, GROUPS, MAIN
-from inspector.domain.error import ConnectError
-from inspector.domain.events import Group
-from inspector.domain.tool import Tool
-from inspector.engine.consent import check_consent
+from inspector.config.consent_check import check_consent
+from inspector.core.error import ConnectError
+from inspector.core.events import Group
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryServer
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.workbench import shop_and_weather
 from widgets import PlainInput, RecordList, SchemaTree, TextView

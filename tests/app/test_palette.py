@@ -5,12 +5,12 @@ from textual.content import Content
 from textual.pilot import Pilot
 
 from fixtures.hostile import HOSTILE
-from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.command import COMMANDS, shown_keys
 from inspector.app.dialogs.settings.screen import SettingsDialog
 from inspector.app.palette import CommandSource
 from inspector.app.place import PLACES
-from inspector.domain.tool import Tool
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryServer
 from tests.support.app import app_rig, until
 from tests.widgets.hostile import dangerous
 from widgets import RecordList

@@ -9,7 +9,7 @@ from textual.widgets import Input, TextArea
 from inspector.app.pages.find.edit.text_editor import DescriptionArea
 from inspector.app.start.app import StartApp
 from inspector.app.terminal import MOST_BREAKS, MOST_BYTES, TerminalApp, fitting
-from inspector.domain.events import UserSaid
+from inspector.core.events import UserSaid
 from tests.support.app import app_rig
 from widgets import PlainInput, Prompt
 

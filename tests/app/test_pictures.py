@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 from textual.screen import Screen
 
-from inspector.adapters.memory.vectors import MemoryEmbedder
-from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
 from inspector.app.base_screen import BaseScreen
 from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.consent import ConsentDialog
@@ -56,28 +54,23 @@ from inspector.app.pages.trace.telemetry.screen import TelemetryScreen
 from inspector.app.pages.trace.timeline.screen import TimelineScreen
 from inspector.app.reproduction import Reproduction
 from inspector.app.scenario_job import Choice
+from inspector.config.consent import Handed, ServerConsent
+from inspector.core.breaker import BreakerState
+from inspector.core.elicitation import FormRequest, LinkRequest
+from inspector.core.events import BreakerChanged, CallFinished, CallStarted, Event, TurnEnded, UserSaid
+from inspector.core.failure import FailureKind
+from inspector.core.ranking import SearchRequest
+from inspector.core.server import Program
 from inspector.demo.planner import DemoPlanner
-from inspector.domain.breaker import BreakerState
-from inspector.domain.consent import Handed, ServerConsent
-from inspector.domain.elicitation import FormRequest, LinkRequest
-from inspector.domain.events import (
-    BreakerChanged,
-    CallFinished,
-    CallStarted,
-    Event,
-    TurnEnded,
-    UserSaid,
-)
-from inspector.domain.failure import FailureKind
-from inspector.domain.ranking import SearchRequest
-from inspector.domain.server import Program
+from inspector.search.memory.vectors import MemoryEmbedder
+from inspector.tokens.count.tiktoken import TiktokenCounter
 from tests.app.test_access_page import POLICY as ACCESS
 from tests.app.test_confusable_page import offices
 from tests.app.test_find_edit import BETTER, PAY, QUERY as REFUND, keys, shop
 from tests.app.test_page_keys import one_fails
 from tests.app.test_race_page import race_lab
 from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
-from tests.domain.test_event import records as event_records
+from tests.core.test_event import records as event_records
 from tests.support import firm
 from tests.support.canned_flow import CannedFlows
 from tests.support.canned_registry import canned_federation, canned_library

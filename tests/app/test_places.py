@@ -22,9 +22,9 @@ from inspector.app.navigation import ToolPage
 from inspector.app.opening import Opened
 from inspector.app.pages import registry
 from inspector.app.place import PLACES, listed, other_view, page_after, page_info, place_of
-from inspector.domain.server import ServerPhase
-from inspector.domain.session import ServerState, SessionState
-from inspector.domain.tool import Tool
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState, SessionState
+from inspector.core.tool import Tool
 from tests.app.test_bench_page import HeldEmbedder
 from tests.support.app import RigApp, app_rig, goes, ready, seen, until
 from tests.support.canned_registry import library_of

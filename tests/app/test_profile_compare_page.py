@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 from inspector.app.navigation import ProfilesPage
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.scenario_job import Choice, ScenarioFile
-from inspector.domain.error import ConfigError
-from inspector.engine.scenario.run import ScenarioResult
+from inspector.core.error import ConfigError
+from inspector.scenario.run import ScenarioResult
 from tests.support.app import app_rig, said, seen, until
 from tests.support.lab import MemoryLab, hostile_scenario, hostile_servers, written
 from tests.support.workbench import Rig

@@ -12,10 +12,10 @@ from textual.pilot import Pilot
 from inspector.app.dialogs.settings import content
 from inspector.app.dialogs.settings.screen import MODEL, PROFILE, TOOLSET, KnobDialog, SettingsDialog
 from inspector.app.dialogs.settings.section import FRONT, Listed
-from inspector.domain.configuration import Configuration
-from inspector.domain.knob import differences, find_knob, knobs, with_values
-from inspector.domain.profile import PROFILES, profile_settings
-from inspector.domain.settings import BindingSettings, Settings
+from inspector.core.configuration import Configuration
+from inspector.core.knob import differences, find_knob, knobs, with_values
+from inspector.core.profile import PROFILES, profile_settings
+from inspector.core.settings import BindingSettings, Settings
 from tests.support.app import app_rig, said, seen, until
 from tests.support.workbench import Rig, configured, shop_and_weather
 from tests.widgets.hostile import dangerous

@@ -10,20 +10,20 @@ from hypothesis import given, strategies as st
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.navigation import RacePage
 from inspector.app.pages.chat.race import content
 from inspector.app.pages.chat.race.playback import PACES, Playback
 from inspector.app.pages.chat.race.screen import RaceScreen
-from inspector.domain.error import ConfigError
-from inspector.domain.scenario import Scenario
-from inspector.engine.ports import ChatModel
-from inspector.engine.scenario.ground import Ground
-from inspector.engine.scenario.race import RaceFrame
-from inspector.engine.scenario.racer import Racer
-from inspector.engine.scenario.run import ScenarioResult
+from inspector.core.error import ConfigError
+from inspector.core.ports import ChatModel
+from inspector.mcp.memory import MemoryServer
+from inspector.scenario.ground import Ground
+from inspector.scenario.race import RaceFrame
+from inspector.scenario.racer import Racer
+from inspector.scenario.run import ScenarioResult
+from inspector.scenario.scenario import Scenario
 from tests.support.app import app_rig, is_up_to_date, said, seen, until
 from tests.support.lab import (
     LOOP,

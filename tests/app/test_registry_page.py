@@ -6,18 +6,18 @@ from dataclasses import replace
 
 from textual.pilot import Pilot
 
-from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.pages.tools.registry import content, screen
 from inspector.app.pages.tools.registry.screen import PAGE
-from inspector.domain.access import AccessPolicy, Grant, Scope, User
-from inspector.domain.definition import definition_hash
-from inspector.domain.federation import Located, PeerAnswer
-from inspector.domain.registered_tool import Neighbour, RegisteredTool, SyncReport
-from inspector.domain.tool import Tool
-from inspector.engine.registry.library import Overview, RegistryLibrary
-from inspector.engine.registry.synchronise import Synchronised
+from inspector.core.access import AccessPolicy, Grant, Scope, User
+from inspector.core.definition import definition_hash
+from inspector.core.federation import Located, PeerAnswer
+from inspector.core.registered_tool import Neighbour, RegisteredTool, SyncReport
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryServer
+from inspector.registry.library import Overview, RegistryLibrary
+from inspector.session.synchronise import Synchronised
 from tests.support.app import RigApp, goes, ready, said, seen, until
 from tests.support.canned_registry import REFUNDS, canned_federation, canned_library, library_of
 from tests.support.hostile import with_hostile_text

@@ -16,7 +16,7 @@ from inspector.app.pages.lab.reproduction.content import section_lines
 from inspector.app.pages.lab.reproduction.job import ReproduceJob
 from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
 from inspector.app.reproduction import Reproduction
-from inspector.domain.report import Origin, Section, Table
+from inspector.core.report import Origin, Section, Table
 from inspector.research import run as run_module
 from inspector.research.run import CHAPTERS
 from inspector.research.source import PlayedScenario, Steps

@@ -14,7 +14,7 @@ from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
 from inspector.app.pages.lab.scenario.walkthrough import CALL, guard_settings, walkthrough
-from inspector.domain.events import (
+from inspector.core.events import (
     CallCounted,
     CallRejected,
     CallStarted,
@@ -24,10 +24,10 @@ from inspector.domain.events import (
     ToolLoaded,
     UserSaid,
 )
-from inspector.domain.settings import GuardSettings, Settings
-from inspector.engine.live import LiveSettings
-from inspector.engine.loop.guards.iteration import IterationGuard, Outcome
-from tests.domain.test_timeline import request
+from inspector.core.live import LiveSettings
+from inspector.core.settings import GuardSettings, Settings
+from inspector.loop.guards.iteration import IterationGuard, Outcome
+from tests.core.test_timeline import request
 from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.lab import FAILS, MemoryLab, hostile_scenario, hostile_servers, written
 from tests.support.workbench import Rig

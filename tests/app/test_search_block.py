@@ -8,9 +8,9 @@ from rich.cells import cell_len
 
 from inspector.app.draw.suggestion import suggestion_lines
 from inspector.app.pages.chat.session.search_block import search_block
-from inspector.domain.conversation import Item, ItemKind
-from inspector.domain.marketplace import suggestion
-from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+from inspector.core.conversation import Item, ItemKind
+from inspector.core.marketplace import suggestion
+from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from tests.support.hostile import with_hostile_text
 from tests.support.marketplace import CURRENCY
 from tests.widgets.hostile import dangerous

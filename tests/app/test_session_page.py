@@ -13,12 +13,12 @@ from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.find.screen import FindScreen
-from inspector.domain.error import ModelError
-from inspector.domain.events import TurnEnded, UserSaid
-from inspector.domain.example_request import example_requests
-from inspector.domain.server import ServerPhase
-from inspector.domain.session import Binding
-from inspector.engine.ports import Decision
+from inspector.core.error import ModelError
+from inspector.core.events import TurnEnded, UserSaid
+from inspector.core.example_request import example_requests
+from inspector.core.ports import Decision
+from inspector.core.server import ServerPhase
+from inspector.core.session import Binding
 from tests.support.app import app_rig, seen, until
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig

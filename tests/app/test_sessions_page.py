@@ -8,17 +8,17 @@ from threading import Event as Signal
 import pytest
 from textual.pilot import Pilot
 
-from inspector.adapters.files.evalset import read_cases
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.pages.trace.sessions import content
 from inspector.app.pages.trace.sessions.screen import SessionsScreen
-from inspector.domain.error import ConfigError
-from inspector.domain.price import Prices
-from inspector.engine.agents.finding import Findings
-from inspector.engine.agents.importing import Imported
-from inspector.engine.agents.library import AgentLibrary, Found, ImportReport
-from inspector.engine.store_ports import SessionSummary
+from inspector.clients.finding import Findings
+from inspector.clients.importing import Imported
+from inspector.clients.library import AgentLibrary, Found, ImportReport
+from inspector.core.error import ConfigError
+from inspector.core.price import Prices
+from inspector.core.store_ports import SessionSummary
+from inspector.measure.evalset import read_cases
 from tests.support.agent_transcript import MODEL, story, written
 from tests.support.app import RigApp, goes, ready, seen, until
 from tests.support.hostile import with_hostile_text

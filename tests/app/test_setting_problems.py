@@ -10,12 +10,12 @@ from inspector.app.draw.problem import problem_line, problem_lines
 from inspector.app.pages.chat.session.conversation_panel import ItemBlock
 from inspector.app.pages.chat.session.screen import welcome
 from inspector.app.pages.tools.catalog.server_text import server_facts
-from inspector.domain.configuration import Configuration
-from inspector.domain.knob import find_knob, with_values
-from inspector.domain.server import ServerPhase
-from inspector.domain.session import ServerState, SessionState
-from inspector.domain.setting_problem import SettingProblem, Severity
-from inspector.domain.settings import Settings
+from inspector.core.configuration import Configuration
+from inspector.core.knob import find_knob, with_values
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState, SessionState
+from inspector.core.setting_problem import SettingProblem, Severity
+from inspector.core.settings import Settings
 from tests.support.app import app_rig, until
 from tests.support.hostile import with_hostile_text
 from tests.support.workbench import configured, shop_and_weather

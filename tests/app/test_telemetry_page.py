@@ -11,12 +11,12 @@ from textual.content import Content
 from inspector.app.app import ToolsightApp
 from inspector.app.job import Job
 from inspector.app.pages.trace.telemetry import content, screen
-from inspector.domain.breaker import BreakerState, BreakerStatus
-from inspector.domain.events import Record
-from inspector.engine.agents.backlog import backlog
-from inspector.engine.agents.miss import Miss, MissCause
-from inspector.engine.telemetry.gathering import Telemetry, telemetry
-from inspector.engine.view import SessionView
+from inspector.clients.backlog import backlog
+from inspector.clients.miss import Miss, MissCause
+from inspector.core.breaker import BreakerState, BreakerStatus
+from inspector.core.events import Record
+from inspector.measure.telemetry.gathering import Telemetry, telemetry
+from inspector.session.view import SessionView
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.imported_story import records_of, story_store

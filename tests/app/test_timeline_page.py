@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.bridge import ReplayedState, View
 from inspector.app.draw.tool_row import ICONS
 from inspector.app.pages.chat.session.screen import SessionScreen
@@ -16,16 +15,17 @@ from inspector.app.pages.trace.timeline import content
 from inspector.app.pages.trace.timeline.screen import SessionDialog, TimelineScreen
 from inspector.app.replay import Replay, ReplayRefusal
 from inspector.app.stream import CHECKPOINT, Stream
-from inspector.domain.events.base import Record
-from inspector.domain.events.call import CallRejected
-from inspector.domain.events.catalog import CatalogBuilt, CatalogEntry
-from inspector.domain.events.discovery import ToolEvicted, ToolLoaded
-from inspector.domain.events.session import UserSaid
-from inspector.domain.fold import fold
-from inspector.domain.session import Binding
-from inspector.domain.timeline import Timeline
-from tests.domain.test_event import records
-from tests.domain.test_timeline import CATALOG, STORY, request
+from inspector.core.events.base import Record
+from inspector.core.events.call import CallRejected
+from inspector.core.events.catalog import CatalogBuilt, CatalogEntry
+from inspector.core.events.discovery import ToolEvicted, ToolLoaded
+from inspector.core.events.session import UserSaid
+from inspector.core.fold import fold
+from inspector.core.session import Binding
+from inspector.core.timeline import Timeline
+from inspector.mcp.memory import MemoryServer
+from tests.core.test_event import records
+from tests.core.test_timeline import CATALOG, STORY, request
 from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office

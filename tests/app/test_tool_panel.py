@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from inspector.adapters.memory.servers import MemoryServer, echo
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.navigation import Destination, EditPage, WhyNotPage
 from inspector.app.pages.tools.catalog.call_panel import CallPanel
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
-from inspector.domain.error import CallTimeout
-from inspector.domain.events import CallFinished
-from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.message import ToolResult
-from inspector.domain.ranking import SearchRequest
-from inspector.domain.session import Binding
-from inspector.domain.tool import Annotations, Tool, definition
+from inspector.core.error import CallTimeout
+from inspector.core.events import CallFinished
+from inspector.core.message import ToolResult
+from inspector.core.ranking import SearchRequest
+from inspector.core.session import Binding
+from inspector.core.tool import Annotations, Tool, definition
+from inspector.mcp.memory import MemoryServer, echo
+from inspector.schema.json_value import JsonObject
 from tests.support.app import said, seen, until
 from tests.support.hostile import KINDS
 from tests.support.tools_page import FORECAST, choose, opened, rows, says, strip, tools_page

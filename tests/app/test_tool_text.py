@@ -5,10 +5,10 @@ import json
 import pytest
 
 from inspector.app.pages.tools.catalog import tool_text as content
-from inspector.domain.error import ToolsightError
-from inspector.domain.message import ToolResult
-from inspector.domain.session import Binding, ToolState
-from inspector.domain.tool import Annotations, Tool, definition
+from inspector.core.error import ToolsightError
+from inspector.core.message import ToolResult
+from inspector.core.session import Binding, ToolState
+from inspector.core.tool import Annotations, Tool, definition
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 

@@ -5,11 +5,11 @@ import pytest
 from inspector.app.navigation import ServerPage, ToolPage
 from inspector.app.pages.tools.catalog.row import CatalogRows, server_key
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
-from inspector.domain.catalog import Catalog
-from inspector.domain.server import ServerPhase
-from inspector.domain.session import Binding, ServerState, SessionState, ToolState
-from inspector.domain.tag import Tags
-from inspector.domain.tool import Tool
+from inspector.core.server import ServerPhase
+from inspector.core.session import Binding, ServerState, SessionState, ToolState
+from inspector.core.tool import Tool
+from inspector.search.tag import Tags
+from inspector.tokens.catalog import Catalog
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.tools_page import (

@@ -6,8 +6,8 @@ import pytest
 
 from inspector.app import verdict_line
 from inspector.app.verdict_line import VerdictLine
-from inspector.engine.tokens.cost.verdict import Verdict, judge
-from inspector.engine.view import SessionView
+from inspector.session.verdict import Verdict, judge
+from inspector.session.view import SessionView
 from tests.support.app import app_rig, goes, until
 
 

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from inspector.adapters.clock import SystemClock
-from inspector.domain.evaluation import EvalCase, EvalSet
-from inspector.domain.interval import wilson
-from inspector.domain.metric import recall_at
-from inspector.domain.ranking import Answer, SearchRequest
-from inspector.domain.settings import DiscoverySettings
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.discovery.search import ToolSearch
+from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.core.clock import SystemClock
+from inspector.core.interval import wilson
+from inspector.core.ranking import Answer, SearchRequest
+from inspector.core.settings import DiscoverySettings
+from inspector.search.metric import recall_at
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rules import SearchRules
+from inspector.search.search import ToolSearch
 from tests.benchmark.data import CATALOGS, PUBLISHED, among_others, judged, own, prepared, published
 from tests.benchmark.output import say
 from tests.benchmark.wording import WORDINGS

@@ -16,20 +16,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from inspector.adapters.files.recording import read_definitions, read_runs
-from inspector.domain.metric import ndcg_at, recall_at
-from inspector.domain.number import percent, signed
-from inspector.domain.ranking import Answer, SearchRequest
-from inspector.domain.recorded_run import RecordedRun
-from inspector.domain.settings import DiscoverySettings
-from inspector.engine.discovery.past_use import PastUse, Use
-from inspector.engine.discovery.rankers.affinity import Affinity
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.ranker import Ranking
-from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.measure.bootstrap import estimate
-from inspector.engine.recorded.agent import last_words
-from inspector.engine.recorded.known import known_runs
+from inspector.core.number import percent, signed
+from inspector.core.ranking import Answer, SearchRequest
+from inspector.core.settings import DiscoverySettings
+from inspector.mcp.recorded_run import RecordedRun
+from inspector.measure.bootstrap import estimate
+from inspector.scenario.recorded.agent import last_words
+from inspector.scenario.recorded.known import known_runs
+from inspector.scenario.recording import read_definitions, read_runs
+from inspector.search.metric import ndcg_at, recall_at
+from inspector.search.past_use import PastUse, Use
+from inspector.search.rankers.affinity import Affinity
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.ranker import Ranking
+from inspector.search.rules import SearchRules
 from tests.benchmark import data
 from tests.benchmark.output import say
 from tests.support.retrieval import semantic_index

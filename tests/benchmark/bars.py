@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from inspector.cli.bench.report import p_text
-from inspector.domain.number import percent
-from inspector.domain.ranking import Answer
-from inspector.engine.measure.difference import difference
-from inspector.engine.measure.ranker_bench import Measured
+from inspector.core.number import percent
+from inspector.core.ranking import Answer
+from inspector.measure.difference import difference
+from inspector.measure.ranker_bench import Measured
 from tests.benchmark.abstention import share_of
 from tests.benchmark.data import PUBLISHED
 from tests.benchmark.everyday import Got

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from inspector.adapters.sqlite.store import SqliteStore
-from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
-from inspector.engine.workbench import Workbench
+from inspector.session.workbench import Workbench
+from inspector.store.store import SqliteStore
+from inspector.tokens.count.tiktoken import TiktokenCounter
 from tests.benchmark.loop import servers
 from tests.benchmark.output import say
 from tests.support.workbench import connected

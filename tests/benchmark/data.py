@@ -6,18 +6,18 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from inspector.adapters.clock import SystemClock
-from inspector.adapters.files.evalset import read_cases, read_evalset, read_tools, sample
-from inspector.adapters.sqlite.vectors import SqliteVectors
+from inspector.access.evaluation import EvalSet
 from inspector.cli.composition import fixtures_path, make_embedder, make_static_embedder
 from inspector.cli.launch import headless
 from inspector.cli.options import Options
-from inspector.domain.evaluation import EvalSet
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.embedding_ports import Embedder
-from inspector.engine.measure.prepare import Prepared, prepare
+from inspector.core.clock import SystemClock
+from inspector.core.tool import Tool
+from inspector.measure.evalset import read_cases, read_evalset, read_tools, sample
+from inspector.measure.prepare import Prepared, prepare
 from inspector.research.stored_embedder import StoredEmbedder
+from inspector.search.memory.sqlite_vectors import SqliteVectors
+from inspector.search.ports import Embedder
+from inspector.search.semantics import Semantics
 from tests.benchmark.output import say
 
 ROOT = Path(__file__).resolve().parents[2]

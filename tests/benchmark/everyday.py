@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import mean
 
-from inspector.adapters.clock import SystemClock
-from inspector.domain.evaluation import EvalCase, EvalSet
-from inspector.domain.interval import wilson
-from inspector.domain.metric import recall_at
-from inspector.domain.ranking import Answer
-from inspector.domain.settings import DiscoverySettings
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.measure.run import CaseRun, run_bench
+from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.core.clock import SystemClock
+from inspector.core.interval import wilson
+from inspector.core.ranking import Answer
+from inspector.core.settings import DiscoverySettings
+from inspector.measure.run import CaseRun, run_bench
+from inspector.search.metric import recall_at
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rules import SearchRules
 from tests.benchmark.data import CATALOGS, FITTED, REPORTED, everyday, judged, prepared
 from tests.benchmark.output import say
 

@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from inspector.adapters.files.recording import read_definitions, read_runs
 from inspector.cli.models import counter_for
-from inspector.domain.composition_settings import BreakerSettings
-from inspector.domain.failure import FailureKind
-from inspector.domain.number import percent
-from inspector.domain.recorded_run import RecordedRun
-from inspector.domain.settings import BudgetSettings
-from inspector.engine.measure.bootstrap import share_estimate
+from inspector.core.composition_settings import BreakerSettings
+from inspector.core.failure import FailureKind
+from inspector.core.number import percent
+from inspector.core.settings import BudgetSettings
+from inspector.mcp.recorded_run import RecordedRun
+from inspector.measure.bootstrap import share_estimate
+from inspector.scenario.recording import read_definitions, read_runs
 from tests.benchmark.output import say
 from tests.benchmark.recorded_attempt import (
     Attempt,

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.domain.evaluation import EvalCase, EvalSet
-from inspector.domain.settings import DiscoverySettings
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.hybrid import WORDS_ALONE, FitModel, FitSignals, HybridRanker
+from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.core.settings import DiscoverySettings
+from inspector.search.index import ToolIndex
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.hybrid import WORDS_ALONE, FitModel, FitSignals, HybridRanker
 from tests.benchmark.data import (
     CATALOGS,
     FITTED,

@@ -14,14 +14,14 @@ from dataclasses import astuple, dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.domain.evaluation import EvalSet
-from inspector.domain.metric import ndcg_at
-from inspector.domain.settings import DiscoverySettings
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.evidence import BEST, STATIC, SUMMARY_TERM, Evidence
-from inspector.engine.discovery.rankers.fusion import FusionRanker, FusionWeights
-from inspector.engine.discovery.rankers.standardised import Standardised
+from inspector.access.evaluation import EvalSet
+from inspector.core.settings import DiscoverySettings
+from inspector.search.index import ToolIndex
+from inspector.search.metric import ndcg_at
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.evidence import BEST, STATIC, SUMMARY_TERM, Evidence
+from inspector.search.rankers.fusion import FusionRanker, FusionWeights
+from inspector.search.rankers.standardised import Standardised
 from tests.benchmark.data import PUBLISHED, among_others, prepared, published
 from tests.benchmark.output import say
 

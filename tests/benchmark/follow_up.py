@@ -8,14 +8,14 @@ answered in between, since the scripted model's answers name tools as no other d
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from inspector.adapters.clock import SystemClock
-from inspector.domain.evaluation import EvalCase
-from inspector.domain.interval import wilson
-from inspector.domain.message import UserMessage
-from inspector.domain.number import percent
-from inspector.domain.settings import DiscoverySettings, GateQuery, GateSettings
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.loop.binding.gate import Gate
+from inspector.access.evaluation import EvalCase
+from inspector.core.clock import SystemClock
+from inspector.core.interval import wilson
+from inspector.core.message import UserMessage
+from inspector.core.number import percent
+from inspector.core.settings import DiscoverySettings, GateQuery, GateSettings
+from inspector.loop.binding.gate import Gate
+from inspector.search.rankers.catalog_rankers import CatalogRankers
 from tests.benchmark.data import own, prepared
 from tests.benchmark.output import say
 

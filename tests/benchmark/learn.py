@@ -13,19 +13,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from inspector.adapters.files.evalset import read_evalset
-from inspector.domain.evaluation import EvalCase, EvalSet
-from inspector.domain.metric import recall_at
-from inspector.domain.past_call import PastCall
-from inspector.domain.settings import DiscoverySettings
-from inspector.engine.discovery.document import key_of
-from inspector.engine.discovery.history import PastRequests, newest
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.rankers.asked_before import AskedBefore
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.ranker import Ranking
-from inspector.engine.measure.bootstrap import estimate
-from inspector.engine.measure.cluster import clusters
+from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.core.past_call import PastCall
+from inspector.core.settings import DiscoverySettings
+from inspector.measure.bootstrap import estimate
+from inspector.measure.cluster import clusters
+from inspector.measure.evalset import read_evalset
+from inspector.search.document import key_of
+from inspector.search.history import PastRequests, newest
+from inspector.search.index import ToolIndex
+from inspector.search.metric import recall_at
+from inspector.search.rankers.asked_before import AskedBefore
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.ranker import Ranking
 from tests.benchmark.data import DATA, PUBLISHED, among_others, prepared, published
 from tests.benchmark.output import say
 

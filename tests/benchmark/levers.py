@@ -8,16 +8,16 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from inspector.domain.evaluation import EvalSet
-from inspector.domain.number import percent
-from inspector.domain.settings import DiscoverySettings
-from inspector.engine.discovery.query.parsed import ParsedQuery, parse
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.fusion import FusionWeights
-from inspector.engine.discovery.rankers.query_fusion import QueryWeights
-from inspector.engine.measure.bootstrap import Estimate
-from inspector.engine.measure.difference import difference
-from inspector.engine.measure.summary import summarise
+from inspector.access.evaluation import EvalSet
+from inspector.core.number import percent
+from inspector.core.settings import DiscoverySettings
+from inspector.measure.bootstrap import Estimate
+from inspector.measure.difference import difference
+from inspector.measure.summary import summarise
+from inspector.search.query.parsed import ParsedQuery, parse
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.fusion import FusionWeights
+from inspector.search.rankers.query_fusion import QueryWeights
 from tests.benchmark.data import DATA, OWN, POOL, PUBLISHED, among_others, own, prepared, published
 from tests.benchmark.long_task import long_task_section
 from tests.benchmark.output import say

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
-from inspector.domain.evaluation import EvalCase, EvalSet
-from inspector.domain.metric import recall_at
-from inspector.domain.settings import DiscoverySettings
-from inspector.engine.discovery.query.parsed import parse
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.measure.bootstrap import Estimate, estimate
-from inspector.engine.measure.run import DEPTH
+from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.core.settings import DiscoverySettings
+from inspector.measure.bootstrap import Estimate, estimate
+from inspector.measure.run import DEPTH
+from inspector.search.metric import recall_at
+from inspector.search.query.parsed import parse
+from inspector.search.rankers.catalog_rankers import CatalogRankers
 from tests.benchmark.data import DATA, own, prepared, published
 from tests.benchmark.output import say
 from tests.benchmark.variant import NO_STEPS, Variant, added_text, run

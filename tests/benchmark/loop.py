@@ -12,13 +12,13 @@ import time
 from typing import Any
 from unittest.mock import patch
 
-from inspector.adapters.memory.servers import MemoryServer
-from inspector.adapters.memory.vectors import MemoryEmbedder
-from inspector.domain.message import ModelReply
-from inspector.domain.profile import PROFILES
-from inspector.domain.tool import Annotations, Tool
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
+from inspector.core.message import ModelReply
+from inspector.core.profile import PROFILES
+from inspector.core.tool import Annotations, Tool
+from inspector.mcp.memory import MemoryServer
+from inspector.search.memory.vectors import MemoryEmbedder
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.ranker import Ranker, Ranking
 from tests.benchmark.output import say
 from tests.support.told_model import ToldModel, calls, says, searches
 from tests.support.workbench import Rig, connected

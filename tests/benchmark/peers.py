@@ -19,19 +19,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-from inspector.adapters.clock import SystemClock
+from inspector.access.evaluation import EvalSet
 from inspector.cli.bench.report import p_text
-from inspector.domain.evaluation import EvalSet
-from inspector.domain.ranking import Answer
-from inspector.domain.settings import DiscoverySettings
-from inspector.domain.tool import Tool
-from inspector.engine.measure.bootstrap import Estimate
-from inspector.engine.measure.difference import difference
-from inspector.engine.measure.paired import SIGNIFICANT, holm
-from inspector.engine.measure.ranker_bench import DataSet, Measured, RankerBench
-from inspector.engine.measure.report import NOTHING, Row
-from inspector.engine.measure.run import DEPTH, CaseRun, Run
-from inspector.engine.measure.summary import summarise
+from inspector.core.clock import SystemClock
+from inspector.core.ranking import Answer
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
+from inspector.measure.bootstrap import Estimate
+from inspector.measure.difference import difference
+from inspector.measure.paired import SIGNIFICANT, holm
+from inspector.measure.ranker_bench import DataSet, Measured, RankerBench
+from inspector.measure.report import NOTHING, Row
+from inspector.measure.run import DEPTH, CaseRun, Run
+from inspector.measure.summary import summarise
 from tests.benchmark.data import PUBLISHED, ROOT, among_others, published, semantics
 from tests.benchmark.output import say
 

@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from inspector.domain.breaker import Breaker, Permit, admitted, answered, failed
-from inspector.domain.composition_settings import BreakerSettings
-from inspector.domain.failure import FailureKind
-from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.recorded_run import RecordedRun
-from inspector.engine.composition.breaking import AGAINST_SERVER, AGAINST_TOOL
+from inspector.core.breaker import Breaker, Permit, admitted, answered, failed
+from inspector.core.composition_settings import BreakerSettings
+from inspector.core.failure import FailureKind
+from inspector.mcp.recorded_run import RecordedRun
+from inspector.reliability.breaking import AGAINST_SERVER, AGAINST_TOOL
+from inspector.schema.json_value import JsonObject
 from tests.benchmark.recorded_failure import Failure, failure_of_result
 
 # What a call costs that was not answered in time: the limit of the harnesses that say it.

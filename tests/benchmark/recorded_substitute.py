@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from inspector.adapters.jsonschema.check import JsonSchemaCheck
-from inspector.domain.argument_mapping import argument_mapping, mapped
-from inspector.domain.composition_settings import FallbackSettings
-from inspector.domain.contradiction import contradiction
-from inspector.domain.recorded_run import RecordedCall
-from inspector.domain.tool import Tool
-from inspector.engine.composition.fallback import similar_tools
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.recorded.known import ToolNames
+from inspector.core.composition_settings import FallbackSettings
+from inspector.core.tool import Tool
+from inspector.loop.fallback import similar_tools
+from inspector.mcp.recorded_run import RecordedCall
+from inspector.scenario.recorded.known import ToolNames
+from inspector.schema.argument_mapping import argument_mapping, mapped
+from inspector.schema.check import JsonSchemaCheck
+from inspector.search.contradiction import contradiction
+from inspector.search.index import ToolIndex
 from tests.benchmark import data
 from tests.benchmark.output import say
 from tests.benchmark.recorded_attempt import Attempt, is_seen, is_told

@@ -17,9 +17,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from inspector.adapters.sqlite.registry import SqliteRegistry
-from inspector.domain.registered_tool import Neighbour
-from inspector.engine.registry.port import ToolRegistry
+from inspector.core.registered_tool import Neighbour
+from inspector.registry.sqlite.registry import SqliteRegistry
+from inspector.search.registry_port import ToolRegistry
 from tests.benchmark.output import say
 from tests.benchmark.registry_data import GROUPS, chunks, exact, permitting, query_vectors
 from tests.benchmark.registry_server import NEAREST, BareQuery, Server

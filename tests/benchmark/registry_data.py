@@ -19,13 +19,13 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.adapters.files.evalset import read_evalset, read_tools
-from inspector.adapters.sqlite.vectors import SqliteVectors
-from inspector.domain.access import EVERYTHING, Grant, Scope, Sight
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.document import key_of
-from inspector.engine.registry.text import embedded_text
+from inspector.core.access import EVERYTHING, Grant, Scope, Sight
+from inspector.core.tool import Tool
+from inspector.measure.evalset import read_evalset, read_tools
+from inspector.registry.text import embedded_text
 from inspector.research.stored_embedder import StoredEmbedder
+from inspector.search.document import key_of
+from inspector.search.memory.sqlite_vectors import SqliteVectors
 from tests.benchmark.data import DATA, POOL, PUBLISHED, ROOT, demo_tools, embedder
 
 NOISE = 0.8

@@ -6,8 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from inspector.adapters.postgres.nearest import EF_SEARCH, written
-from inspector.adapters.postgres.registry import PostgresRegistry
+from inspector.registry.postgres.nearest import EF_SEARCH, written
+from inspector.registry.postgres.registry import PostgresRegistry
 
 NEAREST = 10
 # A quarter of 8 GB of memory, as its manual advises; the rest is as it comes.

@@ -14,15 +14,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
-from inspector.adapters.clock import SystemClock
+from inspector.access.evaluation import EvalSet
 from inspector.cli.bench.report import standing_lines
-from inspector.domain.evaluation import EvalSet
-from inspector.domain.settings import DiscoverySettings
-from inspector.engine.discovery.rankers.fusion import FusionWeights
-from inspector.engine.discovery.rankers.ranker_list import RANKERS
-from inspector.engine.measure.ranker_bench import DataSet, Measured, RankerBench
-from inspector.engine.measure.report import markdown
-from inspector.engine.measure.standing import standings
+from inspector.core.clock import SystemClock
+from inspector.core.settings import DiscoverySettings
+from inspector.measure.ranker_bench import DataSet, Measured, RankerBench
+from inspector.measure.report import markdown
+from inspector.measure.standing import standings
+from inspector.search.rankers.fusion import FusionWeights
+from inspector.search.rankers.ranker_list import RANKERS
 from tests.benchmark import fit_fusion, peers, speed
 from tests.benchmark.abstention import abstention_section, served_section
 from tests.benchmark.bars import (

@@ -19,26 +19,26 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.adapters.memory.breakers import MemoryBreakers
-from inspector.adapters.memory.fakes import MemoryStore
-from inspector.adapters.tenacity.retrier import TenacityRetrier
-from inspector.domain.configuration import Configuration
-from inspector.domain.error import ConnectError, ToolsightError
-from inspector.domain.events import Record, ServerReady, UserSaid
-from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.knob import with_values
-from inspector.domain.message import ToolResult
-from inspector.domain.redaction import Redactor
-from inspector.domain.server import ServerInfo, ServerSpec
-from inspector.domain.settings import Settings
-from inspector.domain.tool import Tool
-from inspector.engine.composition.breaking import Breakers
-from inspector.engine.composition.performing import Performer
-from inspector.engine.composition.restarting import Restarts
-from inspector.engine.composition.retrying import RetryRules
-from inspector.engine.discovery.live import Live
-from inspector.engine.reliability_ports import BreakerStore
-from inspector.engine.session import Session
+from inspector.core.configuration import Configuration
+from inspector.core.error import ConnectError, ToolsightError
+from inspector.core.events import Record, ServerReady, UserSaid
+from inspector.core.knob import with_values
+from inspector.core.message import ToolResult
+from inspector.core.redaction import Redactor
+from inspector.core.server import ServerInfo, ServerSpec
+from inspector.core.settings import Settings
+from inspector.core.stream import Session
+from inspector.core.tool import Tool
+from inspector.reliability.breakers.memory import MemoryBreakers
+from inspector.reliability.breaking import Breakers
+from inspector.reliability.performing import Performer
+from inspector.reliability.ports import BreakerStore
+from inspector.reliability.restarting import Restarts
+from inspector.reliability.retrier import TenacityRetrier
+from inspector.reliability.retrying import RetryRules
+from inspector.schema.json_value import JsonObject
+from inspector.search.live import Live
+from inspector.store.memory import MemoryStore
 from tests.benchmark.output import say
 from tests.support.retrieval import words_only
 from tests.support.told_model import ToldModel

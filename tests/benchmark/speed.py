@@ -21,17 +21,17 @@ from zlib import crc32
 
 import numpy as np
 
-from inspector.adapters.clock import SystemClock
-from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.cli.composition import make_static_embedder
-from inspector.domain.ranking import SearchRequest
-from inspector.domain.settings import DiscoverySettings
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.document import key_of, texts_by_key
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.query.parsed import parse
-from inspector.engine.discovery.retrieval import Retrieval
-from inspector.engine.discovery.vocabulary import VOCABULARY
+from inspector.core.clock import SystemClock
+from inspector.core.ranking import SearchRequest
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
+from inspector.search.document import key_of, texts_by_key
+from inspector.search.index import ToolIndex
+from inspector.search.memory.vectors import MemoryVectors
+from inspector.search.query.parsed import parse
+from inspector.search.retrieval import Retrieval
+from inspector.search.vocabulary import VOCABULARY
 from tests.benchmark.data import embedder
 from tests.benchmark.output import say
 

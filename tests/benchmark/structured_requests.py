@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from inspector.adapters.files.recording import read_definitions, read_runs
-from inspector.domain.number import percent, signed
-from inspector.domain.recorded_run import RecordedRun
-from inspector.domain.settings import DiscoverySettings
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.ranker import Ranking
-from inspector.engine.discovery.rankers.two_stage import TwoStageProductRanker, TwoStageRanker
-from inspector.engine.measure.bootstrap import estimate, share_estimate
-from inspector.engine.recorded.known import ToolNames
+from inspector.core.number import percent, signed
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
+from inspector.mcp.recorded_run import RecordedRun
+from inspector.measure.bootstrap import estimate, share_estimate
+from inspector.scenario.recorded.known import ToolNames
+from inspector.scenario.recording import read_definitions, read_runs
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.ranker import Ranking
+from inspector.search.rankers.two_stage import TwoStageProductRanker, TwoStageRanker
 from tests.benchmark import data
 from tests.benchmark.output import say
 from tests.support.retrieval import semantic_index

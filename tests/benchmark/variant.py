@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 
-from inspector.adapters.clock import SystemClock
-from inspector.domain.evaluation import EvalSet
-from inspector.engine.discovery.rankers.bm25 import AS_WRITTEN, Bm25Ranker
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.fusion import FusionRanker, FusionWeights
-from inspector.engine.discovery.rankers.hybrid import HybridRanker
-from inspector.engine.discovery.rankers.query_fusion import QueryFusion, QueryWeights
-from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.measure.bootstrap import Estimate
-from inspector.engine.measure.run import Run, run_bench
+from inspector.access.evaluation import EvalSet
+from inspector.core.clock import SystemClock
+from inspector.measure.bootstrap import Estimate
+from inspector.measure.run import Run, run_bench
+from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.fusion import FusionRanker, FusionWeights
+from inspector.search.rankers.hybrid import HybridRanker
+from inspector.search.rankers.query_fusion import QueryFusion, QueryWeights
+from inspector.search.rules import SearchRules
 
 
 @dataclass(frozen=True, slots=True)

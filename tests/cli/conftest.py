@@ -11,9 +11,9 @@ from typing import Protocol
 import pytest
 from click.testing import CliRunner
 
-from inspector.adapters.mcp import link
 from inspector.cli import main
 from inspector.cli.scenario import opening
+from inspector.mcp.client import link
 from tests.support.in_process import channel
 from tests.support.memory_labs import FORECAST, MemoryLabs
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.files.access_policy import load_policy
-from inspector.adapters.files.evalset_append import append_cases
+from inspector.access.evaluation import EvalCase
+from inspector.access.policy_file import load_policy
 from inspector.cli.bench.dataset import _read
 from inspector.cli.live_catalog import LiveCatalog
-from inspector.domain.catalog import Catalog
-from inspector.domain.evaluation import EvalCase
-from inspector.domain.settings import DiscoverySettings, GateSettings
-from inspector.domain.tool import Tool
+from inspector.core.settings import DiscoverySettings, GateSettings
+from inspector.core.tool import Tool
+from inspector.measure.evalset_append import append_cases
+from inspector.tokens.catalog import Catalog
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 

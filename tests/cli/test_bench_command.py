@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.memory.fakes import ManualClock
 from inspector.cli import composition
 from inspector.cli.bench.command import DEFAULT_RANKERS
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress
+from inspector.store.memory import ManualClock
 from tests.cli.conftest import Done, Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 

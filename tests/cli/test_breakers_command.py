@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.sqlite.breakers import SqliteBreakers
-from inspector.domain.breaker import Breaker, BreakerKey, BreakerState
+from inspector.core.breaker import Breaker, BreakerKey, BreakerState
+from inspector.reliability.breakers.sqlite import SqliteBreakers
 from tests.cli.conftest import Toolsight
 
 

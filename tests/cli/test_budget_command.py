@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.files.client_config import ClientConfiguration
-from inspector.adapters.memory.fakes import MemoryServerMemory
 from inspector.app.draw.path import shown_path
 from inspector.app.draw.svg import HEIGHT, WIDTH
 from inspector.cli import consent
@@ -21,17 +19,19 @@ from inspector.cli.audit.command import say_growth, slide
 from inspector.cli.audit.json import audit_json, stored_totals
 from inspector.cli.audit.report import audit_markdown, say_audit
 from inspector.cli.options import Options
-from inspector.domain.budget import Tokenizer
-from inspector.domain.configuration import Configuration
-from inspector.domain.price import Prices
-from inspector.domain.server import ServerSpec
-from inspector.domain.tool import Tool
-from inspector.engine.consent import ConsentCheck
-from inspector.engine.tokens.audit.audit import audit
-from inspector.engine.tokens.audit.cost import Pricing
-from inspector.engine.tokens.audit.growth import Change, changes, totals
-from inspector.engine.tokens.audit.reading import Reading
-from inspector.engine.tokens.audit.result import Audit, Basis, Problem, Subject
+from inspector.config.client import ClientConfiguration
+from inspector.config.consent_check import ConsentCheck
+from inspector.core.budget import Tokenizer
+from inspector.core.configuration import Configuration
+from inspector.core.price import Prices
+from inspector.core.server import ServerSpec
+from inspector.core.tool import Tool
+from inspector.measure.audit.audit import audit
+from inspector.measure.audit.cost import Pricing
+from inspector.measure.audit.growth import Change, changes, totals
+from inspector.measure.audit.reading import Reading
+from inspector.measure.audit.result import Audit, Basis, Problem, Subject
+from inspector.store.memory import MemoryServerMemory
 from tests.cli.conftest import Done, Toolsight
 from tests.support.counting import character_meter
 from tests.support.hostile import with_hostile_text

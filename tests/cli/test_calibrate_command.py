@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.cli import composition
-from inspector.engine.embedding_ports import Embedder
+from inspector.search.memory.vectors import MemoryEmbedder
+from inspector.search.ports import Embedder
 from tests.cli.conftest import Done, Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inspector.cli import composition
-from inspector.domain.error import ModelError
+from inspector.core.error import ModelError
 from tests.cli.conftest import Done, Toolsight
 from tests.support.mcp_case import SERVERS, SUPPORT
 from tests.support.told_model import ToldModel

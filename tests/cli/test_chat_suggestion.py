@@ -11,9 +11,9 @@ import pytest
 from inspector.cli.chat.suggestion import how_to_install
 from inspector.cli.chat.transcript import Transcript
 from inspector.cli.options import Options
-from inspector.domain.events import MarketplaceSearched, Record
-from inspector.domain.marketplace import MarketplaceReport, Suggestion, suggestion
-from inspector.domain.ranking import Score
+from inspector.core.events import MarketplaceSearched, Record
+from inspector.core.marketplace import MarketplaceReport, Suggestion, suggestion
+from inspector.core.ranking import Score
 from tests.cli.conftest import Toolsight
 from tests.support.hostile import with_hostile_text
 from tests.support.marketplace import CURRENCY

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.engine.agents.client.library import NAMES
+from inspector.clients.known_client import NAMES
 from tests.cli.conftest import Done, Toolsight
 from tests.support.mcp_case import SERVERS
 

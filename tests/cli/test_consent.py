@@ -10,14 +10,14 @@ from types import SimpleNamespace
 import click
 import pytest
 
-from inspector.adapters.files.config import read
-from inspector.adapters.memory.fakes import MemoryServerMemory
 from inspector.cli import composition, consent
 from inspector.cli.composition import read_configuration
 from inspector.cli.options import Options
-from inspector.domain.configuration import Configuration
-from inspector.domain.error import ConfigError
-from inspector.engine.consent import check_consent
+from inspector.config.consent_check import check_consent
+from inspector.config.source import read
+from inspector.core.configuration import Configuration
+from inspector.core.error import ConfigError
+from inspector.store.memory import MemoryServerMemory
 from tests.cli.conftest import Toolsight
 from tests.support import light_server
 from tests.support.memory_labs import FORECAST

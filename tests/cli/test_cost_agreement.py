@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector.domain.number import money
+from inspector.core.number import money
 from tests.cli.conftest import Toolsight
 from tests.support.mcp_case import SERVERS
 from tests.support.weather_configuration import write_weather_configuration

@@ -8,9 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.budget import TokenParts
-from inspector.domain.events import (
+from inspector.core.budget import TokenParts
+from inspector.core.events import (
     CatalogBuilt,
     CatalogEntry,
     Event,
@@ -19,9 +18,10 @@ from inspector.domain.events import (
     ToolLoaded,
     UserSaid,
 )
-from inspector.engine.tokens.cost.plan import Assumptions
+from inspector.store.store import SqliteStore
+from inspector.tokens.cost.plan import Assumptions
 from tests.cli.conftest import Toolsight
-from tests.domain.test_event import records
+from tests.core.test_event import records
 from tests.support.weather_configuration import write_weather_configuration
 
 SESSION = "20260101-cost"

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.events import (
+from inspector.core.events import (
     CallFinished,
     CatalogBuilt,
     Event,
@@ -15,7 +14,8 @@ from inspector.domain.events import (
     SearchPerformed,
     ToolLoaded,
 )
-from inspector.domain.fold import fold
+from inspector.core.fold import fold
+from inspector.store.store import SqliteStore
 from tests.cli.conftest import Done, Toolsight
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.files.evalset import read_cases
-from inspector.adapters.files.evalset_append import append_cases
-from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.error import ConfigError
-from inspector.domain.evaluation import EvalCase
-from inspector.domain.events import CallStarted, Record, SearchPerformed
-from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+from inspector.access.evaluation import EvalCase
+from inspector.core.error import ConfigError
+from inspector.core.events import CallStarted, Record, SearchPerformed
+from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+from inspector.measure.evalset import read_cases
+from inspector.measure.evalset_append import append_cases
+from inspector.store.store import SqliteStore
 from tests.cli.conftest import Done, Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 

@@ -8,16 +8,16 @@ from typing import Any
 import click
 import pytest
 
-from inspector.adapters.files.scenario_file import load_scenario
 from inspector.cli.client.option import options_as
 from inspector.cli.composition import read_configuration, shipped_scenarios
 from inspector.cli.options import TYPED_SERVER, Options
 from inspector.cli.scenario import opening
 from inspector.cli.scenario.opening import open_lab
-from inspector.domain.configuration import Configuration
-from inspector.domain.consent import describe
-from inspector.domain.error import ConfigError
-from inspector.engine.agents.client.library import find_client
+from inspector.clients.known_client import find_client
+from inspector.config.consent import describe
+from inspector.core.configuration import Configuration
+from inspector.core.error import ConfigError
+from inspector.scenario.file import load_scenario
 
 
 @pytest.fixture

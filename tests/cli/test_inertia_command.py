@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.events import CallStarted, Record, UserSaid
+from inspector.core.events import CallStarted, Record, UserSaid
+from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
 from tests.support import recordings
 

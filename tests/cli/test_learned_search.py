@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.memory.vectors import MemoryEmbedder
-from inspector.adapters.sqlite.store import SqliteStore
 from inspector.cli import composition
-from inspector.domain.events import CallFinished, CallStarted, Record, UserSaid
+from inspector.core.events import CallFinished, CallStarted, Record, UserSaid
+from inspector.search.memory.vectors import MemoryEmbedder
+from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 

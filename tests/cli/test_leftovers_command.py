@@ -7,11 +7,11 @@ from collections.abc import Callable
 import click
 import pytest
 
-from inspector.adapters.memory.fakes import MemoryLeftovers
 from inspector.cli import composition
 from inspector.cli.doctor import orphans
 from inspector.cli.doctor.orphans import ask_about_leftovers
-from inspector.domain.leftover import Leftover
+from inspector.core.leftover import Leftover
+from inspector.store.memory import MemoryLeftovers
 from tests.cli.conftest import Toolsight
 
 GIT = Leftover("ab.1", "git", "python -m mcp_git", 1_772_438_400.0, (811, 812))

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from inspector.adapters.litellm.model import DEFAULT_WINDOW
 from inspector.cli import composition
 from inspector.cli.doctor import models as command
 from inspector.cli.models import chosen_model
 from inspector.cli.options import Options
+from inspector.loop.model.litellm import DEFAULT_WINDOW
 from tests.cli.conftest import Toolsight
 from tests.support.local_servers import LLAMA_ANSWERS, OLLAMA_ANSWERS, at, local_stub, looking
 from tests.support.mcp_case import SERVERS

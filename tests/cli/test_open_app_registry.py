@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.memory.vectors import MemoryEmbedder
-from inspector.adapters.sqlite.registry import SqliteRegistry
 from inspector.cli.open_app import registry_library
-from inspector.domain.access import AccessPolicy, Grant, Scope, User
-from inspector.domain.error import ConfigError
-from inspector.domain.tool import Tool
-from inspector.engine.registry.embedding import embed_missing
+from inspector.core.access import AccessPolicy, Grant, Scope, User
+from inspector.core.error import ConfigError
+from inspector.core.tool import Tool
+from inspector.registry.embedding import embed_missing
+from inspector.registry.sqlite.registry import SqliteRegistry
+from inspector.search.memory.vectors import MemoryEmbedder
 from tests.support.canned_registry import REST
 from tests.support.workbench import connected
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.cli.registry import option
+from inspector.search.memory.vectors import MemoryEmbedder
 from tests.cli.conftest import Toolsight
 
 PLANTS = {"name": "water_plants", "description": "Water the plants.", "inputSchema": {"type": "object"}}

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.files.evalset import QUERIES, TOOLS
-from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.composition import fixtures_path
 from inspector.cli.outcome import Exit
 from inspector.cli.research import command as module
 from inspector.cli.research.sources import REQUESTS, ShippedSource, read_poisons
-from inspector.domain.error import ConfigError
-from inspector.domain.report import Section
+from inspector.core.error import ConfigError
+from inspector.core.report import Section
+from inspector.measure.evalset import QUERIES, TOOLS
 from inspector.research.run import CHAPTERS, Chapter
 from inspector.research.source import Source, Steps
+from inspector.search.memory.sqlite_vectors import SqliteVectors
 from tests.cli.conftest import Done, Toolsight
 from tests.support.canned_report import CATALOG_SIZE
 

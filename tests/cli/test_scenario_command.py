@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.sqlite.store import SqliteStore
 from inspector.cli import composition
+from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
 from tests.support.memory_labs import FORECAST, MemoryLabs
 

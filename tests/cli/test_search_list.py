@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from inspector.cli.search.search import say_report
-from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 
 
 @given(st.lists(st.tuples(st.sampled_from(Outcome), st.floats(-1, 3)), max_size=40))

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.files.evalset import read_cases
-from inspector.adapters.files.transcript import reader
-from inspector.adapters.sqlite.store import SqliteStore
 from inspector.app.pages.trace.sessions import content
 from inspector.cli.agents import following
 from inspector.cli.progress import Cancellation
-from inspector.domain.events import Record, SessionStarted
-from inspector.domain.origin import Origin
+from inspector.clients.transcript_file import reader
+from inspector.core.events import Record, SessionStarted
+from inspector.core.origin import Origin
+from inspector.measure.evalset import read_cases
+from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight, in_process
 from tests.support.agent_transcript import SECRET, SESSION, ClaudeTranscript, story, written
 

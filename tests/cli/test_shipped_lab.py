@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.files.typed_server import typed_configuration
 from inspector.cli.composition import demo_configuration, demo_path
 from inspector.cli.options import Options
 from inspector.cli.scenario.lab import ShippedLab
-from inspector.domain.events import ApprovalDecided, CallFinished, Record, SessionStarted
-from inspector.engine.scenario.ground import Ground, question
+from inspector.config.typed_server import typed_configuration
+from inspector.core.events import ApprovalDecided, CallFinished, Record, SessionStarted
+from inspector.scenario.ground import Ground, question
 
 
 @pytest.mark.slow

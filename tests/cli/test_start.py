@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.sqlite.memory import SqliteServerMemory
-from inspector.adapters.sqlite.store import SqliteStore
 from inspector.app.start.way import Opens
 from inspector.cli.options import Options
 from inspector.cli.start import problem, ways
-from inspector.domain.events import Record, SessionStarted
-from inspector.domain.server import ServerSpec
-from inspector.domain.tool import Tool
-from inspector.engine.store_ports import Snapshot
+from inspector.core.events import Record, SessionStarted
+from inspector.core.server import ServerSpec
+from inspector.core.store_ports import Snapshot
+from inspector.core.tool import Tool
+from inspector.search.memory.sqlite import SqliteServerMemory
+from inspector.store.store import SqliteStore
 
 
 @pytest.fixture

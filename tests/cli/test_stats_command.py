@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.sqlite.store import SqliteStore
 from inspector.cli.telemetry.choice import since
-from inspector.domain.error import ConfigError
-from inspector.domain.events import SessionStarted, UserSaid
+from inspector.core.error import ConfigError
+from inspector.core.events import SessionStarted, UserSaid
+from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
-from tests.domain.test_event import records
-from tests.domain.test_timeline import STORY
+from tests.core.test_event import records
+from tests.core.test_timeline import STORY
 from tests.support.agent_transcript import NOON, story, written
 
 OWN, SECRET = "20260101-a", "sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"

@@ -14,9 +14,9 @@ from struct import pack
 
 import pytest
 
-from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.events import ApprovalDecided, Event, TurnEnded, UserSaid
-from inspector.engine.ports import Decision
+from inspector.core.events import ApprovalDecided, Event, TurnEnded, UserSaid
+from inspector.core.ports import Decision
+from inspector.store.store import SqliteStore
 from tests.support import light_server
 
 pytestmark = pytest.mark.slow

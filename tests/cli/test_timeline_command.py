@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.sqlite.store import SqliteStore
+from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
-from tests.domain.test_event import records
-from tests.domain.test_timeline import STORY
+from tests.core.test_event import records
+from tests.core.test_timeline import STORY
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,10 @@
 import pytest
 
 from inspector.cli.chat.transcript import Transcript
-from inspector.domain.budget import TokenParts
-from inspector.domain.events import ModelRequested, ModelResponded, Record
-from inspector.domain.message import Usage
-from inspector.domain.prompt_cache import Charge
+from inspector.core.budget import TokenParts
+from inspector.core.events import ModelRequested, ModelResponded, Record
+from inspector.core.message import Usage
+from inspector.core.prompt_cache import Charge
 
 
 def printed(capsys: pytest.CaptureFixture[str], usage: Usage) -> str:

@@ -13,17 +13,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from inspector.adapters.mcp.connector import McpConnector
-from inspector.domain.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest
-from inspector.domain.elicitation_form import form_fields
-from inspector.domain.error import ToolsightError
-from inspector.domain.events import Event
-from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.schema import fields
-from inspector.domain.server import Era, ServerSpec
-from inspector.domain.settings import ClientCapabilities
-from inspector.domain.tool import Tool
-from inspector.engine.client_side import SessionClient
+from inspector.core.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest
+from inspector.core.error import ToolsightError
+from inspector.core.events import Event
+from inspector.core.server import Era, ServerSpec
+from inspector.core.settings import ClientCapabilities
+from inspector.core.tool import Tool
+from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.client_side import SessionClient
+from inspector.mcp.elicitation_form import form_fields
+from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import fields
 
 _ECHO = "json-schema-2020-12-preservation"
 _MODERN = "2026-07-28"

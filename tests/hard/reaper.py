@@ -15,16 +15,16 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from inspector.adapters.clock import SystemClock
-from inspector.adapters.mcp.connector import McpConnector
-from inspector.adapters.mcp.log import StderrLog
-from inspector.adapters.mcp.process import StdioChannel
-from inspector.adapters.mcp.reader import Reader
-from inspector.adapters.mcp.recorder import Recorder
-from inspector.adapters.process.registration import NoRegistry, Registry
-from inspector.adapters.process.registry import ProcessRegistry
-from inspector.domain.frame import FrameLog
-from inspector.domain.server import ServerSpec
+from inspector.core.clock import SystemClock
+from inspector.core.frame import FrameLog
+from inspector.core.server import ServerSpec
+from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.client.log import StderrLog
+from inspector.mcp.client.process import StdioChannel
+from inspector.mcp.client.reader import Reader
+from inspector.mcp.client.recorder import Recorder
+from inspector.mcp.process.registration import NoRegistry, Registry
+from inspector.mcp.process.registry import ProcessRegistry
 from tests.support import light_server
 
 _SERVERS, _LISTED, _ROUNDS = 107, 12, 9

@@ -16,11 +16,11 @@ from pathlib import Path
 from time import monotonic
 
 from fixtures.transcripts.make import claude_code, codex
-from inspector.adapters.files.transcript import open_transcript
-from inspector.adapters.sqlite.store import SqliteStore
 from inspector.cli.models import bulk_counter_for
-from inspector.domain.events import Record
-from inspector.engine.agents.importing import Importer
+from inspector.clients.importing import Importer
+from inspector.clients.transcript_file import open_transcript
+from inspector.core.events import Record
+from inspector.store.store import SqliteStore
 from tests.benchmark.output import say
 from tests.support.firm import STEPS, firm
 from tests.support.workbench import connected

@@ -14,7 +14,7 @@ from pathlib import Path
 from fixtures.transcripts.make import write_folder
 from inspector.cli.agents.library import MachineLibrary
 from inspector.cli.options import Options
-from inspector.engine.agents.library import ImportReport
+from inspector.clients.library import ImportReport
 from tests.benchmark.output import say
 
 MEGABYTES = 100

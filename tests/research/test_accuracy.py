@@ -1,6 +1,6 @@
 """Equation 4 over played scenarios."""
 
-from inspector.domain.session import SessionState
+from inspector.core.session import SessionState
 from inspector.research.accuracy import accuracy
 from inspector.research.source import PlayedScenario, Steps
 from tests.support.reproduction import MemorySource, session

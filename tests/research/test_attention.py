@@ -2,14 +2,14 @@
 
 import pytest
 
-from inspector.adapters.memory.vectors import MemoryEmbedder
-from inspector.domain.prompt_cache import Block
-from inspector.domain.report import Origin, Report, markdown
-from inspector.engine.discovery.index import ToolIndex
+from inspector.core.prompt_cache import Block
+from inspector.core.report import Origin, Report, markdown
 from inspector.research.attention import Study, attention_sections, sections, study
 from inspector.research.caching import measured
 from inspector.research.published import B1, OURS, TABLE_3, TABLE_5, WHOLE
 from inspector.research.study import DEFAULT, best
+from inspector.search.index import ToolIndex
+from inspector.search.memory.vectors import MemoryEmbedder
 from tests.research.test_testbed import quarter
 
 

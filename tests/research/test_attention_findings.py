@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.domain.budget import utilization
+from inspector.core.budget import utilization
 from inspector.research.finding import (
     ablation_findings,
     catalog_findings,

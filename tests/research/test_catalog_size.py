@@ -3,11 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
-from inspector.domain.jsonvalue import compact
-from inspector.domain.manifest import entries, fitted_manifest, search_tools_definition
-from inspector.domain.settings import BindingSettings, ManifestSettings
-from inspector.domain.tool import Tool, definition
+from inspector.core.settings import BindingSettings, ManifestSettings
+from inspector.core.tool import Tool, definition
 from inspector.research.catalog_size import (
     ALWAYS,
     PUBLISHED,
@@ -19,6 +16,9 @@ from inspector.research.catalog_size import (
 from inspector.research.first_call import cheapest, first_call, meter_of, reaching, reduction
 from inspector.research.generated import MEAN, generated
 from inspector.research.source import NamedCatalog, Steps, Stopped
+from inspector.schema.json_value import compact
+from inspector.tokens.count.tiktoken import TiktokenCounter
+from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
 from tests.support.counting import CharacterCounter
 from tests.support.reproduction import MemorySource, office_tools
 

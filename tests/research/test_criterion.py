@@ -1,11 +1,11 @@
 """The success criteria: each has a row, and the measurement is of what it says."""
 
-from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
-from inspector.domain.jsonvalue import compact
-from inspector.domain.tool import definition
+from inspector.core.tool import definition
 from inspector.research.criterion import criteria, found_tools, sent_without_discovery
 from inspector.research.first_call import meter_of
 from inspector.research.source import NamedCatalog, Steps, indexed
+from inspector.schema.json_value import compact
+from inspector.tokens.count.tiktoken import TiktokenCounter
 from tests.support.counting import CharacterCounter
 from tests.support.reproduction import MemorySource, case, office_tools
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
 from inspector.research.accuracy import accuracy
 from inspector.research.attention_request import request_table
 from inspector.research.first_call import meter_of
 from inspector.research.labelled import EVERY_TOOL, Answers, labelled_quality, request_sets
 from inspector.research.source import NamedCatalog, Steps, Stopped
+from inspector.tokens.count.tiktoken import TiktokenCounter
 from tests.support.counting import CharacterCounter
 from tests.support.reproduction import MemorySource, case, office_tools, session
 

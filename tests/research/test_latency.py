@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from inspector.adapters.memory.fakes import ManualClock
-from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.research.latency import PUBLISHED, asked, latency, measured_ranker
 from inspector.research.market import synthetic_plugins
 from inspector.research.source import NamedCatalog, Steps, indexed
+from inspector.search.memory.vectors import MemoryEmbedder
+from inspector.store.memory import ManualClock
 from tests.support.reproduction import MemorySource, case, office_tools
 
 

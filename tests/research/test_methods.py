@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory.vectors import MemoryEmbedder
-from inspector.domain.settings import BindingSettings
+from inspector.core.settings import BindingSettings
 from inspector.research.discovery import Discovery, Searcher
 from inspector.research.method import (
     CommandLine,
@@ -22,6 +21,7 @@ from inspector.research.method import (
 from inspector.research.similarity import KnownVectors, Ranked, ranked, tf_idf
 from inspector.research.task import LONG, SINGLE, Step, Task, Turn, tasks
 from inspector.research.testbed import build_testbed
+from inspector.search.memory.vectors import MemoryEmbedder
 from tests.research.test_testbed import quarter
 
 TOKENS = {"a:read": 10, "a:write": 20, "b:list": 40}

@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.engine.discovery.index import ToolIndex
 from inspector.research.poison import (
     GROUPS,
     ITSELF,
@@ -19,6 +18,7 @@ from inspector.research.poison import (
     trials,
 )
 from inspector.research.source import NamedCatalog, Poison, Steps, Stopped, indexed
+from inspector.search.index import ToolIndex
 from tests.support.examples import examples
 from tests.support.reproduction import MemorySource, case, office_tools
 

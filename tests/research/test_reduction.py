@@ -2,11 +2,11 @@
 
 import pytest
 
-from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
 from inspector.research.first_call import meter_of
 from inspector.research.generated import generated
 from inspector.research.reduction import findings, token_reduction
 from inspector.research.source import NamedCatalog, Steps, Stopped
+from inspector.tokens.count.tiktoken import TiktokenCounter
 from tests.support.reproduction import MemorySource
 
 COUNTER = TiktokenCounter("demo/planner")

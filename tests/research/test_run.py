@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from inspector.domain.error import ConfigError
-from inspector.domain.report import Origin, Section, Table, markdown
+from inspector.core.error import ConfigError
+from inspector.core.report import Origin, Section, Table, markdown
 from inspector.research.heading import report
 from inspector.research.run import CHAPTERS, Chapter, chapters, make
 from inspector.research.source import Steps, Stopped

@@ -2,8 +2,8 @@
 
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.research.stored_embedder import StoredEmbedder
+from inspector.search.memory.vectors import MemoryVectors
 from tests.support.retrieval import CountingEmbedder
 
 _texts = st.lists(st.text(max_size=20), max_size=8)

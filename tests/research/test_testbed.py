@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
-from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
-from inspector.domain.jsonvalue import compact
-from inspector.domain.tool import definition
+from inspector.core.tool import definition
 from inspector.research.testbed import TABLE_2, Testbed, build_testbed, plans_of, tokens_of
 from inspector.research.vocabulary.word import plural, with_article
+from inspector.schema.json_value import compact
+from inspector.tokens.count.tiktoken import TiktokenCounter
 from tests.support.examples import examples
 
 

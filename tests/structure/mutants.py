@@ -32,42 +32,42 @@ MUTANTS = (
         f"{_D}approval.py",
         "if tool.id in state.not_read_only:",
         "if False:",
-        ("tests/engine/test_approval.py",),
+        ("tests/loop/test_approval.py",),
     ),
     Mutant(
         "only a trusted server is believed",
         f"{_D}approval.py",
         'return "" if tool.server in state.trusted_servers else CLAIMED',
         'return ""',
-        ("tests/engine/test_approval.py", "tests/cli/test_call_command.py"),
+        ("tests/loop/test_approval.py", "tests/cli/test_call_command.py"),
     ),
     Mutant(
         "a tool whose name contradicts its claim is asked about",
         f"{_D}approval.py",
         "if contradicted := contradiction(tool):",
         "if contradicted := '':",
-        ("tests/engine/test_approval.py",),
+        ("tests/loop/test_approval.py",),
     ),
     Mutant(
         "an approval is for one definition",
         f"{_E}loop/dispatch.py",
         "if now is tool or definition_hash(now) == definition_hash(tool):",
         "if True:",
-        ("tests/engine/test_reconnect.py",),
+        ("tests/core/test_reconnect.py",),
     ),
     Mutant(
         "a refusal holds until another answer",
         f"{_E}loop/approval.py",
         "return last is None or (last.decision is not Decision.NO and last.definition == definition)",
         "return last is None or last.definition == definition",
-        ("tests/engine/test_approval.py",),
+        ("tests/loop/test_approval.py",),
     ),
     Mutant(
         "trust is offered only for a claim to read",
         f"{_E}loop/approval.py",
         "if decision is Decision.SERVER and request.offers_trust:",
         "if decision is Decision.SERVER:",
-        ("tests/engine/test_approval.py",),
+        ("tests/loop/test_approval.py",),
     ),
     # Consent
     Mutant(
@@ -75,21 +75,21 @@ MUTANTS = (
         f"{_E}consent.py",
         "is_approved = len(again) == len(items) and not asking",
         "is_approved = bool(again) and not asking",
-        ("tests/engine/test_consent.py", "tests/cli/test_consent.py"),
+        ("tests/config/test_consent_check.py", "tests/cli/test_consent.py"),
     ),
     Mutant(
         "a changed file outside the folder asks",
         f"{_E}consent.py",
         "is_approved = len(again) == len(items) and not asking",
         "is_approved = len(again) == len(items)",
-        ("tests/engine/test_consent.py", "tests/cli/test_consent.py"),
+        ("tests/config/test_consent_check.py", "tests/cli/test_consent.py"),
     ),
     Mutant(
         "credentials in an address are hidden in the question",
         f"{_D}consent.py",
         "url=_USER_INFO.sub(_HIDDEN, url),",
         "url=url,",
-        ("tests/domain/test_consent.py",),
+        ("tests/config/test_consent.py",),
     ),
     # Redaction
     Mutant(
@@ -97,21 +97,21 @@ MUTANTS = (
         f"{_D}redaction.py",
         "if self._version != self._secrets.version:\n            self._follow()\n        redacted =",
         "redacted =",
-        ("tests/domain/test_secret_value.py",),
+        ("tests/core/test_secret_value.py",),
     ),
     Mutant(
         "what is written passes the sink",
         f"{_E}sink.py",
         "file.write(clean(text))",
         "file.write(text)",
-        ("tests/engine/test_sink.py", "tests/cli/test_secrets.py"),
+        ("tests/core/test_sink.py", "tests/cli/test_secrets.py"),
     ),
     Mutant(
         "new files are their owner's alone",
         f"{_E}sink.py",
         "_PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700",
         "_PRIVATE_FILE, _PRIVATE_FOLDER = 0o644, 0o700",
-        ("tests/engine/test_sink.py", "tests/cli/test_folders.py", "tests/cli/test_secrets.py"),
+        ("tests/core/test_sink.py", "tests/cli/test_folders.py", "tests/cli/test_secrets.py"),
     ),
     # Binding
     Mutant(
@@ -120,9 +120,9 @@ MUTANTS = (
         "moved = before in (Binding.LOADED, Binding.EVICTED)",
         "moved = before is Binding.LOADED",
         (
-            "tests/domain/test_session.py",
-            "tests/domain/test_fold_property.py",
-            "tests/engine/test_live_bench.py",
+            "tests/core/test_session.py",
+            "tests/store/test_fold_property.py",
+            "tests/measure/test_live_bench.py",
         ),
     ),
     Mutant(
@@ -130,14 +130,14 @@ MUTANTS = (
         f"{_D}fold/tool.py",
         "if tool is None or tool.binding.is_bound:",
         "if tool is None:",
-        ("tests/domain/test_session.py", "tests/domain/test_fold_property.py"),
+        ("tests/core/test_session.py", "tests/store/test_fold_property.py"),
     ),
     Mutant(
         "a tool outside the toolset is never found",
         f"{_D}toolset.py",
         "return rule is not None and rule.permits(tool.name)",
         "return rule is None or rule.permits(tool.name)",
-        ("tests/domain/test_toolset.py", "tests/engine/test_build_catalog.py"),
+        ("tests/core/test_toolset.py", "tests/loop/test_build_catalog.py"),
     ),
     Mutant(
         "a tool that the request did not offer is refused",
@@ -145,9 +145,9 @@ MUTANTS = (
         "if not binding.is_bound and tool.id not in offered:",
         "if False:",
         (
-            "tests/engine/test_loop_runs.py",
-            "tests/engine/test_chat.py",
-            "tests/engine/test_prd_edge_cases.py",
+            "tests/core/test_loop_runs.py",
+            "tests/store/test_chat.py",
+            "tests/mcp/test_prd_edge_cases.py",
         ),
     ),
     Mutant(
@@ -155,7 +155,7 @@ MUTANTS = (
         f"{_E}loop/dispatch.py",
         "if unmet := self._binder.unmet_of(tool.id):",
         "if unmet := ():",
-        ("tests/engine/test_preconditions.py",),
+        ("tests/config/test_preconditions.py",),
     ),
     # Eviction
     Mutant(
@@ -163,21 +163,21 @@ MUTANTS = (
         f"{_E}loop/binding/eviction.py",
         "if self.capacity and len(loaded) > self.capacity:",
         "if self.capacity and len(loaded) > self.capacity + 1:",
-        ("tests/engine/test_eviction.py", "tests/engine/test_room.py"),
+        ("tests/loop/test_eviction.py", "tests/loop/test_room.py"),
     ),
     Mutant(
         "what was just found goes last",
         f"{_E}loop/binding/eviction.py",
         "return (just_found.get(tool.id, 0), tool.id in busy, *used, searches[position], -position)",
         "return (0, tool.id in busy, *used, searches[position], -position)",
-        ("tests/engine/test_eviction.py", "tests/engine/test_room.py"),
+        ("tests/loop/test_eviction.py", "tests/loop/test_room.py"),
     ),
     Mutant(
         "a tool expires only after its time",
         f"{_E}loop/binding/eviction.py",
         "if now - _last_use(tool) > limits.ttl]",
         "if now - _last_use(tool) >= limits.ttl]",
-        ("tests/engine/test_eviction.py",),
+        ("tests/loop/test_eviction.py",),
     ),
     Mutant(
         "pinned tools are not evicted",
@@ -185,9 +185,9 @@ MUTANTS = (
         "if known is not None and Binding.LOADED in (known.binding, known.held_as):",
         "if known is not None:",
         (
-            "tests/engine/test_tool_context.py",
-            "tests/engine/test_loop_runs.py",
-            "tests/engine/test_guard_claims.py",
+            "tests/store/test_tool_context.py",
+            "tests/core/test_loop_runs.py",
+            "tests/loop/test_guard_claims.py",
         ),
     ),
     # Guards
@@ -196,21 +196,21 @@ MUTANTS = (
         f"{_E}loop/guards/iteration.py",
         "if counted.in_time > settings.max_repeats:",
         "if counted.in_time >= settings.max_repeats:",
-        ("tests/engine/test_iteration_guard.py",),
+        ("tests/loop/test_iteration_guard.py",),
     ),
     Mutant(
         "an exempt tool may repeat",
         f"{_E}loop/guards/iteration.py",
         "if counted.exempt or not settings.enabled:",
         "if not settings.enabled:",
-        ("tests/engine/test_iteration_guard.py",),
+        ("tests/loop/test_iteration_guard.py",),
     ),
     Mutant(
         "another result starts the count again",
         f"{_E}loop/guards/iteration.py",
         "if before is not None and before.digest == digest:",
         "if before is not None:",
-        ("tests/engine/test_iteration_guard.py",),
+        ("tests/loop/test_iteration_guard.py",),
     ),
     # Gate
     Mutant(
@@ -218,14 +218,14 @@ MUTANTS = (
         f"{_E}loop/binding/gate.py",
         "fits = ranking.values >= settings.threshold",
         "fits = ranking.values > settings.threshold",
-        ("tests/engine/test_gate.py",),
+        ("tests/loop/test_gate.py",),
     ),
     Mutant(
         "an unmet precondition keeps a tool out of the turn",
         f"{_E}loop/binding/gate.py",
         "active = [one.tool for one in candidates if not one.unmet][: settings.top_k]",
         "active = [one.tool for one in candidates][: settings.top_k]",
-        ("tests/engine/test_gate.py", "tests/engine/test_preconditions.py"),
+        ("tests/loop/test_gate.py", "tests/config/test_preconditions.py"),
     ),
     # Prompt cache
     Mutant(
@@ -233,14 +233,14 @@ MUTANTS = (
         f"{_D}prompt_cache.py",
         "return tokens >= self.terms.minimum",
         "return True",
-        ("tests/domain/test_prompt_cache.py",),
+        ("tests/core/test_prompt_cache.py",),
     ),
     Mutant(
         "a prefix expires",
         f"{_D}prompt_cache.py",
         "return at - used <= self.terms.ttl_seconds",
         "return True",
-        ("tests/domain/test_prompt_cache.py",),
+        ("tests/core/test_prompt_cache.py",),
     ),
     # Counts
     Mutant(
@@ -248,7 +248,7 @@ MUTANTS = (
         f"{_E}tokens/count/measure.py",
         '"system": counted.framing + sum(counted.system),',
         '"system": sum(counted.system),',
-        ("tests/engine/test_budget_meter.py",),
+        ("tests/tokens/test_budget_meter.py",),
     ),
     Mutant(
         "a failed call returned no output",
@@ -256,9 +256,9 @@ MUTANTS = (
         "outputs = state.outputs | {event.tool} if event.ok else state.outputs",
         "outputs = state.outputs | {event.tool}",
         (
-            "tests/domain/test_session.py",
-            "tests/engine/test_preconditions.py",
-            "tests/domain/test_fold_property.py",
+            "tests/core/test_session.py",
+            "tests/config/test_preconditions.py",
+            "tests/store/test_fold_property.py",
         ),
     ),
     # Rankers
@@ -268,8 +268,8 @@ MUTANTS = (
         "return math.isclose(math.fsum(part.value for part in self.parts), self.value, abs_tol=TOLERANCE)",
         "return True",
         (
-            "tests/engine/test_ranker_contract.py",
-            "tests/domain/test_metric.py",
+            "tests/search/test_ranker_contract.py",
+            "tests/search/test_metric.py",
             "tests/app/test_find_results.py",
         ),
     ),
@@ -278,7 +278,7 @@ MUTANTS = (
         f"{_E}discovery/rankers/bm25.py",
         "Signal.NAME: 3.0,",
         "Signal.NAME: 1.0,",
-        ("tests/engine/test_bm25.py", "tests/engine/test_ranker_contract.py"),
+        ("tests/search/test_bm25.py", "tests/search/test_ranker_contract.py"),
     ),
     # Fold
     Mutant(
@@ -286,7 +286,7 @@ MUTANTS = (
         f"{_D}fold/call.py",
         "if event.decision in (Decision.SESSION, Decision.SERVER) and event.definition:",
         "if event.definition:",
-        ("tests/engine/test_approval.py", "tests/domain/test_session.py"),
+        ("tests/loop/test_approval.py", "tests/core/test_session.py"),
     ),
     Mutant(
         "a call by hand is no recovery",
@@ -294,9 +294,9 @@ MUTANTS = (
         'if event.by != "model":',
         "if False:",
         (
-            "tests/domain/test_session.py",
-            "tests/domain/test_fold_property.py",
-            "tests/engine/test_workbench.py",
+            "tests/core/test_session.py",
+            "tests/store/test_fold_property.py",
+            "tests/session/test_workbench.py",
         ),
     ),
     # Store order
@@ -305,14 +305,14 @@ MUTANTS = (
         f"{_A}sqlite/store.py",
         "for seq, at, kind, payload in reversed(rows):",
         "for seq, at, kind, payload in rows:",
-        ("tests/adapters/test_sqlite_store.py",),
+        ("tests/store/test_sqlite_store.py",),
     ),
     Mutant(
         "sessions come newest first",
         f"{_A}sqlite/store.py",
         "GROUP BY id ORDER BY started_at DESC, id DESC",
         "GROUP BY id ORDER BY started_at, id",
-        ("tests/adapters/test_sqlite_store.py",),
+        ("tests/store/test_sqlite_store.py",),
     ),
     # Access
     Mutant(
@@ -320,14 +320,14 @@ MUTANTS = (
         f"{_D}access.py",
         "if self.organisation != user.organisation:",
         "if False:",
-        ("tests/domain/test_access.py",),
+        ("tests/core/test_access.py",),
     ),
     Mutant(
         "an expert's allowlist narrows every grant",
         f"{_D}access.py",
         "return allowed and matches_any(tool_id, self.patterns)",
         "return matches_any(tool_id, self.patterns)",
-        ("tests/domain/test_access.py", "tests/engine/test_access_session.py"),
+        ("tests/core/test_access.py", "tests/store/test_access_session.py"),
     ),
     # Breakers
     Mutant(
@@ -339,14 +339,14 @@ MUTANTS = (
         "def answered(breaker: Breaker, permit: Permit, now: float, rules: BreakerSettings) -> Breaker:\n"
         '    """After a call that succeeded, as far as the breaker is concerned."""\n'
         "    if breaker.state is BreakerState.OPEN:",
-        ("tests/domain/test_breaker.py",),
+        ("tests/core/test_breaker.py",),
     ),
     Mutant(
         "a breaker waits for enough calls",
         f"{_D}breaker.py",
         "if len(breaker.calls) < rules.min_calls or breaker.failure_rate < rules.failure_rate:",
         "if breaker.failure_rate < rules.failure_rate:",
-        ("tests/domain/test_breaker.py",),
+        ("tests/core/test_breaker.py",),
     ),
 )
 

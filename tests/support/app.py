@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.adapters.memory.servers import MemoryServer
 from inspector.app import app as app_module
 from inspector.app.app import HOME, ToolsightApp
 from inspector.app.base_screen import BaseScreen, HeaderLine
@@ -20,12 +19,13 @@ from inspector.app.dialogs.elicitation.elicitor import ModalElicitor
 from inspector.app.navigation import Destination
 from inspector.app.opening import Opened
 from inspector.app.pages.chat.session.screen import SessionScreen
-from inspector.domain.access import AccessPolicy
-from inspector.domain.configuration import Configuration
-from inspector.domain.price import Prices
-from inspector.engine.embedding_ports import Embedder
-from inspector.engine.marketplace.port import MarketplacePorts
-from inspector.engine.ports import Leftovers
+from inspector.core.access import AccessPolicy
+from inspector.core.configuration import Configuration
+from inspector.core.ports import Leftovers
+from inspector.core.price import Prices
+from inspector.mcp.memory import MemoryServer
+from inspector.registry.marketplace.port import MarketplacePorts
+from inspector.search.ports import Embedder
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from inspector.adapters.memory.vectors import MemoryEmbedder
-from inspector.adapters.sqlite.registry import SqliteRegistry
-from inspector.domain.access import EVERYTHING, Grant, Scope, Sight
-from inspector.domain.error import StoreError
-from inspector.domain.registered_tool import Neighbour
-from inspector.domain.tool import Tool
-from inspector.engine.registry.embedding import embed_missing
-from inspector.engine.registry.federation import Federation, Member
-from inspector.engine.registry.library import RegistryLibrary
+from inspector.core.access import EVERYTHING, Grant, Scope, Sight
+from inspector.core.error import StoreError
+from inspector.core.registered_tool import Neighbour
+from inspector.core.tool import Tool
+from inspector.registry.embedding import embed_missing
+from inspector.registry.federation import Federation, Member
+from inspector.registry.library import RegistryLibrary
+from inspector.registry.sqlite.registry import SqliteRegistry
+from inspector.search.memory.vectors import MemoryEmbedder
 from tests.support.office import office
 
 DAY = 86_400.0

@@ -1,6 +1,6 @@
 """A section like those of `toolsight bench papers`, with fixed numbers, for pictures and key presses."""
 
-from inspector.domain.report import Origin, Section, Table
+from inspector.core.report import Origin, Section, Table
 from inspector.research.catalog_size import CALIBRATED, HEADERS
 from inspector.research.recorded import recorded
 

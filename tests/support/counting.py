@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from inspector.adapters.memory.fakes import MemoryPrices
-from inspector.domain.budget import Tokenizer
-from inspector.domain.price import Prices
-from inspector.domain.settings import Settings
-from inspector.domain.tool import Tool
-from inspector.engine.live import LiveModel
-from inspector.engine.tokens.count.accounting import Accounting
-from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
+from inspector.core.budget import Tokenizer
+from inspector.core.live import LiveModel
+from inspector.core.price import Prices
+from inspector.core.settings import Settings
+from inspector.core.tool import Tool
+from inspector.store.memory import MemoryPrices
+from inspector.tokens.count.accounting import Accounting
+from inspector.tokens.count.measure import BudgetMeter, FixedWindow
 from tests.support.told_model import ToldModel
 
 

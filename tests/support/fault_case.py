@@ -9,18 +9,18 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from inspector.adapters.clock import SystemClock
-from inspector.adapters.mcp.connector import McpConnector
-from inspector.adapters.memory.fakes import FixedApprover, MemoryPrices
-from inspector.adapters.memory.vectors import MemoryVectors
-from inspector.adapters.process.registration import NoRegistry
-from inspector.adapters.sqlite.memory import SqliteServerMemory
-from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.configuration import Configuration
-from inspector.domain.events import Record
-from inspector.domain.server import ServerSpec
-from inspector.engine.session_ports import Ports
-from inspector.engine.workbench import Workbench
+from inspector.core.clock import SystemClock
+from inspector.core.configuration import Configuration
+from inspector.core.events import Record
+from inspector.core.server import ServerSpec
+from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.process.registration import NoRegistry
+from inspector.search.memory.sqlite import SqliteServerMemory
+from inspector.search.memory.vectors import MemoryVectors
+from inspector.session.ports import Ports
+from inspector.session.workbench import Workbench
+from inspector.store.memory import FixedApprover, MemoryPrices
+from inspector.store.store import SqliteStore
 from tests.support.counting import CharacterCounter
 from tests.support.mcp_case import PATIENCE, SERVERS, is_alive
 from tests.support.told_model import ToldModel, says

@@ -1,9 +1,9 @@
 """A firm's servers, with tools enough that discovery pays, and a conversation over them."""
 
-from inspector.adapters.memory.servers import MemoryServer
-from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.price import Prices
-from inspector.domain.tool import Tool
+from inspector.core.price import Prices
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryServer
+from inspector.schema.json_value import JsonObject
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import READS
 

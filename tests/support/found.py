@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from inspector.engine.loop.binding.context import ToolContext
-from inspector.engine.loop.binding.room import Found
-from inspector.engine.session import Session
+from inspector.core.stream import Session
+from inspector.loop.binding.context import ToolContext
+from inspector.loop.binding.room import Found
 
 
 def find(

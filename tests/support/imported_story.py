@@ -1,12 +1,12 @@
 """The story of `agent_transcript`, imported."""
 
-from inspector.adapters.files.transcript import Format, line_reader
-from inspector.adapters.memory.fakes import MemoryStore
 from inspector.cli.agents.library import MachineLibrary
 from inspector.cli.options import Options
-from inspector.domain.events import Record
-from inspector.engine.agents.importing import Importer
-from inspector.engine.store_ports import EventStore
+from inspector.clients.importing import Importer
+from inspector.clients.transcript_file import Format, line_reader
+from inspector.core.events import Record
+from inspector.core.store_ports import EventStore
+from inspector.store.memory import MemoryStore
 from tests.support.agent_transcript import story
 from tests.support.counting import WordCounter
 

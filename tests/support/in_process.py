@@ -15,14 +15,14 @@ from mcp.client._memory import InMemoryTransport
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 
-from inspector.adapters.mcp.host import Channel
-from inspector.adapters.mcp.log import StderrLog
-from inspector.adapters.mcp.process import StdioChannel
-from inspector.adapters.mcp.reader import Reader
-from inspector.adapters.mcp.tap import Streams
-from inspector.adapters.process.registration import Registry
-from inspector.domain.error import ConnectError
-from inspector.domain.server import ServerSpec
+from inspector.core.error import ConnectError
+from inspector.core.server import ServerSpec
+from inspector.mcp.client.host import Channel
+from inspector.mcp.client.log import StderrLog
+from inspector.mcp.client.process import StdioChannel
+from inspector.mcp.client.reader import Reader
+from inspector.mcp.client.tap import Streams
+from inspector.mcp.process.registration import Registry
 from tests.support.mcp_case import SERVERS
 
 AnyServer = MCPServer[Any] | Server[Any]

@@ -7,30 +7,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from inspector.adapters.files.scenario_file import load_scenario
-from inspector.adapters.memory.fakes import (
-    FixedApprover,
-    ManualClock,
-    MemoryPrices,
-    MemoryServerMemory,
-    MemoryStore,
-)
-from inspector.adapters.memory.servers import MemoryConnector, MemoryServer
-from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli.models import model_for
-from inspector.domain.error import ConfigError
-from inspector.domain.events import Record
-from inspector.domain.message import ToolResult
-from inspector.domain.scenario import Scenario
-from inspector.domain.tool import Tool
-from inspector.engine.ports import ChatModel
-from inspector.engine.scenario.changing import ChangingConnector
-from inspector.engine.scenario.clock import LabClock
-from inspector.engine.scenario.ground import AllowedBefore, Ground
-from inspector.engine.scenario.run import ScenarioResult, ScenarioRun
-from inspector.engine.session_ports import Ports
-from inspector.engine.workbench import Workbench
+from inspector.core.error import ConfigError
+from inspector.core.events import Record
+from inspector.core.message import ToolResult
+from inspector.core.ports import ChatModel
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryConnector, MemoryServer
+from inspector.scenario.changing import ChangingConnector
+from inspector.scenario.clock import LabClock
+from inspector.scenario.file import load_scenario
+from inspector.scenario.ground import AllowedBefore, Ground
+from inspector.scenario.run import ScenarioResult, ScenarioRun
+from inspector.scenario.scenario import Scenario
+from inspector.search.memory.vectors import MemoryVectors
+from inspector.session.ports import Ports
+from inspector.session.workbench import Workbench
+from inspector.store.memory import FixedApprover, ManualClock, MemoryPrices, MemoryServerMemory, MemoryStore
 from tests.support.counting import CharacterCounter
 from tests.support.workbench import READS, configured, shop_and_weather
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from inspector.adapters.litellm.local import USUAL_SERVERS, LocalModelServers, LocalServer
+from inspector.loop.model.local import USUAL_SERVERS, LocalModelServers, LocalServer
 from tests.support.stub_server import serving
 
 TAGS = {

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from inspector.adapters.files.marketplace.reader import read_catalog
-from inspector.adapters.memory.marketplace import MemoryEditor
-from inspector.adapters.memory.servers import MemoryServer
-from inspector.domain.package_run import PackageKind
-from inspector.domain.plugin import Package, Permissions, Plugin, PluginTool, Variable
-from inspector.domain.tool import Tool
-from inspector.engine.marketplace.port import Catalogs, MarketplacePorts
+from inspector.core.package_run import PackageKind
+from inspector.core.plugin import Package, Permissions, Plugin, PluginTool, Variable
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryServer
+from inspector.registry.marketplace.memory import MemoryEditor
+from inspector.registry.marketplace.port import Catalogs, MarketplacePorts
+from inspector.registry.marketplace.reader import read_catalog
 from tests.support.workbench import READS, shop_and_weather
 
 RATES = "exchange rate of the euro"

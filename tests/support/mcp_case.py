@@ -11,9 +11,9 @@ from typing import Any
 
 import uvicorn
 
-from inspector.adapters.mcp.connector import McpConnector
-from inspector.domain.server import Era, ServerSpec
-from inspector.engine.ports import ServerLink
+from inspector.core.ports import ServerLink
+from inspector.core.server import Era, ServerSpec
+from inspector.mcp.client.connector import McpConnector
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVERS = ROOT / "fixtures" / "servers"

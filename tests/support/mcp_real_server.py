@@ -15,7 +15,7 @@ from typing import Any
 
 import platformdirs
 
-from inspector.domain.server import ServerSpec
+from inspector.core.server import ServerSpec
 
 CACHE_VARIABLE = "TOOLSIGHT_REAL_SERVERS_CACHE"
 INSTALL_SECONDS = 90

@@ -4,26 +4,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from inspector.adapters.memory.fakes import (
-    FixedApprover,
-    ManualClock,
-    MemoryPrices,
-    MemoryServerMemory,
-    MemoryStore,
-)
-from inspector.adapters.memory.servers import MemoryConnector
-from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.cli.models import model_for
 from inspector.cli.options import Options
 from inspector.cli.scenario.opening import OpenLab
-from inspector.domain.scenario import Scenario
-from inspector.engine.scenario.changing import ChangingConnector
-from inspector.engine.scenario.clock import LabClock
-from inspector.engine.scenario.ground import AllowedBefore, Ground
-from inspector.engine.scenario.run import ScenarioRun
-from inspector.engine.session import Listener
-from inspector.engine.session_ports import Ports
-from inspector.engine.workbench import Workbench
+from inspector.core.stream import Listener
+from inspector.mcp.memory import MemoryConnector
+from inspector.scenario.changing import ChangingConnector
+from inspector.scenario.clock import LabClock
+from inspector.scenario.ground import AllowedBefore, Ground
+from inspector.scenario.run import ScenarioRun
+from inspector.scenario.scenario import Scenario
+from inspector.search.memory.vectors import MemoryVectors
+from inspector.session.ports import Ports
+from inspector.session.workbench import Workbench
+from inspector.store.memory import FixedApprover, ManualClock, MemoryPrices, MemoryServerMemory, MemoryStore
 from tests.support.counting import CharacterCounter
 from tests.support.workbench import configured, shop_and_weather
 

@@ -8,21 +8,21 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.base_screen import BaseScreen
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.navigation import Destination
 from inspector.app.opening import Opened
-from inspector.domain.access import AccessPolicy
-from inspector.domain.events import Record
-from inspector.domain.price import Prices
-from inspector.engine.agents.library import AgentLibrary
-from inspector.engine.composition.flow import FlowLibrary
-from inspector.engine.embedding_ports import Embedder
-from inspector.engine.marketplace.port import MarketplacePorts
-from inspector.engine.ports import TokenCounter
-from inspector.engine.registry.library import RegistryLibrary
-from inspector.engine.tokens.audit.result import Audit
+from inspector.clients.library import AgentLibrary
+from inspector.core.access import AccessPolicy
+from inspector.core.events import Record
+from inspector.core.ports import TokenCounter
+from inspector.core.price import Prices
+from inspector.mcp.memory import MemoryServer
+from inspector.measure.audit.result import Audit
+from inspector.registry.library import RegistryLibrary
+from inspector.registry.marketplace.port import MarketplacePorts
+from inspector.reliability.flow import FlowLibrary
+from inspector.search.ports import Embedder
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened

@@ -7,10 +7,10 @@ as the provider expands it.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from inspector.domain.jsonvalue import compact
-from inspector.domain.manifest import SEARCH_TOOLS
-from inspector.domain.tool import function_definition
-from inspector.domain.wire import text_with
+from inspector.core.tool import function_definition
+from inspector.schema.json_value import compact
+from inspector.tokens.manifest import SEARCH_TOOLS
+from inspector.tokens.wire import text_with
 
 Body = Mapping[str, Any]
 Entry = dict[str, Any]

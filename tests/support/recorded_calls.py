@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable
 
-from inspector.domain.past_call import PastCall
+from inspector.core.past_call import PastCall
 
 
 class Recorded:

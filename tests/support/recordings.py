@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from inspector.domain.tool import Annotations, Tool
+from inspector.core.tool import Annotations, Tool
 
 SPENT = 1234
 READS = Annotations(read_only=True)

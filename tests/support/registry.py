@@ -5,11 +5,11 @@ from json import dumps, loads
 import numpy as np
 from hypothesis import strategies as st
 
-from inspector.domain.access import Grant, Scope, Sight
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.document import key_of
-from inspector.engine.registry.port import ToolRegistry
-from inspector.engine.registry.text import embedded_text
+from inspector.core.access import Grant, Scope, Sight
+from inspector.core.tool import Tool
+from inspector.registry.text import embedded_text
+from inspector.search.document import key_of
+from inspector.search.registry_port import ToolRegistry
 
 MODEL = "m"
 # Characters that back ends confuse: patterns, NUL, surrogates, what is above them, and equal lower cases.

@@ -5,19 +5,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from inspector.adapters.memory.fakes import ManualClock
-from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
-from inspector.adapters.sqlite.registry import SqliteRegistry
-from inspector.domain.evaluation import EvalCase
-from inspector.domain.package_run import PackageKind
-from inspector.domain.plugin import Package, Plugin, PluginTool
-from inspector.domain.session import SessionState
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.embedding_ports import Embedder, StaticEmbedder, VectorStore
-from inspector.engine.ports import TokenCounter
-from inspector.engine.registry.port import ToolRegistry
+from inspector.access.evaluation import EvalCase
+from inspector.core.package_run import PackageKind
+from inspector.core.plugin import Package, Plugin, PluginTool
+from inspector.core.ports import TokenCounter
+from inspector.core.session import SessionState
+from inspector.core.tool import Tool
+from inspector.registry.sqlite.registry import SqliteRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
+from inspector.search.memory.vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
+from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
+from inspector.search.registry_port import ToolRegistry
+from inspector.search.semantics import Semantics
+from inspector.store.memory import ManualClock
 from tests.support.counting import CharacterCounter
 from tests.support.office import office
 

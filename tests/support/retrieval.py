@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
-from inspector.domain.settings import DiscoverySettings
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.document import key_of, texts_by_key
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.retrieval import Retrieval
-from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.ports import Clock
+from inspector.core.ports import Clock
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
+from inspector.search.document import key_of, texts_by_key
+from inspector.search.index import ToolIndex
+from inspector.search.memory.vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.retrieval import Retrieval
+from inspector.search.semantics import Semantics
 
 
 class CountingEmbedder(MemoryEmbedder):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from inspector.adapters.process.registry import ProcessRegistry, records_folder
+from inspector.mcp.process.registry import ProcessRegistry, records_folder
 from tests.support import clinging_server
 
 

@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
-from inspector.domain.error import ModelError
-from inspector.domain.message import ModelChunk, ModelReply, ModelRequest, TextDelta, ToolCall
-from inspector.domain.model_feature import PLAIN
+from inspector.core.error import ModelError
+from inspector.core.message import ModelChunk, ModelReply, ModelRequest, TextDelta, ToolCall
+from inspector.schema.model_feature import PLAIN
 
 Step = ModelReply | ModelError | Callable[[ModelRequest], ModelReply]
 

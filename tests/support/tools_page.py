@@ -5,12 +5,12 @@ from contextlib import asynccontextmanager
 
 from textual.pilot import Pilot
 
-from inspector.adapters.memory.servers import MemoryServer
 from inspector.app.navigation import Destination, ServerPage, ToolPage
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.catalog.server_panel import ServerPanel
 from inspector.app.pages.tools.catalog.tool_panel import ToolPanel
-from inspector.domain.frame import Frame, FrameKind
+from inspector.core.frame import Frame, FrameKind
+from inspector.mcp.memory import MemoryServer
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.workbench import Rig
 from widgets import RecordList, ViewStrip

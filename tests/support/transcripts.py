@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from inspector.adapters.files.transcript import Format, LineReader, line_reader, open_transcript
-from inspector.domain.message import Usage
-from inspector.domain.transcript import Answered, Entry
+from inspector.clients.transcript import Answered, Entry
+from inspector.clients.transcript_file import Format, LineReader, line_reader, open_transcript
+from inspector.core.message import Usage
 
 SMALL = Path(__file__).parents[2] / "fixtures" / "transcripts"
 FILES = {

@@ -1,8 +1,8 @@
 """Servers whose texts, names and schemas exceed what clients take."""
 
-from inspector.adapters.memory.servers import MemoryServer
-from inspector.domain.server import ServerInfo
-from inspector.domain.tool import Tool
+from inspector.core.server import ServerInfo
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryServer
 
 RULE = "Never lend to a reader with fines."
 """The rule at the end of the instructions, which a client that cuts them does not show."""

@@ -6,9 +6,28 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.adapters.jsonschema.check import JsonSchemaCheck
-from inspector.adapters.memory.breakers import MemoryBreakers
-from inspector.adapters.memory.fakes import (
+from inspector.core.access import AccessPolicy
+from inspector.core.configuration import Configuration
+from inspector.core.message import ModelRequest, ToolMessage
+from inspector.core.ports import Approver, Elicitor, TokenCounter
+from inspector.core.price import Prices
+from inspector.core.server import ServerSpec
+from inspector.core.store_ports import EventStore
+from inspector.core.tool import Annotations, Tool
+from inspector.core.toolset import ServerRule, Toolset
+from inspector.mcp.memory import MemoryConnector, MemoryServer
+from inspector.registry.marketplace.port import MarketplacePorts
+from inspector.reliability.breakers.memory import MemoryBreakers
+from inspector.reliability.ports import BreakerStore, ReliabilityPorts
+from inspector.reliability.retrier import TenacityRetrier
+from inspector.schema.check import JsonSchemaCheck
+from inspector.search.memory.vectors import MemoryVectors
+from inspector.search.ports import Embedder
+from inspector.search.registry_port import ToolRegistry
+from inspector.session.ports import Ports
+from inspector.session.workbench import Workbench
+from inspector.store.history import MemoryCallHistory
+from inspector.store.memory import (
     FixedApprover,
     FixedElicitor,
     ManualClock,
@@ -16,25 +35,6 @@ from inspector.adapters.memory.fakes import (
     MemoryServerMemory,
     MemoryStore,
 )
-from inspector.adapters.memory.history import MemoryCallHistory
-from inspector.adapters.memory.servers import MemoryConnector, MemoryServer
-from inspector.adapters.memory.vectors import MemoryVectors
-from inspector.adapters.tenacity.retrier import TenacityRetrier
-from inspector.domain.access import AccessPolicy
-from inspector.domain.configuration import Configuration
-from inspector.domain.message import ModelRequest, ToolMessage
-from inspector.domain.price import Prices
-from inspector.domain.server import ServerSpec
-from inspector.domain.tool import Annotations, Tool
-from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.embedding_ports import Embedder
-from inspector.engine.marketplace.port import MarketplacePorts
-from inspector.engine.ports import Approver, Elicitor, TokenCounter
-from inspector.engine.registry.port import ToolRegistry
-from inspector.engine.reliability_ports import BreakerStore, ReliabilityPorts
-from inspector.engine.session_ports import Ports
-from inspector.engine.store_ports import EventStore
-from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.told_model import Step, ToldModel
 

@@ -4,8 +4,8 @@ from textual.content import Content
 
 from inspector.app.draw.definition_change import change_lines
 from inspector.app.draw.style import MUTED
-from inspector.domain.jsonvalue import compact
-from inspector.engine.ports import ApprovalRequest
+from inspector.core.ports import ApprovalRequest
+from inspector.schema.json_value import compact
 from widgets import plain, visible
 
 _VALUE_LIMIT = 2000

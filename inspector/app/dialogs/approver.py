@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from inspector.app.dialogs.approval_text import approval_body
-from inspector.engine.ports import ApprovalRequest, Decision
+from inspector.core.ports import ApprovalRequest, Decision
 from widgets import Choice, GuardedConfirm
 
 if TYPE_CHECKING:

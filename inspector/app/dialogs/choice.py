@@ -24,8 +24,8 @@ from inspector.app.dialogs.choice_row import (
     viewers_of,
 )
 from inspector.app.draw.failure import failure_text
-from inspector.domain.error import ToolsightError
-from inspector.domain.local_model import LocalModel
+from inspector.core.error import ToolsightError
+from inspector.core.local_model import LocalModel
 from widgets import PlainInput, Record, RecordList, visible
 
 # The row for no toolset; a configuration may have a toolset of the same name.

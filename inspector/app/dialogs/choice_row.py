@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from inspector.app.scenario_job import ScenarioFile
-from inspector.domain.access import AccessPolicy, viewer
-from inspector.domain.local_model import LocalModel
-from inspector.domain.number import count
-from inspector.domain.precondition import milestones_in
-from inspector.domain.profile import PROFILES
-from inspector.domain.session import SessionState
-from inspector.domain.toolset import Toolset
+from inspector.config.precondition import milestones_in
+from inspector.core.access import AccessPolicy, viewer
+from inspector.core.local_model import LocalModel
+from inspector.core.number import count
+from inspector.core.profile import PROFILES
+from inspector.core.session import SessionState
+from inspector.core.toolset import Toolset
 from widgets import Column, Record, visible
 
 COLUMNS = (Column("mark", width=1), Column("name", weight=3, shorten="middle"), Column("size", align="right"))

@@ -1,7 +1,7 @@
 """Consent: nothing in an unknown configuration starts without a yes."""
 
 from inspector.app.dialogs.consent_text import TEXT_AT, consent_body
-from inspector.domain.consent import ServerConsent
+from inspector.config.consent import ServerConsent
 from widgets import Choice, GuardedConfirm
 
 _YES = "yes"

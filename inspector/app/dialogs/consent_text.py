@@ -3,8 +3,8 @@
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.consent import Fact, ServerConsent, warnings_text
-from inspector.domain.number import count
+from inspector.config.consent import Fact, ServerConsent, warnings_text
+from inspector.core.number import count
 from widgets import plain
 
 _LABEL_WIDTH = 9

@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from inspector.engine.sink import write
+from inspector.core.sink import write
 from widgets import PlainInput, plain
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.leftover import Leftover, ended_text, since_text
-from inspector.domain.number import count
-from inspector.engine.ports import Leftovers
+from inspector.core.leftover import Leftover, ended_text, since_text
+from inspector.core.number import count
+from inspector.core.ports import Leftovers
 from widgets import Choice, GuardedConfirm, plain
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from inspector.engine.view import SessionView
+from inspector.session.view import SessionView
 from widgets import Column, PlainInput, Record, RecordList
 
 _COLUMNS = (Column("tool", weight=3, shorten="name"), Column("state", min_width=8))

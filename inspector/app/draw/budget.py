@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.budget import Budget, TokenParts, tools_tax, turns_left
-from inspector.domain.number import bar, count, percent, tokens
-from inspector.domain.session import SessionState
+from inspector.core.budget import Budget, TokenParts, tools_tax, turns_left
+from inspector.core.number import bar, count, percent, tokens
+from inspector.core.session import SessionState
 from widgets import Segment, legend
 
 COLORS = {

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.definition import DefinitionChange
+from inspector.core.definition import DefinitionChange
 from widgets import plain
 
 _LINE = 400

@@ -2,9 +2,9 @@
 
 from textual.content import Content
 
-from inspector.domain.events import Record as EventRecord
-from inspector.domain.identity_cache import IdentityCache
-from inspector.domain.moment import shown_moment
+from inspector.app.draw.identity_cache import IdentityCache
+from inspector.core.events import Record as EventRecord
+from inspector.core.moment import shown_moment
 from widgets import Column, Record
 
 COLUMNS = (

@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from inspector.domain.error import ToolsightError
+from inspector.core.error import ToolsightError
 from widgets import visible
 
 _LIMIT = 600

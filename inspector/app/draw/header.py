@@ -11,8 +11,8 @@ from inspector.app.bridge import ReplayedState
 from inspector.app.draw.problem import problem_count
 from inspector.app.draw.style import MUTED
 from inspector.app.place import PLACES, Place, digit, listed, place_of
-from inspector.domain.access import viewer
-from inspector.domain.session import SessionState
+from inspector.core.access import viewer
+from inspector.core.session import SessionState
 from widgets import link, middle, plain, visible
 
 _GAP = "   "

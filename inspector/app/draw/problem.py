@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from inspector.domain.number import count
-from inspector.domain.setting_problem import SettingProblem, Severity
+from inspector.core.number import count
+from inspector.core.setting_problem import SettingProblem, Severity
 from widgets import plain
 
 _MARKS = {

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.marketplace import Suggestion
-from inspector.domain.number import percent
-from inspector.domain.plugin import price_text
+from inspector.core.marketplace import Suggestion
+from inspector.core.number import percent
+from inspector.core.plugin import price_text
 from widgets import middle, plain
 
 TITLE = "in the marketplace, not installed"

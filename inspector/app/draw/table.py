@@ -11,7 +11,7 @@ from textwrap import wrap
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.report import Table
+from inspector.core.report import Table
 from widgets import visible
 
 # The minimum width of a text column, unless its text is shorter.

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from textual.content import Content
 
+from inspector.app.draw.identity_cache import IdentityCache
 from inspector.app.draw.style import MUTED
-from inspector.domain.identity_cache import IdentityCache
-from inspector.domain.moment import shown_moment
-from inspector.domain.number import tokens
-from inspector.domain.session import Binding, SessionState, ToolState
+from inspector.core.moment import shown_moment
+from inspector.core.number import tokens
+from inspector.core.session import Binding, SessionState, ToolState
 from widgets import Column, Record
 
 ICONS = {

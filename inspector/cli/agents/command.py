@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from inspector.adapters.clock import SystemClock
 from inspector.cli.agents.library import MachineLibrary
 from inspector.cli.composition import open_store
 from inspector.cli.options import Options, as_json as json_option, database
 from inspector.cli.progress import Progress
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.number import count, money, tokens
-from inspector.engine.agents.report import AgentReport, ServerTotal, agent_report
+from inspector.clients.report import AgentReport, ServerTotal, agent_report
+from inspector.core.clock import SystemClock
+from inspector.core.number import count, money, tokens
 
 # The report over agents' sessions, as text and as JSON.
 

@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
-from inspector.adapters.files.followed import followed_lines
-from inspector.adapters.files.transcript import changed_at, line_reader, open_transcript
 from inspector.cli.composition import open_store
 from inspector.cli.models import bulk_counter_for
 from inspector.cli.options import Options
 from inspector.cli.progress import Cancellation, cancellation
 from inspector.cli.render import say
-from inspector.domain.events import Record
-from inspector.domain.events.json import record_json
-from inspector.domain.moment import shown_moment
-from inspector.domain.number import count
-from inspector.domain.transcript import Entry
-from inspector.engine.agents.importing import Following, Importer
+from inspector.clients.importing import Following, Importer
+from inspector.clients.transcript import Entry
+from inspector.clients.transcript_file import changed_at, line_reader, open_transcript
+from inspector.config.followed import followed_lines
+from inspector.core.events import Record
+from inspector.core.events.json import record_json
+from inspector.core.moment import shown_moment
+from inspector.core.number import count
 
 _LOOK_AGAIN_SECONDS = 0.5
 

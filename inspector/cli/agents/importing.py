@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from inspector.adapters.clock import SystemClock
 from inspector.cli.agents.following import follow
 from inspector.cli.agents.library import AGENT_FOLDERS, MachineLibrary, agent_folder, looked_at, transcripts
 from inspector.cli.options import Options, as_json as json_option, database
@@ -16,9 +15,10 @@ from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say, say_json, say_table
 from inspector.cli.run import interruptible
-from inspector.domain.error import ConfigError
-from inspector.domain.number import byte_size, count
-from inspector.engine.agents.library import ImportReport
+from inspector.clients.library import ImportReport
+from inspector.core.clock import SystemClock
+from inspector.core.error import ConfigError
+from inspector.core.number import byte_size, count
 
 _LISTED = 20
 

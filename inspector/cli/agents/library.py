@@ -5,18 +5,18 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from inspector.adapters.files.evalset import read_cases
-from inspector.adapters.files.evalset_append import append_cases, is_there
-from inspector.adapters.files.transcript import by_age, changed_at, find_transcripts, open_transcript
 from inspector.cli.composition import make_prices, open_store
 from inspector.cli.models import bulk_counter_for
 from inspector.cli.options import Options
-from inspector.domain.error import ConfigError, StoreError
-from inspector.engine.agents.finding import KINDS, Findings, findings
-from inspector.engine.agents.importing import Importer
-from inspector.engine.agents.library import Found, ImportReport
-from inspector.engine.measure.logged import added_cases
-from inspector.engine.store_ports import EventStore
+from inspector.clients.finding import KINDS, Findings, findings
+from inspector.clients.importing import Importer
+from inspector.clients.library import Found, ImportReport
+from inspector.clients.transcript_file import by_age, changed_at, find_transcripts, open_transcript
+from inspector.core.error import ConfigError, StoreError
+from inspector.core.store_ports import EventStore
+from inspector.measure.evalset import read_cases
+from inspector.measure.evalset_append import append_cases, is_there
+from inspector.measure.logged import added_cases
 
 AGENT_FOLDERS = {"claude-code": "~/.claude/projects", "codex": "~/.codex/sessions"}
 """Where agents keep their transcripts, by the agent's name."""

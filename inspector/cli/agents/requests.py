@@ -8,8 +8,8 @@ from inspector.cli.agents.library import MachineLibrary
 from inspector.cli.composition import open_store
 from inspector.cli.options import Options, database
 from inspector.cli.render import say
-from inspector.domain.error import StoreError
-from inspector.domain.number import count
+from inspector.core.error import StoreError
+from inspector.core.number import count
 
 
 @click.command()

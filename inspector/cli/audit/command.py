@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from inspector.adapters.files import content
 from inspector.app.draw import svg
 from inspector.app.draw.path import shown_path
 from inspector.cli.audit.json import audit_json, stored_totals
@@ -19,12 +18,13 @@ from inspector.cli.cost.assumption import assumed, assuming
 from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.outcome import Exit
 from inspector.cli.render import say, say_json, say_raw, say_table
-from inspector.domain.error import ConfigError
-from inspector.domain.number import count, money, percent, signed, signed_percent
-from inspector.engine.sink import write
-from inspector.engine.tokens.audit.growth import Change, Key, Tokens, changes, totals
-from inspector.engine.tokens.audit.result import Audit, ConfigurationAudit, title
-from inspector.engine.tokens.cost.delivery_cost import Delivery
+from inspector.config import content
+from inspector.core.error import ConfigError
+from inspector.core.number import count, money, percent, signed, signed_percent
+from inspector.core.sink import write
+from inspector.measure.audit.growth import Change, Key, Tokens, changes, totals
+from inspector.measure.audit.result import Audit, ConfigurationAudit, title
+from inspector.tokens.cost.delivery_cost import Delivery
 from widgets import visible
 
 # An audit as a slide: one bar per configuration, one segment per server, and discovery beside it.

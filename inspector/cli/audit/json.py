@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import Any
 
 from inspector.cli.cost.json import session_json
-from inspector.engine.tokens.audit.growth import Change, Key, Tokens
-from inspector.engine.tokens.audit.result import Audit, ConfigurationAudit, ServerAudit, ToolAudit
+from inspector.measure.audit.growth import Change, Key, Tokens
+from inspector.measure.audit.result import Audit, ConfigurationAudit, ServerAudit, ToolAudit
 
 VERSION = 2
 """The format's version: it increases when a key changes its meaning or is removed."""

@@ -7,13 +7,13 @@ from inspector.app.draw.path import shown_path
 from inspector.cli.catalog.inspect import say_budget
 from inspector.cli.cost.report import UNITS, cost_table, terms_text
 from inspector.cli.render import say, say_table
-from inspector.domain.number import count, money, percent, tokens
-from inspector.domain.report import Report, Section, Table, markdown
-from inspector.engine.tokens.audit.result import Audit, Basis, ConfigurationAudit
-from inspector.engine.tokens.audit.table import NOTHING, server_table
-from inspector.engine.tokens.cost.delivery_cost import Delivery
-from inspector.engine.tokens.cost.plan import Assumptions
-from inspector.engine.tokens.cost.priced_session import PricedSession
+from inspector.core.number import count, money, percent, tokens
+from inspector.core.report import Report, Section, Table, markdown
+from inspector.measure.audit.result import Audit, Basis, ConfigurationAudit
+from inspector.measure.audit.table import NOTHING, server_table
+from inspector.session.setup.priced_session import PricedSession
+from inspector.tokens.cost.delivery_cost import Delivery
+from inspector.tokens.cost.plan import Assumptions
 from widgets import visible
 
 _SUM_HEADERS = (

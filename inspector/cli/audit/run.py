@@ -8,17 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from inspector.adapters.clock import SystemClock
-from inspector.adapters.files.client_config import (
-    ClientConfiguration,
-    ClientFile,
-    Unreadable,
-    client_file_of,
-    client_files,
-    is_there,
-    read_client_file,
-)
-from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.cli import composition
 from inspector.cli.consent import require_consent
 from inspector.cli.cost.assumption import Assumed
@@ -28,21 +17,32 @@ from inspector.cli.options import Options
 from inspector.cli.progress import Progress
 from inspector.cli.render import say
 from inspector.cli.run import run
-from inspector.domain.configuration import Configuration
-from inspector.domain.error import ConfigError
-from inspector.domain.events import CallStarted
-from inspector.domain.toolset import ServerRule
-from inspector.engine.live import LiveModel
-from inspector.engine.policy import Policy
-from inspector.engine.ports import ChatModel
-from inspector.engine.store_ports import EventStore, ServerMemory
-from inspector.engine.tokens.audit.audit import audit
-from inspector.engine.tokens.audit.cost import Pricing
-from inspector.engine.tokens.audit.reading import Reading, ask_servers, stored, unreadable
-from inspector.engine.tokens.audit.result import Audit, Basis, Problem, Subject, Usage
-from inspector.engine.tokens.cost.plan import Assumptions
-from inspector.engine.tokens.cost.setup_change import first_call
-from inspector.engine.tokens.count.accounting import Accounting
+from inspector.config.client import (
+    ClientConfiguration,
+    ClientFile,
+    Unreadable,
+    client_file_of,
+    client_files,
+    is_there,
+    read_client_file,
+)
+from inspector.core.clock import SystemClock
+from inspector.core.configuration import Configuration
+from inspector.core.error import ConfigError
+from inspector.core.events import CallStarted
+from inspector.core.live import LiveModel
+from inspector.core.ports import ChatModel
+from inspector.core.store_ports import EventStore, ServerMemory
+from inspector.core.toolset import ServerRule
+from inspector.loop.policy import Policy
+from inspector.measure.audit.audit import audit
+from inspector.measure.audit.cost import Pricing
+from inspector.measure.audit.reading import Reading, ask_servers, stored, unreadable
+from inspector.measure.audit.result import Audit, Basis, Problem, Subject, Usage
+from inspector.session.setup.change import first_call
+from inspector.tokens.cost.plan import Assumptions
+from inspector.tokens.count.accounting import Accounting
+from inspector.tokens.prices import LitellmPrices
 
 
 @dataclass(frozen=True, slots=True)

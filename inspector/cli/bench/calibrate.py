@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from inspector.adapters.clock import SystemClock
 from inspector.cli import composition
 from inspector.cli.bench.dataset import Selection, generated, read_datasets
 from inspector.cli.bench.report import BAR_CELLS
@@ -15,12 +14,10 @@ from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say, say_json
-from inspector.domain.number import bar, percent
-from inspector.domain.settings import Settings
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.ranker_list import ISO
-from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.measure.calibrate import (
+from inspector.core.clock import SystemClock
+from inspector.core.number import bar, percent
+from inspector.core.settings import Settings
+from inspector.measure.calibrate import (
     HYBRID,
     SETTINGS,
     Calibration,
@@ -28,10 +25,13 @@ from inspector.engine.measure.calibrate import (
     calibrate as calibrated,
     threshold_of,
 )
-from inspector.engine.measure.prepare import prepare
-from inspector.engine.measure.ranker_bench import DataSet
-from inspector.engine.measure.report import NOTHING
-from inspector.engine.measure.summary import Share
+from inspector.measure.prepare import prepare
+from inspector.measure.ranker_bench import DataSet
+from inspector.measure.report import NOTHING
+from inspector.measure.summary import Share
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.ranker_list import ISO
+from inspector.search.semantics import Semantics
 
 _NAME = 20
 _ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"

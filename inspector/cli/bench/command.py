@@ -10,8 +10,6 @@ from typing import Any
 
 import click
 
-from inspector.adapters.clock import SystemClock
-from inspector.adapters.files import content
 from inspector.cli import composition
 from inspector.cli.bench.dataset import Selection, read_datasets
 from inspector.cli.bench.report import difference_report, standing_lines, text_report
@@ -21,16 +19,18 @@ from inspector.cli.options import Options, options, shared
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say
-from inspector.domain.client import Client
-from inspector.domain.error import ConfigError
-from inspector.engine.discovery.rankers.ranker_list import RANKERS, require_ranker
-from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.measure.baseline import Mark, drops, marks, stored_marks
-from inspector.engine.measure.difference import difference
-from inspector.engine.measure.ranker_bench import DataSet, Measured, RankerBench
-from inspector.engine.measure.report import Row, csv_text, json_text, markdown
-from inspector.engine.measure.standing import standings
-from inspector.engine.sink import write
+from inspector.clients.client import Client
+from inspector.config import content
+from inspector.core.clock import SystemClock
+from inspector.core.error import ConfigError
+from inspector.core.sink import write
+from inspector.measure.baseline import Mark, drops, marks, stored_marks
+from inspector.measure.difference import difference
+from inspector.measure.ranker_bench import DataSet, Measured, RankerBench
+from inspector.measure.report import Row, csv_text, json_text, markdown
+from inspector.measure.standing import standings
+from inspector.search.rankers.ranker_list import RANKERS, require_ranker
+from inspector.search.semantics import Semantics
 
 # Queries are not patterns, so what `regex` scores for them says little.
 DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "regex")

@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from inspector.adapters.files.evalset import read_cases, read_evalset, read_tools, sample
+from inspector.access.evaluation import EvalSet
+from inspector.access.restriction import seen_cases
 from inspector.cli.composition import fixtures_path
 from inspector.cli.live_catalog import LiveCatalog, connect_catalog
 from inspector.cli.options import Options, require_nobody
 from inspector.cli.render import say
-from inspector.domain.closest import closest
-from inspector.domain.error import ConfigError
-from inspector.domain.evaluation import EvalSet
-from inspector.domain.settings import DiscoverySettings
-from inspector.engine.access.restriction import seen_cases
-from inspector.engine.measure.generate import generate
-from inspector.engine.measure.ranker_bench import DataSet
+from inspector.core.closest import closest
+from inspector.core.error import ConfigError
+from inspector.core.settings import DiscoverySettings
+from inspector.measure.evalset import read_cases, read_evalset, read_tools, sample
+from inspector.measure.ranker_bench import DataSet
+from inspector.search.generate import generate
 from widgets import visible
 
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import click
 
-from inspector.adapters.files.evalset import read_cases
-from inspector.adapters.files.evalset_append import append_cases, is_there
+from inspector.access.evaluation import IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
 from inspector.cli.bench.dataset import require_tools
 from inspector.cli.composition import open_store
 from inspector.cli.live_catalog import connect_catalog
 from inspector.cli.options import Options, options, require_nobody, shared
 from inspector.cli.render import say
-from inspector.domain.error import ConfigError, StoreError
-from inspector.domain.evaluation import IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
-from inspector.domain.number import count
-from inspector.engine.measure.generate import PER_TOOL, generate, numbered, query_key
-from inspector.engine.measure.logged import logged_cases
+from inspector.core.error import ConfigError, StoreError
+from inspector.core.number import count
+from inspector.measure.evalset import read_cases
+from inspector.measure.evalset_append import append_cases, is_there
+from inspector.measure.logged import logged_cases
+from inspector.search.generate import PER_TOOL, generate, numbered, query_key
 
 _Path = click.Path(path_type=Path)
 

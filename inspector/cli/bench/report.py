@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 
-from inspector.domain.number import bar, count, signed
-from inspector.domain.ranking import Answer
-from inspector.engine.measure.bootstrap import Estimate
-from inspector.engine.measure.difference import Difference
-from inspector.engine.measure.report import NOTHING, Row
-from inspector.engine.measure.standing import Standing
-from inspector.engine.measure.summary import KINDS, Kind
+from inspector.core.number import bar, count, signed
+from inspector.core.ranking import Answer
+from inspector.measure.bootstrap import Estimate
+from inspector.measure.difference import Difference
+from inspector.measure.report import NOTHING, Row
+from inspector.measure.standing import Standing
+from inspector.measure.summary import KINDS, Kind
 
 BAR_CELLS = 10
 _LEAST_P = 0.001

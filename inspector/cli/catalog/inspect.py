@@ -14,21 +14,21 @@ from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.outcome import Exit
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.approval import why_ask
-from inspector.domain.budget import Budget
-from inspector.domain.client import Client
-from inspector.domain.closest import closest
-from inspector.domain.contradiction import contradiction
-from inspector.domain.definition import definition_changes
-from inspector.domain.error import ConfigError
-from inspector.domain.events import DefinitionChanged, ServerReady
-from inspector.domain.frame import Flaw, Frame
-from inspector.domain.moment import shown_moment
-from inspector.domain.number import count, milliseconds, percent, tokens
-from inspector.domain.server import ServerPhase
-from inspector.domain.session import ServerState
-from inspector.domain.tool import Tool, definition
-from inspector.engine.workbench import Workbench
+from inspector.clients.client import Client
+from inspector.core.budget import Budget
+from inspector.core.closest import closest
+from inspector.core.definition import definition_changes
+from inspector.core.error import ConfigError
+from inspector.core.events import DefinitionChanged, ServerReady
+from inspector.core.frame import Flaw, Frame
+from inspector.core.moment import shown_moment
+from inspector.core.number import count, milliseconds, percent, tokens
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState
+from inspector.core.tool import Tool, definition
+from inspector.reliability.approval import why_ask
+from inspector.search.contradiction import contradiction
+from inspector.session.workbench import Workbench
 
 # What changed since each server was connected last, in words and as JSON.
 

@@ -3,16 +3,16 @@
 from dataclasses import replace
 from pathlib import Path
 
-from inspector.adapters.files.scenario_file import load_scenario
 from inspector.cli.chat.command import converse
 from inspector.cli.composition import database_path, fixtures_path
 from inspector.cli.launch import headless
 from inspector.cli.options import DEMO_MODEL, Options
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.events import ModelRequested
-from inspector.domain.events.json import record_json
-from inspector.domain.number import count, percent
-from inspector.engine.workbench import Workbench
+from inspector.core.events import ModelRequested
+from inspector.core.events.json import record_json
+from inspector.core.number import count, percent
+from inspector.scenario.file import load_scenario
+from inspector.session.workbench import Workbench
 
 
 async def play(chosen: Options, *, as_json: bool) -> None:

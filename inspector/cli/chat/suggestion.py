@@ -5,8 +5,8 @@ import shlex
 from collections.abc import Callable, Iterator
 
 from inspector.cli.options import Options
-from inspector.domain.marketplace import MarketplaceReport, Suggestion, terms_text
-from inspector.domain.number import percent
+from inspector.core.marketplace import MarketplaceReport, Suggestion, terms_text
+from inspector.core.number import percent
 from widgets import visible
 
 Advice = Callable[[str], tuple[str, ...]]

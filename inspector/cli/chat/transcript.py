@@ -4,7 +4,8 @@ from functools import singledispatchmethod
 
 from inspector.cli.chat.suggestion import Advice, suggestion_lines
 from inspector.cli.render import say
-from inspector.domain.events import (
+from inspector.clients.reported import answer_line, input_line, is_reported
+from inspector.core.events import (
     BreakerChanged,
     CallFinished,
     CallRejected,
@@ -31,11 +32,10 @@ from inspector.domain.events import (
     TurnWaited,
     UserSaid,
 )
-from inspector.domain.fold import apply
-from inspector.domain.message import arguments_text
-from inspector.domain.number import count, milliseconds
-from inspector.domain.reported import answer_line, input_line, is_reported
-from inspector.domain.session import SessionState
+from inspector.core.fold import apply
+from inspector.core.message import arguments_text
+from inspector.core.number import count, milliseconds
+from inspector.core.session import SessionState
 
 _RESULT_LINES = 12
 _RESULT_CHARACTERS = 1200

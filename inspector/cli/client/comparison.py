@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from inspector.cli.client.option import client_ranker, how_sure
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.client import Client, Topic
-from inspector.domain.number import ordinal
-from inspector.engine.agents.client.seen import as_sent
-from inspector.engine.discovery.explanation.ranker_comparison import standings_under
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.workbench import Workbench
+from inspector.clients.client import Client, Topic
+from inspector.clients.seen import as_sent
+from inspector.core.number import ordinal
+from inspector.search.explanation.ranker_comparison import standings_under
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.session.workbench import Workbench
 
 _NOTHING = "nothing"
 

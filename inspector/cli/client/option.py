@@ -8,13 +8,13 @@ import click
 
 from inspector.cli.options import Options, options
 from inspector.cli.render import say
-from inspector.domain.client import Client, Confidence, Topic
-from inspector.domain.client_capabilities import setting_values
-from inspector.domain.error import ConfigError
-from inspector.domain.tool import Tool
-from inspector.engine.agents.client.library import NAMES, find_client
-from inspector.engine.agents.client.seen import as_sent, see
-from inspector.engine.workbench import Workbench
+from inspector.clients.client import Client, Confidence, Topic
+from inspector.clients.known_client import NAMES, find_client
+from inspector.clients.seen import as_sent, see
+from inspector.core.client_capabilities import setting_values
+from inspector.core.error import ConfigError
+from inspector.core.tool import Tool
+from inspector.session.workbench import Workbench
 
 
 def _client(_context: click.Context, _parameter: click.Parameter, name: str) -> Client | None:

@@ -5,13 +5,13 @@ from typing import Any
 
 from inspector.cli.client.option import how_sure
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.client import Client, Topic
-from inspector.domain.client_capabilities import in_words
-from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.number import count
-from inspector.engine.agents.client.seen import Cut, SeenTool
-from inspector.engine.agents.client.view import ClientView, SeenServer, session_as
-from inspector.engine.workbench import Workbench
+from inspector.clients.client import Client, Topic
+from inspector.clients.seen import Cut, SeenTool
+from inspector.core.client_capabilities import in_words
+from inspector.core.number import count
+from inspector.schema.json_value import JsonObject
+from inspector.session.client_view import ClientView, SeenServer, session_as
+from inspector.session.workbench import Workbench
 
 _BEFORE = {
     "definitions": "Every definition is bound from the start",

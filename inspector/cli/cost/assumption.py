@@ -7,15 +7,15 @@ from typing import Any, TypeVar
 import click
 
 from inspector.cli.options import checked_values
-from inspector.domain.breakpoint import FIVE_MINUTES, HOUR, Ttl
-from inspector.domain.closest import closest
-from inspector.domain.error import ConfigError, ToolsightError
-from inspector.domain.knob import Knob, knobs_of, render_value
-from inspector.domain.model_feature import ModelFeatures
-from inspector.domain.price import Prices, cache_terms
-from inspector.domain.prompt_cache import CacheTerms
-from inspector.engine.tokens.cost.break_even import ranges
-from inspector.engine.tokens.cost.plan import Assumptions, Plan
+from inspector.core.breakpoint import FIVE_MINUTES, HOUR, Ttl
+from inspector.core.closest import closest
+from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.knob import Knob, knobs_of, render_value
+from inspector.core.price import Prices, cache_terms
+from inspector.core.prompt_cache import CacheTerms
+from inspector.schema.model_feature import ModelFeatures
+from inspector.tokens.cost.break_even import ranges
+from inspector.tokens.cost.plan import Assumptions, Plan
 
 F = TypeVar("F", bound=Callable[..., Any])
 HEADERS = ("assumption", "value", "break-even over", "meaning")

@@ -14,21 +14,18 @@ from inspector.cli.launch import run_headless
 from inspector.cli.models import counter_for, features_for
 from inspector.cli.options import DEMO_MODEL, Options, as_json, options, require_nobody, shared
 from inspector.cli.render import say, say_json
-from inspector.domain.error import ConfigError, StoreError
-from inspector.domain.events import CatalogBuilt, Record
-from inspector.domain.fold import fold
-from inspector.domain.number import count
-from inspector.domain.price import Prices
-from inspector.domain.settings import BudgetSettings
-from inspector.engine.tokens.cost.catalog_plan import Planner, catalog_planner
-from inspector.engine.tokens.cost.delivery_cost import Delivery
-from inspector.engine.tokens.cost.plan import Assumptions, Plan
-from inspector.engine.tokens.cost.priced_session import (
-    discovery_delivery,
-    price_session,
-)
-from inspector.engine.tokens.cost.recorded_plan import plan_of
-from inspector.engine.workbench import Workbench
+from inspector.core.error import ConfigError, StoreError
+from inspector.core.events import CatalogBuilt, Record
+from inspector.core.fold import fold
+from inspector.core.number import count
+from inspector.core.price import Prices
+from inspector.core.settings import BudgetSettings
+from inspector.session.setup.catalog_plan import Planner, catalog_planner
+from inspector.session.setup.priced_session import discovery_delivery, price_session
+from inspector.session.workbench import Workbench
+from inspector.tokens.cost.delivery_cost import Delivery
+from inspector.tokens.cost.plan import Assumptions, Plan
+from inspector.tokens.cost.recorded_plan import plan_of
 
 _OF_A_RECORD = frozenset({"calls", "calls_per_turn", "growth", "searches_per_call", "pause", "seconds"})
 

@@ -4,17 +4,11 @@ from dataclasses import asdict
 from typing import Any
 
 from inspector.cli.cost.report import Priced
-from inspector.engine.tokens.cost.cache_preset import PRESETS, CachePreset
-from inspector.engine.tokens.cost.delivery_cost import (
-    Delivery,
-    DeliveryCost,
-    RequestCost,
-    SessionCost,
-    session_cost,
-)
-from inspector.engine.tokens.cost.plan import Plan
-from inspector.engine.tokens.cost.priced_session import PricedSession
-from inspector.engine.tokens.cost.verdict import verdict
+from inspector.session.setup.priced_session import PricedSession
+from inspector.session.verdict import verdict
+from inspector.tokens.cost.cache_preset import PRESETS, CachePreset
+from inspector.tokens.cost.delivery_cost import Delivery, DeliveryCost, RequestCost, SessionCost, session_cost
+from inspector.tokens.cost.plan import Plan
 
 
 def priced_json(priced: Priced) -> dict[str, Any]:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from inspector.cli.cost.assumption import HEADERS, assumption_rows
 from inspector.cli.render import say, say_table
-from inspector.domain.number import count, money, money_decimals, percent, signed_percent, tokens
-from inspector.domain.prompt_cache import CacheTerms
-from inspector.engine.tokens.cost.break_even import MOST, BreakEven
-from inspector.engine.tokens.cost.cache_preset import PRESETS
-from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, SessionCost, session_cost
-from inspector.engine.tokens.cost.plan import Plan
-from inspector.engine.tokens.cost.priced_session import PricedSession
-from inspector.engine.tokens.cost.verdict import verdict
+from inspector.core.number import count, money, money_decimals, percent, signed_percent, tokens
+from inspector.core.prompt_cache import CacheTerms
+from inspector.session.setup.priced_session import PricedSession
+from inspector.session.verdict import verdict
+from inspector.tokens.cost.break_even import MOST, BreakEven
+from inspector.tokens.cost.cache_preset import PRESETS
+from inspector.tokens.cost.delivery_cost import Delivery, DeliveryCost, SessionCost, session_cost
+from inspector.tokens.cost.plan import Plan
 
 NOTHING = "–"
 ABOUT: Mapping[Delivery, str] = {

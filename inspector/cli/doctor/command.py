@@ -17,9 +17,9 @@ from inspector.cli.group import CommandGroup
 from inspector.cli.options import Options, as_json as json_option, database as database_option
 from inspector.cli.outcome import Exit
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.breaker import BreakerState
-from inspector.domain.error import ToolsightError
-from inspector.domain.number import byte_size, count
+from inspector.core.breaker import BreakerState
+from inspector.core.error import ToolsightError
+from inspector.core.number import byte_size, count
 
 _COMMANDS = {
     "models": "doctor.models",
@@ -148,8 +148,8 @@ def _prices() -> Check:
 
 
 def _configuration() -> Check:
-    from inspector.adapters.files.client_config import client_files, is_there
     from inspector.cli.folder import found_in
+    from inspector.config.client import client_files, is_there
 
     here = found_in(Path.cwd())
     files = client_files(Path.home(), Path.cwd(), sys.platform, os.environ)

@@ -6,30 +6,24 @@ from typing import Any
 
 import click
 
-from inspector.adapters.clock import SystemClock
-from inspector.adapters.files.recording import read_runs
 from inspector.cli.composition import load_seeds
 from inspector.cli.inertia.library import RecordedFlows
 from inspector.cli.options import Options, as_json as json_option, database as database_option
 from inspector.cli.progress import Progress
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.closest import closest
-from inspector.domain.composition_settings import InertiaSettings
-from inspector.domain.error import ConfigError
-from inspector.domain.inertia import Aging
-from inspector.domain.moment import shown_moment
-from inspector.domain.number import count, percent
-from inspector.domain.recorded_run import RecordedRun
-from inspector.engine.composition.flow import Flow, exported, flows, warmth
-from inspector.engine.composition.inertia_score import (
-    CUTS,
-    PERSONAS,
-    RULES,
-    InertiaScore,
-    score as scored,
-)
-from inspector.engine.composition.transition import RunFacts, facts
-from inspector.engine.measure.bootstrap import Estimate
+from inspector.core.clock import SystemClock
+from inspector.core.closest import closest
+from inspector.core.composition_settings import InertiaSettings
+from inspector.core.error import ConfigError
+from inspector.core.inertia import Aging
+from inspector.core.moment import shown_moment
+from inspector.core.number import count, percent
+from inspector.mcp.recorded_run import RecordedRun
+from inspector.measure.bootstrap import Estimate
+from inspector.measure.inertia_score import CUTS, PERSONAS, RULES, InertiaScore, score as scored
+from inspector.measure.transition import RunFacts, facts
+from inspector.reliability.flow import Flow, exported, flows, warmth
+from inspector.scenario.recording import read_runs
 
 # `toolsight sessions next --score`: how well recorded runs of agents could have been predicted.
 

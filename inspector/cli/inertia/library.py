@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from inspector.adapters.sqlite.history import SqliteCallHistory
 from inspector.cli.composition import database_path, load_seeds
 from inspector.cli.options import Options
-from inspector.domain.inertia import InertiaGraph
+from inspector.core.inertia import InertiaGraph
+from inspector.store.call_history import SqliteCallHistory
 
 
 class RecordedFlows:

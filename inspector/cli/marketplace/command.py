@@ -23,10 +23,10 @@ from inspector.cli.options import (
 )
 from inspector.cli.render import say, say_json
 from inspector.cli.run import run
-from inspector.domain.error import ConfigError
-from inspector.domain.knob import find_knob
-from inspector.domain.number import count
-from inspector.engine.workbench import Workbench
+from inspector.core.error import ConfigError
+from inspector.core.knob import find_knob
+from inspector.core.number import count
+from inspector.session.workbench import Workbench
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PROBLEMS_TOLD = 10
@@ -207,8 +207,8 @@ def import_catalog(file: Path, name: str, as_json: bool, database: Path | None) 
     \b
     toolsight marketplace import servers.json
     """
-    from inspector.adapters.files.marketplace.reader import keep_catalog, read_catalog
     from inspector.cli.composition import imported_path
+    from inspector.registry.marketplace.reader import keep_catalog, read_catalog
 
     found = read_catalog(file)
     if not found.plugins:

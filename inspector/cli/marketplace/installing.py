@@ -7,17 +7,17 @@ from typing import Any
 
 import click
 
+from inspector.access.control import require_whole
 from inspector.cli.marketplace.report import facts_json, variable_text
 from inspector.cli.render import say
 from inspector.cli.run import interruptible
-from inspector.domain.error import ToolsightError
-from inspector.domain.events import PluginInstalled, ServerRemoved
-from inspector.domain.installation import ServerChange
-from inspector.domain.plugin import Plugin, missing_values
-from inspector.engine.access.control import require_whole
-from inspector.engine.marketplace.marketplace import INSTALL
-from inspector.engine.sink import clean
-from inspector.engine.workbench import Workbench
+from inspector.config.installation import ServerChange
+from inspector.core.error import ToolsightError
+from inspector.core.events import PluginInstalled, ServerRemoved
+from inspector.core.plugin import Plugin, missing_values
+from inspector.core.sink import clean
+from inspector.registry.marketplace.marketplace import INSTALL
+from inspector.session.workbench import Workbench
 from widgets import visible
 
 _LABEL = 9

@@ -7,8 +7,8 @@ from dataclasses import replace
 from inspector.cli.composition import configuration_path, make_workbench, open_memory, read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.options import Options
-from inspector.domain.configuration import Configuration
-from inspector.engine.workbench import Workbench
+from inspector.core.configuration import Configuration
+from inspector.session.workbench import Workbench
 
 _NOWHERE = "no configuration"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from inspector.cli import composition
 from inspector.cli.options import Options
-from inspector.engine.marketplace.port import Catalogs, MarketplacePorts
+from inspector.registry.marketplace.port import Catalogs, MarketplacePorts
 
 
 def read_catalogs(options: Options, files: Sequence[str], imported: bool) -> Catalogs:
     """The plugins of these files and, if wanted, of what was imported; what cannot be read is a problem."""
-    from inspector.adapters.files.marketplace.reader import kept_catalogs, read_catalogs as read
+    from inspector.registry.marketplace.reader import kept_catalogs, read_catalogs as read
 
     shipped = composition.shipped_catalog().resolve()
     places = {
@@ -28,7 +28,7 @@ def read_catalogs(options: Options, files: Sequence[str], imported: bool) -> Cat
 
 def make_marketplace(options: Options) -> MarketplacePorts:
     """The marketplace's ports with the real adapters."""
-    from inspector.adapters.files.config.editor import ConfigurationEditor
+    from inspector.config.source.editor import ConfigurationEditor
 
     editor = ConfigurationEditor(os.environ, composition.given_inputs(options))
     return MarketplacePorts(partial(read_catalogs, options), editor)

@@ -5,12 +5,12 @@ from dataclasses import asdict
 from typing import Any
 
 from inspector.cli.render import say, say_table
-from inspector.domain.error import ToolsightError
-from inspector.domain.installation import Installation
-from inspector.domain.marketplace import MarketplaceReport, Suggestion
-from inspector.domain.number import count, milliseconds, percent
-from inspector.domain.plugin import Plugin, Variable, missing_values, price_text, rating_text
-from inspector.engine.workbench import Workbench
+from inspector.config.installation import Installation
+from inspector.core.error import ToolsightError
+from inspector.core.marketplace import MarketplaceReport, Suggestion
+from inspector.core.number import count, milliseconds, percent
+from inspector.core.plugin import Plugin, Variable, missing_values, price_text, rating_text
+from inspector.session.workbench import Workbench
 
 _NONE = (
     "No catalogs found. Add one with --catalog or the setting marketplace.catalogs, import one with "

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import click
 
 from inspector.cli.render import say, say_json, say_raw
-from inspector.domain.events import Record
-from inspector.domain.number import count
-from inspector.engine.sink import clean
+from inspector.core.events import Record
+from inspector.core.number import count
+from inspector.core.sink import clean
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -65,21 +65,21 @@ def span_options(function: F) -> F:
 
 def export(chosen: SpanOptions, session: str, records: Sequence[Record], *, as_json: bool) -> None:
     """Export the records, and say how many spans they made. Raises ToolsightError."""
-    from inspector.engine.telemetry.trace import spans
+    from inspector.measure.telemetry.trace import spans
 
     # What is recorded is redacted by the rules of its day; what leaves is by those of today, too.
     redacted = (Record(one.session, one.seq, one.at, clean(one.event)) for one in records)
     made = spans(redacted, content=chosen.content)
     if chosen.endpoint:
-        from inspector.adapters.otel.collector import send_spans
+        from inspector.measure.telemetry.otel_collector import send_spans
 
         number, where = send_spans(chosen.endpoint, made), chosen.endpoint
     elif chosen.file is not None:
-        from inspector.adapters.otel.file import write_spans
+        from inspector.measure.telemetry.otel_file import write_spans
 
         number, where = write_spans(chosen.file, made), str(chosen.file)
     else:
-        from inspector.adapters.otel.file import export_lines
+        from inspector.measure.telemetry.otel_file import export_lines
 
         for line, _ in export_lines(made):
             say_raw(f"{line}\n")

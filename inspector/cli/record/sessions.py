@@ -10,7 +10,7 @@ from inspector.cli.composition import open_store
 from inspector.cli.group import CommandGroup
 from inspector.cli.options import Options, as_json, owner_options, shared
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.moment import shown_moment
+from inspector.core.moment import shown_moment
 
 _COMMANDS = {
     "show": "record.show",

@@ -10,14 +10,14 @@ from inspector.cli.composition import open_store
 from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.record.otel import SpanOptions, export, span_options
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.error import StoreError
-from inspector.domain.events import EVENT_TYPES, Record
-from inspector.domain.events.json import record_json
-from inspector.domain.moment import shown_moment
-from inspector.domain.number import count, percent, plural
-from inspector.domain.session import Binding
-from inspector.domain.timeline import Lane, ModelCall, Move, Tally, Timeline
-from inspector.engine.store_ports import EventStore
+from inspector.core.error import StoreError
+from inspector.core.events import EVENT_TYPES, Record
+from inspector.core.events.json import record_json
+from inspector.core.moment import shown_moment
+from inspector.core.number import count, percent, plural
+from inspector.core.session import Binding
+from inspector.core.store_ports import EventStore
+from inspector.core.timeline import Lane, ModelCall, Move, Tally, Timeline
 
 # A recorded session's timeline as text: which tools were bound in which model calls, and why.
 

@@ -10,7 +10,7 @@ from inspector.cli.registry.filling import embed
 from inspector.cli.registry.opening import open_registry
 from inspector.cli.registry.option import chosen, chosen_embedder, registry_options, sight_of
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.number import count, percent
+from inspector.core.number import count, percent
 
 EMPTY = (
     "The registry is empty. Import the tools of servers with `toolsight registry import --config FILE`, or a "

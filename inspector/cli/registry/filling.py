@@ -8,9 +8,6 @@ from typing import Any
 
 import click
 
-from inspector.adapters.clock import SystemClock
-from inspector.adapters.files.recording import read_definitions
-from inspector.adapters.files.registry_export import export_lines, is_export, read_export, write_export
 from inspector.cli.launch import headless
 from inspector.cli.options import Options, as_json as json_option, options as session_options, shared
 from inspector.cli.outcome import Exit
@@ -26,13 +23,16 @@ from inspector.cli.registry.option import (
 )
 from inspector.cli.render import say, say_json, say_raw, say_table
 from inspector.cli.run import run
-from inspector.domain.error import ConfigError, ToolsightError
-from inspector.domain.number import count
-from inspector.domain.registered_tool import SyncReport
-from inspector.engine.registry.acceptance import NAME_HINT, name_problem
-from inspector.engine.registry.embedding import embed_missing, forget_other_dimensions
-from inspector.engine.registry.port import ToolRegistry
-from inspector.engine.registry.synchronise import Synchronised, synchronise
+from inspector.core.clock import SystemClock
+from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.number import count
+from inspector.core.registered_tool import SyncReport
+from inspector.registry.acceptance import NAME_HINT, name_problem
+from inspector.registry.embedding import embed_missing, forget_other_dimensions
+from inspector.registry.export import export_lines, is_export, read_export, write_export
+from inspector.scenario.recording import read_definitions
+from inspector.search.registry_port import ToolRegistry
+from inspector.session.synchronise import Synchronised, synchronise
 
 _STDOUT = "-"
 _File = click.Path(path_type=Path)

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from inspector.cli.composition import database_path
 from inspector.cli.options import Options
-from inspector.domain.configuration import Configuration
-from inspector.domain.error import ConfigError
-from inspector.engine.ports import Connector
+from inspector.core.configuration import Configuration
+from inspector.core.error import ConfigError
+from inspector.core.ports import Connector
 
 if TYPE_CHECKING:
-    from inspector.engine.registry.port import ToolRegistry
+    from inspector.search.registry_port import ToolRegistry
 
 DATABASE_URL = "TOOLSIGHT_DATABASE_URL"
-_POSTGRES = "inspector.adapters.postgres.registry"
+_POSTGRES = "inspector.registry.postgres.registry"
 
 
 def open_registry(options: Options) -> "ToolRegistry":
@@ -24,10 +24,10 @@ def open_registry(options: Options) -> "ToolRegistry":
     """
     url = os.environ.get(DATABASE_URL, "")
     if not url:
-        from inspector.adapters.sqlite.registry import SqliteRegistry
+        from inspector.registry.sqlite.registry import SqliteRegistry
 
         return SqliteRegistry(database_path(options))
-    from inspector.adapters.files.registry_peers import is_address
+    from inspector.registry.peers import is_address
 
     if not is_address(url):
         hint = "Use postgresql://USER@HOST/DATABASE, or unset the variable to use the SQLite file."
@@ -47,7 +47,7 @@ def stored_configuration(options: Options) -> Configuration:
 
     Raises ConfigError if it has none and there is no policy, and StoreError.
     """
-    from inspector.engine.registry.source import registry_configuration
+    from inspector.registry.source import registry_configuration
 
     configuration = registry_configuration(open_registry(options).servers())
     # Who sees only some tools is told nothing of the others, not even that there are none.
@@ -59,6 +59,6 @@ def stored_configuration(options: Options) -> Configuration:
 
 def with_registry(others: Connector, options: Options) -> Connector:
     """A connector that knows the registry's servers besides those of the other one."""
-    from inspector.engine.registry.source import WithRegistry
+    from inspector.registry.source import WithRegistry
 
     return WithRegistry(open_registry(options), others)

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from inspector.access.control import AccessControl, require_whole
 from inspector.cli.composition import load_policy, make_embedder
 from inspector.cli.options import ACCESS, Options, database, set_values
 from inspector.cli.render import say
-from inspector.domain.access import Sight
-from inspector.domain.error import ConfigError
-from inspector.domain.settings import AccessSettings, DiscoverySettings
-from inspector.engine.access.control import AccessControl, require_whole
-from inspector.engine.embedding_ports import Embedder
-from inspector.engine.registry.library import FILL
+from inspector.core.access import Sight
+from inspector.core.error import ConfigError
+from inspector.core.settings import AccessSettings, DiscoverySettings
+from inspector.registry.library import FILL
+from inspector.search.ports import Embedder
 
 F = TypeVar("F", bound=Callable[..., Any])
 _MODEL = "discovery.embedding_model"

@@ -5,15 +5,15 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector.adapters.files.registry_peers import is_address, load_peers
 from inspector.cli.composition import load_policy
-from inspector.domain.access import EVERYTHING, Sight
-from inspector.domain.error import ConfigError
-from inspector.domain.federation import FederationSettings, Peer
-from inspector.engine.registry.federation import Federation, Member
+from inspector.core.access import EVERYTHING, Sight
+from inspector.core.error import ConfigError
+from inspector.core.federation import FederationSettings, Peer
+from inspector.registry.federation import Federation, Member
+from inspector.registry.peers import is_address, load_peers
 
 if TYPE_CHECKING:
-    from inspector.engine.registry.port import SearchableRegistry
+    from inspector.search.registry_port import SearchableRegistry
 
 
 def open_federation(settings: FederationSettings) -> Federation:
@@ -30,11 +30,11 @@ def open_federation(settings: FederationSettings) -> Federation:
 
 def _opened(peer: Peer, seconds: float) -> "SearchableRegistry":
     if not is_address(peer.database):
-        from inspector.adapters.sqlite.peer import SqlitePeer
+        from inspector.registry.sqlite.peer import SqlitePeer
 
         return SqlitePeer(Path(peer.database), seconds=seconds)
     try:
-        from inspector.adapters.postgres.peer import open_peer
+        from inspector.registry.postgres.peer import open_peer
     except ImportError as error:
         hint = "Install it with `pip install 'toolsight[postgres]'`."
         raise ConfigError(f"a required package is not installed: {error.name}", hint=hint) from error

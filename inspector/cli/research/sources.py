@@ -15,11 +15,8 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from inspector import __version__
-from inspector.adapters.clock import SystemClock
-from inspector.adapters.files.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
-from inspector.adapters.files.scenario_file import load_scenario
-from inspector.adapters.sqlite.registry import SqliteRegistry
-from inspector.adapters.sqlite.vectors import SqliteVectors
+from inspector.access.evaluation import EvalCase
+from inspector.access.opened import OpenedConfiguration
 from inspector.cli import composition
 from inspector.cli.launch import headless
 from inspector.cli.marketplace.ports import read_catalogs
@@ -28,18 +25,21 @@ from inspector.cli.options import Options
 from inspector.cli.registry.opening import DATABASE_URL
 from inspector.cli.run import run
 from inspector.cli.scenario import opening
-from inspector.domain.error import ConfigError
-from inspector.domain.evaluation import EvalCase
-from inspector.domain.fold import fold
-from inspector.domain.plugin import Plugin
-from inspector.engine.access.opened import OpenedConfiguration
-from inspector.engine.embedding_ports import Embedder, StaticEmbedder
-from inspector.engine.ports import Clock, TokenCounter
-from inspector.engine.registry.port import ToolRegistry
+from inspector.core.clock import SystemClock
+from inspector.core.error import ConfigError
+from inspector.core.fold import fold
+from inspector.core.plugin import Plugin
+from inspector.core.ports import Clock, TokenCounter
+from inspector.measure.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
+from inspector.registry.sqlite.registry import SqliteRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
+from inspector.scenario.file import load_scenario
+from inspector.search.memory.sqlite_vectors import SqliteVectors
+from inspector.search.ports import Embedder, StaticEmbedder
+from inspector.search.registry_port import ToolRegistry
 
 if TYPE_CHECKING:
-    from inspector.engine.discovery.semantics import Semantics
+    from inspector.search.semantics import Semantics
 
 # A model whose tokens are counted with the encoding.
 _COUNTS_WITH = {"cl100k_base": "openai/gpt-4", "o200k_base": PLANNER}
@@ -108,7 +108,7 @@ class ShippedSource:
         return counter_for(_COUNTS_WITH[encoding])
 
     def semantics(self) -> "Semantics | None":
-        from inspector.engine.discovery.semantics import Semantics
+        from inspector.search.semantics import Semantics
 
         return Semantics(self.embedder, self.vectors, self.static) if self.embedder is not None else None
 
@@ -139,7 +139,7 @@ class ShippedSource:
             found: dict[str, ToolRegistry] = {"SQLite": SqliteRegistry(Path(folder) / "registry.db")}
             opened.callback(found["SQLite"].close)
             if url := os.environ.get(DATABASE_URL):
-                from inspector.adapters.postgres.scratch import scratch_registry
+                from inspector.registry.postgres.scratch import scratch_registry
 
                 found["PostgreSQL"] = opened.enter_context(scratch_registry(url))
             yield found

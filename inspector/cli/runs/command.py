@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 
-from inspector.adapters.clock import SystemClock
-from inspector.adapters.files.recording import Recordings, read_definitions, read_runs
 from inspector.cli.composition import make_embedder, make_prices, make_static_embedder, open_vectors
 from inspector.cli.models import counter_for, model_for
 from inspector.cli.options import Options, as_json as json_option, database, set_values
@@ -17,22 +15,24 @@ from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say
 from inspector.cli.runs.report import Told, tell
-from inspector.domain.error import ConfigError
-from inspector.domain.knob import find_knob, parse_value
-from inspector.domain.profile import DEFAULT_PROFILE, find_profile
-from inspector.domain.settings import BudgetSettings
-from inspector.engine.recorded.batch import play_batch, setups
-from inspector.engine.recorded.known import KnownRuns, known_runs
-from inspector.engine.scenario.profile_comparison import STATIC
-from inspector.engine.session_ports import Ports
+from inspector.core.clock import SystemClock
+from inspector.core.error import ConfigError
+from inspector.core.knob import find_knob, parse_value
+from inspector.core.profile import DEFAULT_PROFILE, find_profile
+from inspector.core.settings import BudgetSettings
+from inspector.scenario.profile_comparison import STATIC
+from inspector.scenario.recorded.batch import play_batch, setups
+from inspector.scenario.recorded.known import KnownRuns, known_runs
+from inspector.scenario.recording import Recordings, read_definitions, read_runs
+from inspector.session.ports import Ports
 
 # The adapters on which recorded runs are played.
 
 
 def recorded_ports(database: Path | None) -> Ports:
     """The adapters for playing recorded runs; only vectors are stored, because they take long to compute."""
-    from inspector.adapters.memory.fakes import FixedApprover, MemoryServerMemory, MemoryStore
-    from inspector.adapters.memory.servers import MemoryConnector
+    from inspector.mcp.memory import MemoryConnector
+    from inspector.store.memory import FixedApprover, MemoryServerMemory, MemoryStore
 
     counters = cache(counter_for)
     return Ports(

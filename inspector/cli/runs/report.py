@@ -4,18 +4,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.adapters.files.recording import Recordings
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.number import count, money, money_decimals, percent, signed_percent
-from inspector.domain.ranking import Answer
-from inspector.engine.measure.bootstrap import Estimate
-from inspector.engine.recorded.agent import Reason
-from inspector.engine.recorded.batch import Batch
-from inspector.engine.recorded.known import KnownRuns
-from inspector.engine.recorded.outcome import LOOP
-from inspector.engine.recorded.play import SECONDS_A_CALL
-from inspector.engine.recorded.summary import SetupSummary
-from inspector.engine.scenario.profile_comparison import STATIC
+from inspector.core.number import count, money, money_decimals, percent, signed_percent
+from inspector.core.ranking import Answer
+from inspector.measure.bootstrap import Estimate
+from inspector.scenario.profile_comparison import STATIC
+from inspector.scenario.recorded.agent import Reason
+from inspector.scenario.recorded.batch import Batch
+from inspector.scenario.recorded.known import KnownRuns
+from inspector.scenario.recorded.outcome import LOOP
+from inspector.scenario.recorded.play import SECONDS_A_CALL
+from inspector.scenario.recorded.summary import SetupSummary
+from inspector.scenario.recording import Recordings
 
 NOTHING = "–"
 _NAMED = 12

@@ -10,7 +10,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from inspector.adapters.files.scenario_file import load_scenario
 from inspector.cli import composition
 from inspector.cli.doctor.orphans import ask_about_leftovers
 from inspector.cli.group import CommandGroup
@@ -28,13 +27,14 @@ from inspector.cli.scenario.report import (
     result_json,
     totals_lines,
 )
-from inspector.domain.error import ConfigError
-from inspector.domain.events import Failed, Record
-from inspector.domain.number import count
-from inspector.domain.scenario import Scenario
-from inspector.engine.scenario.profile_comparison import compare_profiles
-from inspector.engine.scenario.run import ScenarioResult
-from inspector.engine.session import Listener
+from inspector.core.error import ConfigError
+from inspector.core.events import Failed, Record
+from inspector.core.number import count
+from inspector.core.stream import Listener
+from inspector.scenario.file import load_scenario
+from inspector.scenario.profile_comparison import compare_profiles
+from inspector.scenario.run import ScenarioResult
+from inspector.scenario.scenario import Scenario
 
 _NO_TERMINAL = (200, 24)
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from inspector.adapters.clock import SystemClock
 from inspector.cli import composition
 from inspector.cli.doctor.orphans import ask_about_leftovers
 from inspector.cli.options import Options, as_json, options, shared
@@ -21,9 +20,10 @@ from inspector.cli.scenario.command import (
     terminal_width,
 )
 from inspector.cli.scenario.report import comparison_json, comparison_markdown, comparison_text
-from inspector.domain.events import ModelRequested, Record
-from inspector.domain.profile import PROFILES, find_profile
-from inspector.engine.scenario.profile_comparison import STATIC, compare_profiles
+from inspector.core.clock import SystemClock
+from inspector.core.events import ModelRequested, Record
+from inspector.core.profile import PROFILES, find_profile
+from inspector.scenario.profile_comparison import STATIC, compare_profiles
 
 _ONE_PROFILE = "profile"
 

@@ -9,13 +9,13 @@ from inspector.app.scenario_job import ScenarioFile
 from inspector.cli.composition import shipped_scenarios
 from inspector.cli.options import Options
 from inspector.cli.scenario.opening import open_lab
-from inspector.domain.error import ConfigError
-from inspector.domain.events import Record
-from inspector.domain.scenario import Scenario
+from inspector.core.error import ConfigError
+from inspector.core.events import Record
+from inspector.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
-    from inspector.engine.scenario.ground import Ground
-    from inspector.engine.scenario.run import ScenarioResult
+    from inspector.scenario.ground import Ground
+    from inspector.scenario.run import ScenarioResult
 
 
 class ShippedLab:
@@ -62,7 +62,7 @@ class ShippedLab:
 
 
 def _read(path: Path) -> ScenarioFile:
-    from inspector.adapters.files.scenario_file import load_scenario
+    from inspector.scenario.file import load_scenario
 
     try:
         return ScenarioFile(path, load_scenario(path))

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector.adapters.clock import SystemClock
-from inspector.adapters.memory.breakers import MemoryBreakers
 from inspector.cli.chosen import with_chosen
 from inspector.cli.composition import (
     demo_configuration,
@@ -22,14 +20,16 @@ from inspector.cli.composition import (
 )
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.options import Options
-from inspector.domain.configuration import Configuration
-from inspector.engine.session import Listener
-from inspector.engine.workbench import Workbench
+from inspector.core.clock import SystemClock
+from inspector.core.configuration import Configuration
+from inspector.core.stream import Listener
+from inspector.reliability.breakers.memory import MemoryBreakers
+from inspector.session.workbench import Workbench
 
 if TYPE_CHECKING:
-    from inspector.domain.scenario import Scenario
-    from inspector.engine.scenario.ground import Ground
-    from inspector.engine.scenario.run import ScenarioRun
+    from inspector.scenario.ground import Ground
+    from inspector.scenario.run import ScenarioRun
+    from inspector.scenario.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,10 @@ async def open_lab(
     something need no approval; on others they do, see `TerminalApprover`. A `ground` names the servers of a
     race instead, on which nobody is asked: see `AllowedBefore`. Raises ToolsightError.
     """
-    from inspector.engine.scenario.changing import ChangingConnector
-    from inspector.engine.scenario.clock import LabClock
-    from inspector.engine.scenario.ground import AllowedBefore, require_tools
-    from inspector.engine.scenario.run import ScenarioRun
+    from inspector.scenario.changing import ChangingConnector
+    from inspector.scenario.clock import LabClock
+    from inspector.scenario.ground import AllowedBefore, require_tools
+    from inspector.scenario.run import ScenarioRun
 
     chosen = profile or options.profile or scenario.profile
     options = replace(options, profile=chosen, implied={**options.implied, **scenario.settings})

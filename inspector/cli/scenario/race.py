@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 
-from inspector.adapters.files.content import is_file
 from inspector.app.pages.chat.race import outcome
 from inspector.app.pages.chat.race.cast import Line, ansi_line, drawn
 from inspector.app.pages.chat.race.export import FORMATS, exported
@@ -31,15 +30,16 @@ from inspector.cli.scenario.command import (
     require_answers,
     terminal_width,
 )
-from inspector.domain.error import ConfigError
-from inspector.domain.profile import DEFAULT_PROFILE
-from inspector.domain.scenario import Scenario
-from inspector.engine.scenario.ground import Ground, question, require_fit, require_own_mind
-from inspector.engine.scenario.profile_comparison import STATIC
-from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame
-from inspector.engine.scenario.racer import Racer
-from inspector.engine.scenario.static_script import static_settings
-from inspector.engine.sink import write
+from inspector.config.content import is_file
+from inspector.core.error import ConfigError
+from inspector.core.profile import DEFAULT_PROFILE
+from inspector.core.sink import write
+from inspector.scenario.ground import Ground, question, require_fit, require_own_mind
+from inspector.scenario.profile_comparison import STATIC
+from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame
+from inspector.scenario.racer import Racer
+from inspector.scenario.scenario import Scenario
+from inspector.scenario.static_script import static_settings
 from widgets.big_number import big, size_for
 
 # A race on a terminal, drawn call by call or printed at its end, and as JSON.

@@ -5,15 +5,15 @@ from dataclasses import asdict
 from textwrap import fill
 from typing import Any
 
-from inspector.domain.access import viewer
-from inspector.domain.events import ModelResponded, Record, SessionStarted
-from inspector.domain.expectation import Expectation, Finding
-from inspector.domain.number import count, money, percent
-from inspector.domain.price import Prices
-from inspector.domain.scenario import Scenario
-from inspector.engine.scenario.profile_comparison import AlignedCall, ComparedProfile, ProfileComparison
-from inspector.engine.scenario.run import ScenarioResult
-from inspector.engine.scenario.totals import Totals
+from inspector.core.access import viewer
+from inspector.core.events import ModelResponded, Record, SessionStarted
+from inspector.core.number import count, money, percent
+from inspector.core.price import Prices
+from inspector.scenario.expectation import Expectation, Finding
+from inspector.scenario.profile_comparison import AlignedCall, ComparedProfile, ProfileComparison
+from inspector.scenario.run import ScenarioResult
+from inspector.scenario.scenario import Scenario
+from inspector.scenario.totals import Totals
 from widgets import visible
 
 NOTHING = "–"

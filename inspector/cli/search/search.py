@@ -24,20 +24,20 @@ from inspector.cli.options import as_json, shared
 from inspector.cli.outcome import Exit
 from inspector.cli.render import say, say_json, say_table
 from inspector.cli.search.why import say_why
-from inspector.domain.answer_text import answer_text
-from inspector.domain.client import Client
-from inspector.domain.number import count, milliseconds
-from inspector.domain.rank_gap import Gap, with_gaps
-from inspector.domain.ranked_text import metadata
-from inspector.domain.ranking import Hit, SearchReport, SearchRequest, Signal
-from inspector.domain.tool import Tool
-from inspector.engine.agents.client.seen import as_sent
-from inspector.engine.discovery.explanation.confusable import confusables
-from inspector.engine.discovery.explanation.ranker_comparison import RankerComparison, compare_rankers
-from inspector.engine.discovery.explanation.steps import by_step
-from inspector.engine.discovery.explanation.tool_edit import QueryEffect, edit_effect
-from inspector.engine.discovery.rankers.ranker_list import RANKERS
-from inspector.engine.workbench import Workbench
+from inspector.clients.client import Client
+from inspector.clients.seen import as_sent
+from inspector.core.number import count, milliseconds
+from inspector.core.rank_gap import Gap, with_gaps
+from inspector.core.ranking import Hit, SearchReport, SearchRequest, Signal
+from inspector.core.tool import Tool
+from inspector.search.answer_text import answer_text
+from inspector.search.explanation.confusable import confusables
+from inspector.search.explanation.ranker_comparison import RankerComparison, compare_rankers
+from inspector.search.explanation.steps import by_step
+from inspector.search.explanation.tool_edit import QueryEffect, edit_effect
+from inspector.search.ranked_text import metadata
+from inspector.search.rankers.ranker_list import RANKERS
+from inspector.session.workbench import Workbench
 
 # The list of what a search found, for people.
 

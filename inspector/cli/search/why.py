@@ -5,12 +5,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.answer_text import confidence_beside
-from inspector.domain.number import ordinal, signed
-from inspector.domain.ranking import SearchRequest
-from inspector.engine.discovery.explanation.addition import Addition, AdditionTrial
-from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
-from inspector.engine.workbench import Workbench
+from inspector.core.number import ordinal, signed
+from inspector.core.ranking import SearchRequest
+from inspector.search.answer_text import confidence_beside
+from inspector.search.explanation.addition import Addition, AdditionTrial
+from inspector.search.explanation.why_not import WhyNot, why_not
+from inspector.session.workbench import Workbench
 
 
 def say_why(

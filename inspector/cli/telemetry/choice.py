@@ -9,16 +9,16 @@ from typing import Any, TypeVar
 
 import click
 
-from inspector.adapters.clock import SystemClock
 from inspector.cli.composition import open_store
 from inspector.cli.options import Options, database
 from inspector.cli.progress import Progress
-from inspector.domain.closest import closest
-from inspector.domain.error import ConfigError, StoreError
-from inspector.domain.events import Record, SessionStarted, SettingsChanged
-from inspector.domain.profile import find_profile
-from inspector.engine.store_ports import EventStore, SessionSummary
-from inspector.engine.telemetry.discovery import OWN
+from inspector.core.clock import SystemClock
+from inspector.core.closest import closest
+from inspector.core.error import ConfigError, StoreError
+from inspector.core.events import Record, SessionStarted, SettingsChanged
+from inspector.core.profile import find_profile
+from inspector.core.store_ports import EventStore, SessionSummary
+from inspector.measure.telemetry.discovery import OWN
 
 F = TypeVar("F", bound=Callable[..., Any])
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}

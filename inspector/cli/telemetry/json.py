@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from inspector.engine.agents.backlog import Backlog
-from inspector.engine.telemetry.call import CallUse
-from inspector.engine.telemetry.discovery import DiscoveryCount
-from inspector.engine.telemetry.gathering import Telemetry
-from inspector.engine.telemetry.inertia import RULES, InertiaCount
-from inspector.engine.telemetry.reliability import ReliabilityCount
-from inspector.engine.telemetry.sample import Cases, Sample
+from inspector.clients.backlog import Backlog
+from inspector.measure.telemetry.call import CallUse
+from inspector.measure.telemetry.discovery import DiscoveryCount
+from inspector.measure.telemetry.gathering import Telemetry
+from inspector.measure.telemetry.inertia import RULES, InertiaCount
+from inspector.measure.telemetry.reliability import ReliabilityCount
+from inspector.measure.telemetry.sample import Cases, Sample
 
 
 def stats_json(gathered: Telemetry) -> dict[str, Any]:

@@ -14,13 +14,13 @@ from inspector.cli.render import say, say_json
 from inspector.cli.telemetry.choice import Chosen, choosing
 from inspector.cli.telemetry.json import stats_json
 from inspector.cli.telemetry.text import NOTHING, say_report_table
-from inspector.domain.error import ConfigError
-from inspector.domain.events import Record
-from inspector.domain.report import Section
-from inspector.engine.sink import clean, open_private
-from inspector.engine.telemetry.gathering import KINDS, telemetry
-from inspector.engine.telemetry.routing import RoutingDecision, RoutingLog
-from inspector.engine.telemetry.section import MOST, overview, sections
+from inspector.core.error import ConfigError
+from inspector.core.events import Record
+from inspector.core.report import Section
+from inspector.core.sink import clean, open_private
+from inspector.measure.telemetry.gathering import KINDS, telemetry
+from inspector.measure.telemetry.routing import RoutingDecision, RoutingLog
+from inspector.measure.telemetry.section import MOST, overview, sections
 
 
 @click.command()

@@ -1,7 +1,7 @@
 """Texts that both commands print."""
 
 from inspector.cli.render import say, say_table
-from inspector.domain.report import Table
+from inspector.core.report import Table
 
 NOTHING = "No matching sessions. `toolsight sessions` lists them; `toolsight demo --headless` records one."
 

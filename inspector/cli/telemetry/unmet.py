@@ -7,10 +7,10 @@ from inspector.cli.render import say, say_json
 from inspector.cli.telemetry.choice import Chosen, choosing
 from inspector.cli.telemetry.json import group_json
 from inspector.cli.telemetry.text import NOTHING, say_report_table
-from inspector.domain.number import count
-from inspector.engine.agents.backlog import BacklogGroups
-from inspector.engine.agents.miss import KINDS, unused
-from inspector.engine.telemetry.section import backlog_table
+from inspector.clients.backlog import BacklogGroups
+from inspector.clients.miss import KINDS, unused
+from inspector.core.number import count
+from inspector.measure.telemetry.section import backlog_table
 
 _MOST = 20
 

@@ -7,9 +7,9 @@ from typing import Any
 from inspector.demo.planner import value
 from inspector.demo.planner.reading import Reading
 from inspector.demo.planner.value import Source
-from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.schema import SchemaField, fields, resolve
-from inspector.engine.discovery.term import stem, terms
+from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import SchemaField, fields, resolve
+from inspector.search.term import stem, terms
 
 MAX_DEPTH = 4
 MAX_FIELDS = 60

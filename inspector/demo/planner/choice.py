@@ -7,11 +7,11 @@ from typing import Any
 
 from inspector.demo.planner.reading import Reading, reading_verbs, stems, word_set
 from inspector.demo.planner.value import CONTENT, FORMULA, PEOPLE, QUERY, words_of
-from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.manifest import SEARCH_TOOLS
-from inspector.domain.schema import SchemaField, fields, resolve
-from inspector.engine.discovery.query.statement import is_statement
-from inspector.engine.discovery.term import stem, terms
+from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import SchemaField, fields, resolve
+from inspector.search.query.statement import is_statement
+from inspector.search.term import stem, terms
+from inspector.tokens.manifest import SEARCH_TOOLS
 
 FITS = 0.45
 FITS_WELL = 0.75

@@ -4,15 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from inspector.domain.manifest import SEARCH_TOOLS
-from inspector.domain.message import (
-    AssistantMessage,
-    Message,
-    NoteMessage,
-    ToolCall,
-    ToolMessage,
-    UserMessage,
-)
+from inspector.core.message import AssistantMessage, Message, NoteMessage, ToolCall, ToolMessage, UserMessage
+from inspector.tokens.manifest import SEARCH_TOOLS
 
 _ID = re.compile(r"plan-\d+-(\d+)-\d+")
 _FOUND = re.compile(r"^- (\S+:\S+)\s*$", re.MULTILINE)

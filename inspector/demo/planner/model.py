@@ -3,8 +3,8 @@
 import re
 from collections.abc import AsyncIterator
 
-from inspector.domain.message import ModelChunk, ModelRequest, TextDelta
-from inspector.domain.model_feature import PLAIN
+from inspector.core.message import ModelChunk, ModelRequest, TextDelta
+from inspector.schema.model_feature import PLAIN
 
 WINDOW = 128_000
 

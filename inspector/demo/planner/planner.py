@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from inspector.core.message import Message, ModelReply, ModelRequest, NoteMessage, ToolCall
 from inspector.demo.planner import answer
 from inspector.demo.planner.argument import Filled, fill, unused
 from inspector.demo.planner.choice import (
@@ -20,9 +21,8 @@ from inspector.demo.planner.history import Attempt, Done, History, call_id, read
 from inspector.demo.planner.reading import Reading, read
 from inspector.demo.planner.step import split
 from inspector.demo.planner.value import Source
-from inspector.domain.manifest import SEARCH_TOOLS
-from inspector.domain.message import Message, ModelReply, ModelRequest, NoteMessage, ToolCall
-from inspector.engine.discovery.term import terms
+from inspector.search.term import terms
+from inspector.tokens.manifest import SEARCH_TOOLS
 
 MAX_SEARCHES = 2
 MAX_MODEL_CALLS = 16

@@ -8,8 +8,8 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from inspector.demo.planner.reading import Number, Reading, word_set
-from inspector.domain.schema import SchemaField
-from inspector.engine.discovery.term import stem, terms
+from inspector.schema.schema import SchemaField
+from inspector.search.term import stem, terms
 
 MAX_TEXT = 4_000
 MAX_TITLE = 80

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from inspector.domain.jsonvalue import JsonObject
+from inspector.schema.json_value import JsonObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Button, Static
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.elicitation import (
+from inspector.core.elicitation import (
     CANCELLED,
     DECLINED,
     LONGEST_MESSAGE,
@@ -26,7 +26,7 @@ from inspector.domain.elicitation import (
     address,
     impersonation,
 )
-from inspector.domain.elicitation_form import FieldKind, FormField, form_fields, form_warnings
+from inspector.mcp.elicitation_form import FieldKind, FormField, form_fields, form_warnings
 from widgets import NOTHING, Choice, Field, Guarded, GuardedConfirm, Hanging, SchemaForm, plain, visible
 from widgets.typed_value import Kind
 

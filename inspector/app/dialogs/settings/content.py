@@ -10,13 +10,13 @@ from inspector.app.dialogs.settings.section import FRONT, SECTIONS, Listed
 from inspector.app.draw.failure import failure_text
 from inspector.app.draw.problem import problem_count, problem_lines, sign
 from inspector.app.draw.style import MUTED
-from inspector.domain.configuration import Configuration
-from inspector.domain.error import ToolsightError
-from inspector.domain.knob import Knob, KnobKind, Origin, knobs, origins, render_value, value_of
-from inspector.domain.profile import PROFILES, Profile, find_profile, profile_settings
-from inspector.domain.setting_problem import SettingProblem
-from inspector.domain.settings import Settings
-from inspector.engine.discovery.rankers.ranker_list import RANKERS
+from inspector.core.configuration import Configuration
+from inspector.core.error import ToolsightError
+from inspector.core.knob import Knob, KnobKind, Origin, knobs, origins, render_value, value_of
+from inspector.core.profile import PROFILES, Profile, find_profile, profile_settings
+from inspector.core.setting_problem import SettingProblem
+from inspector.core.settings import Settings
+from inspector.search.rankers.ranker_list import RANKERS
 from widgets import Column, Record, middle, visible
 
 # Paths are indented below their heading.

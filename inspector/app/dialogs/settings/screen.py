@@ -21,8 +21,8 @@ from inspector.app.dialogs.settings import content
 from inspector.app.dialogs.settings.content import heading
 from inspector.app.dialogs.settings.section import FRONT, Listed
 from inspector.app.draw.style import MUTED
-from inspector.domain.error import ToolsightError
-from inspector.domain.knob import Knob, KnobKind, find_knob, parse_value, render_value, value_of
+from inspector.core.error import ToolsightError
+from inspector.core.knob import Knob, KnobKind, find_knob, parse_value, render_value, value_of
 from widgets import Column, PlainInput, Record, RecordList, visible
 
 # The dialog to change a setting: a list of its values, or an input checked while typing.

@@ -7,7 +7,7 @@ from textual.message import Message
 from textual.widgets import Input, Label
 
 from inspector.app.pages.find.results.content import request_of, scope_text
-from inspector.domain.ranking import SearchRequest
+from inspector.core.ranking import SearchRequest
 from widgets import PlainInput, visible
 
 _LONGEST = 2000

@@ -4,7 +4,7 @@ from textual.containers import Vertical
 
 from inspector.app.context import InContext
 from inspector.app.pages.find.topic import Topic
-from inspector.engine.view import DiscoveryView
+from inspector.session.view import DiscoveryView
 
 
 class Pane(InContext, Vertical):

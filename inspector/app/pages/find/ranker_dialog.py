@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 from inspector.app.context import Context
 from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
+from inspector.search.rankers.ranker_list import INFO, RANKERS
 from widgets import Record, RecordList
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.ranking import Hit, Part, Signal
+from inspector.core.ranking import Hit, Part, Signal
 from widgets import stacked
 
 SIGNALS = {

@@ -41,8 +41,8 @@ from inspector.app.pages.find.strip import Choice, Strip
 from inspector.app.pages.find.topic import Topic
 from inspector.app.pages.find.why_not.pane import WhyNotPane
 from inspector.app.tool_keys import ToolKeys
-from inspector.domain.error import ToolsightError
-from inspector.domain.ranking import SearchReport, SearchRequest
+from inspector.core.error import ToolsightError
+from inspector.core.ranking import SearchReport, SearchRequest
 from widgets import KeyBar, visible
 
 SCORE, WHY_NOT, EDIT, RANKERS, STEPS = "score", "why-not", "edit", "rankers", "steps"

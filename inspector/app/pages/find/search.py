@@ -3,11 +3,11 @@
 from dataclasses import dataclass, replace
 
 from inspector.app.pages.find.results.content import NO_RANKS
-from inspector.domain.ranking import SearchReport, SearchRequest
-from inspector.domain.tool import Tool
-from inspector.engine.commands import Commands
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.view import SessionView
+from inspector.core.ranking import SearchReport, SearchRequest
+from inspector.core.tool import Tool
+from inspector.search.index import ToolIndex
+from inspector.session.commands import Commands
+from inspector.session.view import SessionView
 
 
 @dataclass(frozen=True, slots=True)

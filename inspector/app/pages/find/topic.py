@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from inspector.domain.ranking import Hit, SearchReport, SearchRequest
+from inspector.core.ranking import Hit, SearchReport, SearchRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from textual.content import Content
 
-from inspector.domain.ranking import Hit, Outcome
-from inspector.engine.discovery.rankers.ranker_list import INFO
+from inspector.core.ranking import Hit, Outcome
+from inspector.search.rankers.ranker_list import INFO
 from widgets import visible
 
 # Outcomes as people say them; the terms of art are those of the events and of --json.

@@ -7,9 +7,9 @@ from textwrap import wrap
 from rich.cells import cell_len
 
 from inspector.app.pages.chat.race import content, outcome
-from inspector.domain.number import count, money, tokens
-from inspector.engine.scenario.race import RaceFrame, Verdict
-from inspector.engine.scenario.racer import Racer
+from inspector.core.number import count, money, tokens
+from inspector.scenario.race import RaceFrame, Verdict
+from inspector.scenario.racer import Racer
 from widgets import plain, shorten, visible
 
 WIDTH, HEIGHT = 100, 26

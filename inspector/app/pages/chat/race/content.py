@@ -7,13 +7,13 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.chat.race.playback import Playback
 from inspector.app.scenario_job import Progress
-from inspector.domain.index_state import IndexPhase
-from inspector.domain.number import count, money, percent, tokens
-from inspector.domain.profile import PROFILES
-from inspector.engine.scenario.profile_comparison import STATIC
-from inspector.engine.scenario.race import RaceFrame
-from inspector.engine.scenario.racer import Racer
-from inspector.engine.scenario.totals import ANSWERED
+from inspector.core.index_state import IndexPhase
+from inspector.core.number import count, money, percent, tokens
+from inspector.core.profile import PROFILES
+from inspector.scenario.profile_comparison import STATIC
+from inspector.scenario.race import RaceFrame
+from inspector.scenario.racer import Racer
+from inspector.scenario.totals import ANSWERED
 from widgets import visible
 
 COLORS = ("$foreground 40%", "$primary")

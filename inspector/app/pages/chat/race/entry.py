@@ -8,13 +8,13 @@ from textual.content import Content
 from inspector.app.dialogs.choice_row import scenario_row
 from inspector.app.draw.style import MUTED
 from inspector.app.scenario_job import ScenarioFile
-from inspector.domain.catalog import Catalog
-from inspector.domain.conversation import Conversation, ItemKind
-from inspector.domain.number import count, money, tokens
-from inspector.domain.scenario import Scenario
-from inspector.domain.session import SessionState
-from inspector.engine.scenario.estimate import Estimate
-from inspector.engine.scenario.ground import lacking, question
+from inspector.core.conversation import Conversation, ItemKind
+from inspector.core.number import count, money, tokens
+from inspector.core.session import SessionState
+from inspector.scenario.estimate import Estimate
+from inspector.scenario.ground import lacking, question
+from inspector.scenario.scenario import Scenario
+from inspector.tokens.catalog import Catalog
 from widgets import Record, visible
 
 QUESTION = ""

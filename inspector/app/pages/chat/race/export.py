@@ -7,7 +7,7 @@ from pathlib import Path
 from inspector.app.pages.chat.race import outcome
 from inspector.app.pages.chat.race.cast import cast
 from inspector.app.pages.chat.race.picture import picture
-from inspector.engine.scenario.race import Race, Verdict
+from inspector.scenario.race import Race, Verdict
 
 # A race as a page to hand on: Markdown, or HTML with its picture.
 

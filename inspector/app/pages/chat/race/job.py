@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from inspector.app.scenario_job import Lab, ScenarioFile
-from inspector.domain.events import Record
-from inspector.domain.scenario import Scenario, Step
-from inspector.engine.scenario.ground import Ground
-from inspector.engine.scenario.race import Race
-from inspector.engine.scenario.static_script import static_scenario, static_settings
+from inspector.core.events import Record
+from inspector.scenario.ground import Ground
+from inspector.scenario.race import Race
+from inspector.scenario.scenario import Scenario, Step
+from inspector.scenario.static_script import static_scenario, static_settings
 
 Made = TypeVar("Made")
 Tell = Callable[[int, Record], None]

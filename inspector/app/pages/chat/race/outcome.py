@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.number import money, money_decimals, percent, tokens
-from inspector.engine.scenario.race import Verdict
-from inspector.engine.scenario.racer import Racer
+from inspector.core.number import money, money_decimals, percent, tokens
+from inspector.scenario.race import Verdict
+from inspector.scenario.racer import Racer
 from widgets import visible
 
 _CELL = 11

@@ -6,9 +6,9 @@ from textwrap import wrap
 
 from inspector.app.draw import svg
 from inspector.app.pages.chat.race import outcome
-from inspector.domain.number import count, money, percent, tokens
-from inspector.engine.scenario.race import RaceFrame, Verdict
-from inspector.engine.scenario.racer import Racer
+from inspector.core.number import count, money, percent, tokens
+from inspector.scenario.race import RaceFrame, Verdict
+from inspector.scenario.racer import Racer
 from widgets import middle
 
 _LEFT, _RIGHT = 64, 1216

@@ -1,10 +1,10 @@
 """Plays a race back one model call at a time, with a pace, pauses and steps back."""
 
 from inspector.app.scenario_job import Progress, ScenarioFile
-from inspector.domain.events import Record
-from inspector.engine.scenario.profile_comparison import STATIC
-from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Verdict
-from inspector.engine.scenario.racer import Racer
+from inspector.core.events import Record
+from inspector.scenario.profile_comparison import STATIC
+from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Verdict
+from inspector.scenario.racer import Racer
 
 # Seconds between model calls, fastest first; 0 shows everything at once.
 PACES = (0.0, 0.1, 0.2, 0.4, SECONDS_A_CALL, 1.0, 1.5, 2.5)

@@ -27,11 +27,11 @@ from inspector.app.pages.chat.race.playback import Playback
 from inspector.app.pages.chat.race.selection import Selection
 from inspector.app.scenario_job import Lab, Progress, ScenarioFile
 from inspector.app.scenario_screen import RUN, LabScreen
-from inspector.domain.error import ConfigError, ToolsightError
-from inspector.domain.events import Record
-from inspector.engine.scenario.ground import ground_of
-from inspector.engine.scenario.profile_comparison import STATIC
-from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Verdict
+from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.events import Record
+from inspector.scenario.ground import ground_of
+from inspector.scenario.profile_comparison import STATIC
+from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Verdict
 from widgets import BigNumber, Choice as Answer, GuardedConfirm, KeyBar, visible
 
 # A page that plays a race back: the clock, the pace, pauses and steps.

@@ -7,13 +7,13 @@ from textual.content import Content
 
 from inspector.app.pages.chat.race import entry
 from inspector.app.scenario_job import ScenarioFile, choice
-from inspector.domain.error import ConfigError
-from inspector.domain.profile import DEFAULT_PROFILE
-from inspector.engine.scenario.estimate import estimate
-from inspector.engine.scenario.ground import require_fit, require_own_mind
-from inspector.engine.scenario.profile_comparison import STATIC
-from inspector.engine.scenario.race import Race
-from inspector.engine.view import SessionView
+from inspector.core.error import ConfigError
+from inspector.core.profile import DEFAULT_PROFILE
+from inspector.scenario.estimate import estimate
+from inspector.scenario.ground import require_fit, require_own_mind
+from inspector.scenario.profile_comparison import STATIC
+from inspector.scenario.race import Race
+from inspector.session.view import SessionView
 from widgets import Record
 
 

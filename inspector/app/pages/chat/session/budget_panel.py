@@ -8,8 +8,8 @@ from textual.widgets import Static
 
 from inspector.app.draw.budget import few_segments, no_budget, two_bars, window_label
 from inspector.app.verdict_line import VerdictLine
-from inspector.domain.number import count
-from inspector.domain.session import SessionState
+from inspector.core.number import count
+from inspector.core.session import SessionState
 from widgets import BigNumber, Meter, Segment, StillText, legend
 
 _FIRST_LINE = 3

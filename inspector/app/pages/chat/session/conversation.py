@@ -4,9 +4,9 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.chat.session.search_block import RESULTS, WIDTH, search_block
-from inspector.domain.conversation import Item, ItemKind, ItemStatus
-from inspector.domain.message import arguments_text
-from inspector.domain.number import count, milliseconds
+from inspector.core.conversation import Item, ItemKind, ItemStatus
+from inspector.core.message import arguments_text
+from inspector.core.number import count, milliseconds
 from widgets import plain, visible
 
 _PREVIEW_LINES = 4

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from inspector.app.pages.chat.session.conversation import block
 from inspector.app.pages.chat.session.search_block import RESULTS, WIDTH
-from inspector.domain.conversation import Conversation, Item, ItemKind
+from inspector.core.conversation import Conversation, Item, ItemKind
 from widgets import FocusBorder, Hanging
 
 # Blocks are widgets, so only the newest of a long conversation stay mounted.

@@ -25,14 +25,14 @@ from inspector.app.pages.chat.session.conversation import detail_title
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
 from inspector.app.pages.chat.session.tools_panel import ToolsPanel
 from inspector.app.tool_keys import ToolKeys
-from inspector.domain.conversation import Item, ItemKind
-from inspector.domain.events import SearchPerformed, TurnEnded
-from inspector.domain.example_request import example_requests
-from inspector.domain.number import count, plural
-from inspector.domain.ranking import SearchReport
-from inspector.domain.server import ServerPhase
-from inspector.domain.session import SessionState
-from inspector.domain.setting_problem import refusal
+from inspector.core.conversation import Item, ItemKind
+from inspector.core.events import SearchPerformed, TurnEnded
+from inspector.core.example_request import example_requests
+from inspector.core.number import count, plural
+from inspector.core.ranking import SearchReport
+from inspector.core.server import ServerPhase
+from inspector.core.session import SessionState
+from inspector.core.setting_problem import refusal
 from widgets import KeyBar, Prompt, RecordList, plain
 
 # The text of an empty conversation.

@@ -7,11 +7,11 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.suggestion import suggestion_lines
-from inspector.domain.answer_text import confidence_text
-from inspector.domain.conversation import Item
-from inspector.domain.number import bar, count, milliseconds, signed
-from inspector.domain.rank_gap import Gap, with_gaps
-from inspector.domain.ranking import Answer, Hit, Outcome
+from inspector.core.conversation import Item
+from inspector.core.number import bar, count, milliseconds, signed
+from inspector.core.rank_gap import Gap, with_gaps
+from inspector.core.ranking import Answer, Hit, Outcome
+from inspector.search.answer_text import confidence_text
 from widgets import plain, shortened, visible
 
 RESULTS = 5

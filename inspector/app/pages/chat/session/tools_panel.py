@@ -9,8 +9,8 @@ from textual.reactive import reactive
 from textual.widgets import Tab, Tabs
 
 from inspector.app.draw.tool_row import COLUMNS, deferred_rows, evicted_rows, loaded_rows, usage
-from inspector.domain.number import tokens
-from inspector.domain.session import Binding, SessionState
+from inspector.core.number import tokens
+from inspector.core.session import Binding, SessionState
 from widgets import Record, RecordList
 
 PANES: tuple[tuple[str, Callable[[SessionState, float], tuple[Record, ...]], str], ...] = (

@@ -4,9 +4,9 @@ from textual.content import Content
 
 from inspector.app.draw.budget import flow, no_budget
 from inspector.app.draw.style import MUTED
-from inspector.domain.number import count, money, money_decimals, percent, tokens
-from inspector.domain.session import Binding, SessionState
-from inspector.engine.tokens.cost.setup_change import ChangeEffect, FirstCall
+from inspector.core.number import count, money, money_decimals, percent, tokens
+from inspector.core.session import Binding, SessionState
+from inspector.session.setup.change import ChangeEffect, FirstCall
 from widgets import visible
 
 _HINT = "What if?  d defers or binds a server   P pins a tool   m model   u toolset"

@@ -3,22 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inspector.domain.events import Record
-from inspector.domain.price import Prices
-from inspector.domain.prompt_cache import CacheTerms
-from inspector.engine.tokens.cost.cache_preset import PRESETS, CachePreset
-from inspector.engine.tokens.cost.catalog_plan import catalog_planner
-from inspector.engine.tokens.cost.delivery_cost import Delivery
-from inspector.engine.tokens.cost.plan import Assumptions, Plan
-from inspector.engine.tokens.cost.priced_session import (
+from inspector.core.events import Record
+from inspector.core.price import Prices
+from inspector.core.prompt_cache import CacheTerms
+from inspector.session.setup.catalog_plan import catalog_planner
+from inspector.session.setup.change import Setup
+from inspector.session.setup.priced_session import (
     PricedSession,
     discovery_delivery,
     own_delivery,
     price_session,
 )
-from inspector.engine.tokens.cost.recorded_plan import plan_of
-from inspector.engine.tokens.cost.setup_change import Setup
-from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.tokens.cost.cache_preset import PRESETS, CachePreset
+from inspector.tokens.cost.delivery_cost import Delivery
+from inspector.tokens.cost.plan import Assumptions, Plan
+from inspector.tokens.cost.recorded_plan import plan_of
+from inspector.tokens.count.measure import BudgetMeter
 
 OWN = "the model's own"
 CACHES: tuple[CachePreset | None, ...] = (

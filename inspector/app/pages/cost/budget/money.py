@@ -3,8 +3,8 @@
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.number import money
-from inspector.domain.price import Prices
+from inspector.core.number import money
+from inspector.core.price import Prices
 from widgets import visible
 
 NOTHING = "–"

@@ -14,9 +14,9 @@ from inspector.app.pages.cost.budget.calls import session_cost
 from inspector.app.pages.cost.budget.change import headline, hint
 from inspector.app.pages.cost.budget.plots import call_plot
 from inspector.app.verdict_line import VerdictLine
-from inspector.domain.budget import ToolCost
-from inspector.domain.price import Prices
-from inspector.domain.session import Binding, SessionState
+from inspector.core.budget import ToolCost
+from inspector.core.price import Prices
+from inspector.core.session import Binding, SessionState
 from widgets import Meter, Record, RecordList
 
 # Lines of the page in a small terminal that are not table rows.

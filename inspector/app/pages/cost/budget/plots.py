@@ -6,8 +6,8 @@ from textual.content import Content
 
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
 from inspector.app.draw.style import MUTED
-from inspector.domain.number import tokens
-from inspector.domain.session import CallCost
+from inspector.core.number import tokens
+from inspector.core.session import CallCost
 
 _DISCOVERY, _STATIC = "$success", "$foreground 60%"
 _BELOW, _LEGEND = 3, 1

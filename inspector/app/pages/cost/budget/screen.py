@@ -25,10 +25,10 @@ from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.plots import call_plot
 from inspector.app.pages.cost.budget.trial_screen import TrialScreen
 from inspector.app.place import other_view
-from inspector.domain.budget import ToolCost
-from inspector.domain.price import Prices
-from inspector.domain.session import SessionState
-from inspector.engine.tokens.cost.delivery_cost import Delivery
+from inspector.core.budget import ToolCost
+from inspector.core.price import Prices
+from inspector.core.session import SessionState
+from inspector.tokens.cost.delivery_cost import Delivery
 from widgets import KeyBar, RecordList
 
 # The ways to deliver tools, each with the cost of the session's calls.

@@ -7,9 +7,9 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.tool_row import ICONS
-from inspector.domain.budget import ToolCost
-from inspector.domain.number import count, percent, signed_percent, tokens
-from inspector.domain.session import Binding, SessionState, ToolState
+from inspector.core.budget import ToolCost
+from inspector.core.number import count, percent, signed_percent, tokens
+from inspector.core.session import Binding, SessionState, ToolState
 from widgets import Column, Record
 
 _WIDE = 112

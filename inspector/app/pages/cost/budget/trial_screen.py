@@ -15,11 +15,10 @@ from inspector.app.pages.cost.budget import change as what_if
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.table import is_server, server_of
 from inspector.app.tool_keys import ToolKeys
-from inspector.domain.error import ToolsightError
-from inspector.domain.price import Prices
-from inspector.engine.commands import Commands
-from inspector.engine.tokens.cost.priced_session import setup_dollars
-from inspector.engine.tokens.cost.setup_change import (
+from inspector.core.error import ToolsightError
+from inspector.core.price import Prices
+from inspector.session.commands import Commands
+from inspector.session.setup.change import (
     ChangeEffect,
     FirstCall,
     Setup,
@@ -29,8 +28,9 @@ from inspector.engine.tokens.cost.setup_change import (
     first_call,
     steps,
 )
-from inspector.engine.tokens.count.other_model import OtherModel, count_definitions
-from inspector.engine.view import SessionView
+from inspector.session.setup.priced_session import setup_dollars
+from inspector.session.view import SessionView
+from inspector.tokens.count.other_model import OtherModel, count_definitions
 from widgets import visible
 
 # A what-if change on the budget page: its effect, and how to apply it.

@@ -12,10 +12,10 @@ from inspector.app.draw.style import MUTED
 from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison
 from inspector.app.pages.cost.budget.money import NOTHING
 from inspector.app.verdict_line import verdict_text
-from inspector.domain.number import count, money, money_decimals, percent, tokens
-from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, RequestCost, SessionCost
-from inspector.engine.tokens.cost.priced_session import worth
-from inspector.engine.tokens.cost.verdict import verdict
+from inspector.core.number import count, money, money_decimals, percent, tokens
+from inspector.session.setup.priced_session import worth
+from inspector.session.verdict import verdict
+from inspector.tokens.cost.delivery_cost import Delivery, DeliveryCost, RequestCost, SessionCost
 from widgets import Column, Record, visible
 
 _BAR = 16

@@ -9,10 +9,10 @@ from inspector.app.draw.path import shown_path
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.table import table_lines
 from inspector.app.verdict_line import verdict_text
-from inspector.domain.number import count, percent
-from inspector.engine.tokens.audit.result import Audit, ConfigurationAudit, Problem
-from inspector.engine.tokens.audit.table import NOTHING, server_table
-from inspector.engine.tokens.cost.verdict import Answer
+from inspector.core.number import count, percent
+from inspector.measure.audit.result import Audit, ConfigurationAudit, Problem
+from inspector.measure.audit.table import NOTHING, server_table
+from inspector.session.verdict import Answer
 from widgets import Column, Record, plain, visible
 
 COLUMNS = (

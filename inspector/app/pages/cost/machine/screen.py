@@ -12,7 +12,7 @@ from textual.widgets import Static
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.draw.failure import failure_line
 from inspector.app.pages.cost.machine import content
-from inspector.engine.tokens.audit.result import Audit, ConfigurationAudit
+from inspector.measure.audit.result import Audit, ConfigurationAudit
 from widgets import KeyBar, RecordList
 
 # Padding and scroll bar.

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.number import count
-from inspector.domain.tool import Tool, definition
-from inspector.engine.discovery.explanation.standing import Standing
-from inspector.engine.discovery.explanation.tool_edit import CaseChange, CaseEffect, Neighbor, QueryEffect
+from inspector.core.number import count
+from inspector.core.tool import Tool, definition
+from inspector.search.explanation.standing import Standing
+from inspector.search.explanation.tool_edit import CaseChange, CaseEffect, Neighbor, QueryEffect
 from widgets import Column, Record, Tone, middle, plain, visible
 
 AROUND_COLUMNS = (

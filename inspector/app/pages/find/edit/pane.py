@@ -17,6 +17,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
 
+from inspector.access.evaluation import EvalSet
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.failure import failure_text
 from inspector.app.job import Job
@@ -26,12 +27,11 @@ from inspector.app.pages.find.edit.effect_panel import EffectPanel
 from inspector.app.pages.find.edit.text_editor import ToolTextEditor
 from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.topic import Topic
-from inspector.domain.error import ToolsightError
-from inspector.domain.evaluation import EvalSet
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.draft import ToolText, reworded, wording_of
-from inspector.engine.discovery.explanation.tool_edit import EditTrial
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.core.error import ToolsightError
+from inspector.core.tool import Tool
+from inspector.search.explanation.draft import ToolText, reworded, wording_of
+from inspector.search.explanation.tool_edit import EditTrial
+from inspector.search.rankers.catalog_rankers import CatalogRankers
 from widgets import RecordList
 
 # Measures one draft of a tool, in a thread and cancellable.

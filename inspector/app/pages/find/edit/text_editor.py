@@ -13,9 +13,9 @@ from textual.message import Message
 from textual.widgets import Input, Label, Static, TextArea
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.schema import fields
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.draft import ParameterText, ToolText, wording_of
+from inspector.core.tool import Tool
+from inspector.schema.schema import fields
+from inspector.search.explanation.draft import ParameterText, ToolText, wording_of
 from widgets import PlainInput, plain, visible
 
 LONGEST = 20_000

@@ -7,9 +7,9 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.wording import score
-from inspector.domain.number import count
-from inspector.engine.discovery.explanation.standing import Standings
-from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
+from inspector.core.number import count
+from inspector.search.explanation.standing import Standings
+from inspector.search.rankers.ranker_list import INFO, RANKERS
 from widgets import Column, Record, middle, plain
 
 COLUMNS = (

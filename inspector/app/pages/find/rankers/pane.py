@@ -12,9 +12,9 @@ from inspector.app.job import Job
 from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.rankers import content
 from inspector.app.pages.find.topic import Topic
-from inspector.engine.discovery.explanation.ranker_comparison import standings_under
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
+from inspector.search.explanation.ranker_comparison import standings_under
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.ranker_list import INFO, RANKERS
 from widgets import RecordList
 
 _JOB = "rankers"

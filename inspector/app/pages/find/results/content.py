@@ -8,11 +8,11 @@ from textual.content import Content
 from inspector.app.pages.find.results.own import NO_TOOL, OWN, Own
 from inspector.app.pages.find.score_bar import BAR_WIDTH, bar, full_bars
 from inspector.app.pages.find.wording import outcome, score
-from inspector.domain.marketplace import Suggestion, brief
-from inspector.domain.number import percent
-from inspector.domain.rank_gap import Gap, with_gaps
-from inspector.domain.ranking import Hit, Outcome, SearchReport, SearchRequest
-from inspector.engine.discovery.rankers.ranker_list import INFO
+from inspector.core.marketplace import Suggestion, brief
+from inspector.core.number import percent
+from inspector.core.rank_gap import Gap, with_gaps
+from inspector.core.ranking import Hit, Outcome, SearchReport, SearchRequest
+from inspector.search.rankers.ranker_list import INFO
 from widgets import Column, Record
 
 COLUMNS = (

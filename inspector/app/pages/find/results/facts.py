@@ -6,11 +6,11 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.wording import stands_for
-from inspector.domain.answer_text import confidence_text
-from inspector.domain.index_state import IndexPhase, IndexState
-from inspector.domain.number import count, milliseconds
-from inspector.domain.ranking import Answer, Outcome, SearchReport
-from inspector.engine.discovery.explanation.phrase import as_written
+from inspector.core.index_state import IndexPhase, IndexState
+from inspector.core.number import count, milliseconds
+from inspector.core.ranking import Answer, Outcome, SearchReport
+from inspector.search.answer_text import confidence_text
+from inspector.search.explanation.phrase import as_written
 from widgets import middle, plain, visible
 
 # The least width of the words.

@@ -16,9 +16,9 @@ from inspector.app.navigation import MarketplacePage
 from inspector.app.pages.find.results import content
 from inspector.app.pages.find.results.content import NO_RANKS
 from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line
-from inspector.domain.marketplace import Suggestion, why_further
-from inspector.domain.ranking import Hit, SearchReport, SearchRequest
-from inspector.engine.discovery.explanation.verdict import hit_of
+from inspector.core.marketplace import Suggestion, why_further
+from inspector.core.ranking import Hit, SearchReport, SearchRequest
+from inspector.search.explanation.verdict import hit_of
 from widgets import RecordList
 
 _JOB = "own"

@@ -7,7 +7,7 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.wording import outcome, score
-from inspector.domain.ranking import Hit
+from inspector.core.ranking import Hit
 from widgets import middle, plain, visible
 
 OWN = "▸"

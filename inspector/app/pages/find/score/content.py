@@ -11,9 +11,9 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.score_bar import SHORT_TERMS, SIGNALS
-from inspector.domain.ranking import ASKED_BEFORE, USED_BEFORE, Hit, Part, SearchReport, Signal
-from inspector.engine.discovery.explanation.phrase import as_written
-from inspector.engine.discovery.rankers.ranker_list import INFO
+from inspector.core.ranking import ASKED_BEFORE, USED_BEFORE, Hit, Part, SearchReport, Signal
+from inspector.search.explanation.phrase import as_written
+from inspector.search.rankers.ranker_list import INFO
 from widgets import middle, plain, shorten, visible
 
 _TERM, _WHERE, _INPUTS, _ADDS = 13, 9, (6, 5, 6), 8

@@ -6,9 +6,9 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.wording import stands_for
-from inspector.domain.answer_text import confidence_beside
-from inspector.domain.ranking import Answer
-from inspector.engine.discovery.explanation.steps import Steps, StepSearch
+from inspector.core.ranking import Answer
+from inspector.search.answer_text import confidence_beside
+from inspector.search.explanation.steps import Steps, StepSearch
 from widgets import Column, Record, middle, plain
 
 ONLY_STEPS = "\0steps"

@@ -9,7 +9,7 @@ from inspector.app.draw.failure import failure_line
 from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.steps import content
 from inspector.app.pages.find.topic import Topic
-from inspector.engine.discovery.explanation.steps import Steps, by_step
+from inspector.search.explanation.steps import Steps, by_step
 from widgets import RecordList
 
 _EMPTY = "No search returned a tool. Press i to rephrase the query."

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from inspector.domain.catalog import Catalog
-from inspector.domain.closest import closest
-from inspector.domain.number import count
-from inspector.domain.server import ServerPhase
-from inspector.domain.session import ServerState, SessionState
-from inspector.domain.toolset import Toolset
+from inspector.core.closest import closest
+from inspector.core.number import count
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState, SessionState
+from inspector.core.toolset import Toolset
+from inspector.tokens.catalog import Catalog
 from widgets import visible
 
 _NAME = 80

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from textual.content import Content
 
+from inspector.access.evaluation import EvalSet
 from inspector.app.draw.style import MUTED
-from inspector.domain.evaluation import EvalSet
-from inspector.domain.number import bar, count, duration, percent, plural
-from inspector.domain.ranking import Answer
-from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
-from inspector.engine.measure.bootstrap import Estimate
-from inspector.engine.measure.ranker_bench import Measured
-from inspector.engine.measure.report import NOTHING, Row, csv_text, json_text, markdown
-from inspector.engine.measure.standing import standings
-from inspector.engine.measure.summary import KINDS, Kind, Share, Summary
+from inspector.core.number import bar, count, duration, percent, plural
+from inspector.core.ranking import Answer
+from inspector.measure.bootstrap import Estimate
+from inspector.measure.ranker_bench import Measured
+from inspector.measure.report import NOTHING, Row, csv_text, json_text, markdown
+from inspector.measure.standing import standings
+from inspector.measure.summary import KINDS, Kind, Share, Summary
+from inspector.search.rankers.ranker_list import INFO, RANKERS
 from widgets import Column, Record, visible
 
 DEFAULT_RANKERS = frozenset({"hybrid", "bm25", "dense", "rrf", "fuzzy", "prd-bm25"})

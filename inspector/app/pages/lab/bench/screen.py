@@ -19,13 +19,13 @@ from inspector.app.navigation import SearchPage, ThresholdPage
 from inspector.app.pages.lab.bench import content
 from inspector.app.pages.lab.bench.content import DEFAULT_RANKERS, Running, State, running
 from inspector.app.pages.lab.bench.request import page
-from inspector.domain.ranking import SearchRequest
-from inspector.engine.discovery.rankers.ranker_list import RANKERS
-from inspector.engine.measure.calibrate import SETTINGS
-from inspector.engine.measure.live import LiveBench
-from inspector.engine.measure.ranker_bench import Measured
-from inspector.engine.measure.report import Row
-from inspector.engine.view import DiscoveryView
+from inspector.core.ranking import SearchRequest
+from inspector.measure.calibrate import SETTINGS
+from inspector.measure.live import LiveBench
+from inspector.measure.ranker_bench import Measured
+from inspector.measure.report import Row
+from inspector.search.rankers.ranker_list import RANKERS
+from inspector.session.view import DiscoveryView
 from widgets import KeyBar, RecordList, visible
 
 # The state of the bench page: the chosen rankers, the current run and its results.

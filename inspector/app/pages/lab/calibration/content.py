@@ -6,10 +6,10 @@ from textual.content import Content
 
 from inspector.app.draw.plot import Axis, Curve, plot
 from inspector.app.draw.style import MUTED
-from inspector.domain.number import bar, count, percent
-from inspector.engine.measure.calibrate import HYBRID, Calibration, Point
-from inspector.engine.measure.report import NOTHING
-from inspector.engine.measure.summary import Share
+from inspector.core.number import bar, count, percent
+from inspector.measure.calibrate import HYBRID, Calibration, Point
+from inspector.measure.report import NOTHING
+from inspector.measure.summary import Share
 from widgets import Column, Record
 
 BEST, NOW, CAUTIOUS = ("★", "$success"), ("●", "$primary"), ("◆", "$secondary")

@@ -15,9 +15,9 @@ from inspector.app.draw.failure import failure_text
 from inspector.app.job import Job
 from inspector.app.navigation import Destination, ThresholdPage
 from inspector.app.pages.lab.calibration import content
-from inspector.domain.error import ToolsightError
-from inspector.engine.measure.calibrate import SETTINGS, Calibration, Point, threshold_of
-from inspector.engine.measure.live import LiveBench
+from inspector.core.error import ToolsightError
+from inspector.measure.calibrate import SETTINGS, Calibration, Point, threshold_of
+from inspector.measure.live import LiveBench
 from widgets import KeyBar, RecordList
 
 _DRAWN_EVERY = 0.1

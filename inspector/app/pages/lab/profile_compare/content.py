@@ -5,16 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.number import bar, count, money, percent, tokens
-from inspector.domain.profile import PROFILES
-from inspector.engine.scenario.profile_comparison import (
-    STATIC,
-    AlignedCall,
-    ProfileComparison,
-    compare_profiles,
-)
-from inspector.engine.scenario.run import ScenarioResult
-from inspector.engine.scenario.totals import Totals
+from inspector.core.number import bar, count, money, percent, tokens
+from inspector.core.profile import PROFILES
+from inspector.scenario.profile_comparison import STATIC, AlignedCall, ProfileComparison, compare_profiles
+from inspector.scenario.run import ScenarioResult
+from inspector.scenario.totals import Totals
 from widgets import Column, Record, visible
 
 CHOICE_COLUMNS = (

@@ -20,9 +20,9 @@ from inspector.app.pages.lab.profile_compare import content
 from inspector.app.pages.lab.scenario.content import running
 from inspector.app.scenario_job import Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import RUN, LabScreen
-from inspector.domain.error import ToolsightError
-from inspector.domain.profile import DEFAULT_PROFILE
-from inspector.engine.scenario.profile_comparison import ProfileComparison
+from inspector.core.error import ToolsightError
+from inspector.core.profile import DEFAULT_PROFILE
+from inspector.scenario.profile_comparison import ProfileComparison
 from widgets import KeyBar, RecordList
 
 _SCENARIO = "demo"

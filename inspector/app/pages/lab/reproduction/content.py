@@ -8,7 +8,7 @@ from inspector.app.draw.style import MUTED
 from inspector.app.draw.table import table_lines
 from inspector.app.pages.lab.reproduction.job import ReproduceJob
 from inspector.app.reproduction import Reproduction
-from inspector.domain.report import Section, Table
+from inspector.core.report import Section, Table
 from inspector.research.run import CHAPTERS, Chapter
 from widgets import Column, Record, Tone, visible
 

@@ -18,7 +18,7 @@ from inspector.app.job import Job
 from inspector.app.pages.lab.reproduction import content
 from inspector.app.pages.lab.reproduction.job import ReproduceJob
 from inspector.app.reproduction import Reproduction
-from inspector.domain.report import Section, markdown
+from inspector.core.report import Section, markdown
 from inspector.research.heading import report
 from inspector.research.run import CHAPTERS, chapters
 from inspector.research.source import Steps, Stopped

@@ -8,10 +8,10 @@ from inspector.app.dialogs import choice_row
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.lab.scenario.walkthrough import Walkthrough
 from inspector.app.scenario_job import Choice, Progress, ScenarioFile
-from inspector.domain.index_state import IndexPhase
-from inspector.domain.number import count
-from inspector.domain.scenario import Scenario
-from inspector.engine.scenario.run import ScenarioResult
+from inspector.core.index_state import IndexPhase
+from inspector.core.number import count
+from inspector.scenario.run import ScenarioResult
+from inspector.scenario.scenario import Scenario
 from widgets import Column, Record, Tone, middle, plain, visible
 
 # The key of the row for no profile; no profile has this name.

@@ -5,8 +5,8 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.lab.scenario.walkthrough import CountedCall, Counter, StepFrame
-from inspector.domain.number import count
-from inspector.domain.settings import GuardSettings
+from inspector.core.number import count
+from inspector.core.settings import GuardSettings
 from widgets import middle, visible
 
 # Limits up to this have one bar cell per call.

@@ -23,9 +23,9 @@ from inspector.app.pages.lab.scenario.counter import windows
 from inspector.app.pages.lab.scenario.walkthrough import Walkthrough, walkthrough
 from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import RUN, LabScreen
-from inspector.domain.error import ToolsightError
-from inspector.engine.scenario.run import ScenarioResult
-from inspector.engine.view import SessionView
+from inspector.core.error import ToolsightError
+from inspector.scenario.run import ScenarioResult
+from inspector.session.view import SessionView
 from widgets import KeyBar, RecordList
 
 # The list of scenarios with the outcome of each.

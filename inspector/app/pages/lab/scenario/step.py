@@ -6,9 +6,8 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.lab.scenario.walkthrough import MODEL, REJECT, START, StepFrame, Walkthrough
-from inspector.domain.access import viewer
-from inspector.domain.answer_text import answered
-from inspector.domain.events import (
+from inspector.core.access import viewer
+from inspector.core.events import (
     BudgetMeasured,
     CallFinished,
     CallRejected,
@@ -25,9 +24,10 @@ from inspector.domain.events import (
     ToolLoaded,
     UserSaid,
 )
-from inspector.domain.message import arguments_text
-from inspector.domain.number import count, tokens
-from inspector.domain.session import Binding
+from inspector.core.message import arguments_text
+from inspector.core.number import count, tokens
+from inspector.core.session import Binding
+from inspector.search.answer_text import answered
 from widgets import Column, Record, Tone, middle, plain, visible
 
 # The key prefix of rows that are no step; the keys of steps are their numbers.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from inspector.domain.events import (
+from inspector.core.events import (
     AnswerStreamed,
     BudgetMeasured,
     CallCounted,
@@ -36,10 +36,10 @@ from inspector.domain.events import (
     UserSaid,
     VersionTold,
 )
-from inspector.domain.expectation import Finding
-from inspector.domain.fold import apply
-from inspector.domain.session import SessionState
-from inspector.domain.settings import GuardSettings
+from inspector.core.fold import apply
+from inspector.core.session import SessionState
+from inspector.core.settings import GuardSettings
+from inspector.scenario.expectation import Finding
 
 START, MODEL, SEARCH, CALL, REJECT = "start", "model", "search", "call", "reject"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.access import AccessPolicy, Sight, viewer
-from inspector.domain.access_ruling import UserRow, ruling, sight_difference
-from inspector.domain.number import count
-from inspector.domain.tool import Tool
+from inspector.core.access import AccessPolicy, Sight, viewer
+from inspector.core.number import count
+from inspector.core.ruling import UserRow, ruling, sight_difference
+from inspector.core.tool import Tool
 from widgets import Column, Record, visible
 
 USER_COLUMNS = (

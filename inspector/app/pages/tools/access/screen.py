@@ -11,8 +11,8 @@ from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.pages.tools.access import content
 from inspector.app.tool_keys import ToolKeys
-from inspector.domain.access import AccessPolicy
-from inspector.domain.access_ruling import user_rows
+from inspector.core.access import AccessPolicy
+from inspector.core.ruling import user_rows
 from widgets import KeyBar, RecordList
 
 

@@ -13,14 +13,14 @@ from inspector.app.context import InContext
 from inspector.app.dialogs.approval_text import approval_body
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.tools.catalog.tool_text import failure_line, result_line
-from inspector.domain.approval import CLAIMED, why_ask
-from inspector.domain.error import ToolsightError
-from inspector.domain.events import CallFinished
-from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.message import ToolResult
-from inspector.domain.schema import SchemaField, fields
-from inspector.domain.tool import Tool
-from inspector.engine.ports import ApprovalRequest
+from inspector.core.error import ToolsightError
+from inspector.core.events import CallFinished
+from inspector.core.message import ToolResult
+from inspector.core.ports import ApprovalRequest
+from inspector.core.tool import Tool
+from inspector.reliability.approval import CLAIMED, why_ask
+from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import SchemaField, fields
 from widgets import NOTHING, Choice, Field, GuardedConfirm, SchemaForm, SchemaTree, TextView, visible
 from widgets.typed_value import Kind
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from textual.content import Content
 
-from inspector.domain.frame import Frame, FrameKind
-from inspector.domain.number import count, milliseconds
+from inspector.core.frame import Frame, FrameKind
+from inspector.core.number import count, milliseconds
 from widgets import Column, Record, Tone
 
 COLUMNS = (

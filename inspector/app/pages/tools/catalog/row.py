@@ -8,13 +8,13 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.tool_row import ICONS
 from inspector.app.pages.tools.catalog.server_text import STATES
-from inspector.domain.catalog import Catalog
-from inspector.domain.number import tokens
-from inspector.domain.server import ServerPhase
-from inspector.domain.session import ServerState, SessionState, ToolState
-from inspector.domain.summary_pool import first_sentence
-from inspector.domain.tag import Tags
-from inspector.domain.tool import Tool
+from inspector.core.number import tokens
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState, SessionState, ToolState
+from inspector.core.summary_pool import first_sentence
+from inspector.core.tool import Tool
+from inspector.search.tag import Tags
+from inspector.tokens.catalog import Catalog
 from widgets import Column, Record, plain
 
 COLUMNS = (

@@ -25,9 +25,9 @@ from inspector.app.pages.tools.catalog.server_text import NO_SERVER
 from inspector.app.pages.tools.catalog.tool_panel import ToolPanel
 from inspector.app.pages.tools.catalog.tool_text import exact_json
 from inspector.app.tool_keys import ToolKeys
-from inspector.domain.number import count
-from inspector.domain.server import ServerPhase
-from inspector.engine.commands import Commands
+from inspector.core.number import count
+from inspector.core.server import ServerPhase
+from inspector.session.commands import Commands
 from widgets import Choice, FocusFrame, GuardedConfirm, KeyBar, RecordList, visible
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")

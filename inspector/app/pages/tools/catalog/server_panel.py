@@ -8,9 +8,9 @@ from textual.widgets import Static
 from inspector.app.context import InContext
 from inspector.app.pages.tools.catalog.server_text import instructions, server_facts, server_title
 from inspector.app.pages.tools.catalog.wire_panel import WirePanel
-from inspector.domain.frame import Flaw
-from inspector.domain.server import ServerPhase
-from inspector.domain.session import ServerState
+from inspector.core.frame import Flaw
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState
 from widgets import TextView, ViewStrip
 
 _LOOKS_EVERY = 0.5

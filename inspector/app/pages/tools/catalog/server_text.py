@@ -8,13 +8,13 @@ from textual.content import Content
 from inspector.app.draw.fact import fact
 from inspector.app.draw.problem import problem_line
 from inspector.app.draw.style import MUTED
-from inspector.domain.events import DefinitionChanged
-from inspector.domain.frame import Flaw
-from inspector.domain.moment import shown_moment
-from inspector.domain.number import count, milliseconds, tokens
-from inspector.domain.server import ServerPhase
-from inspector.domain.session import ServerState
-from inspector.domain.setting_problem import SettingProblem
+from inspector.core.events import DefinitionChanged
+from inspector.core.frame import Flaw
+from inspector.core.moment import shown_moment
+from inspector.core.number import count, milliseconds, tokens
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState
+from inspector.core.setting_problem import SettingProblem
 from widgets import Tone, middle, plain, visible
 
 STATES: dict[ServerPhase, tuple[str, str, Tone]] = {

@@ -16,14 +16,14 @@ from inspector.app.draw.style import MUTED
 from inspector.app.navigation import WhyNotPage
 from inspector.app.pages.tools.catalog import tool_text
 from inspector.app.pages.tools.catalog.call_panel import CallPanel
-from inspector.domain.approval import why_ask
-from inspector.domain.budget import Tokenizer, ToolCost
-from inspector.domain.events import SearchPerformed
-from inspector.domain.number import bar, count, money, percent
-from inspector.domain.price import Prices
-from inspector.domain.ranking import SearchReport
-from inspector.domain.session import ToolState
-from inspector.domain.tool import Tool
+from inspector.core.budget import Tokenizer, ToolCost
+from inspector.core.events import SearchPerformed
+from inspector.core.number import bar, count, money, percent
+from inspector.core.price import Prices
+from inspector.core.ranking import SearchReport
+from inspector.core.session import ToolState
+from inspector.core.tool import Tool
+from inspector.reliability.approval import why_ask
 from widgets import Column, Record, RecordList, SchemaTree, TextView, ViewStrip, plain, visible
 
 # What a tool costs: its tokens by part, bound in every call, and deferred.

@@ -16,8 +16,8 @@ from inspector.app.pages.tools.catalog.frame_row import (
     frame_text,
     wire_heading,
 )
-from inspector.domain.frame import Frame
-from inspector.engine.wire_log import WireLog
+from inspector.core.frame import Frame
+from inspector.mcp.wire_log import WireLog
 from widgets import Record, RecordList
 
 # Frames are no events: nothing tells a page of them, so it looks.

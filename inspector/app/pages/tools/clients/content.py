@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.client import Client, Confidence, Topic
-from inspector.domain.client_capabilities import in_words
-from inspector.domain.number import count, percent
-from inspector.domain.settings import ClientCapabilities
-from inspector.engine.agents.client.seen import Cut, SeenTool
-from inspector.engine.agents.client.view import ClientView
+from inspector.clients.client import Client, Confidence, Topic
+from inspector.clients.seen import Cut, SeenTool
+from inspector.core.client_capabilities import in_words
+from inspector.core.number import count, percent
+from inspector.core.settings import ClientCapabilities
+from inspector.session.client_view import ClientView
 from widgets import Column, Record, plain, visible
 
 CLIENTS = (

@@ -15,11 +15,11 @@ from inspector.app.bridge import View
 from inspector.app.job import Job
 from inspector.app.pages.tools.clients import content
 from inspector.app.tool_keys import ToolKeys
-from inspector.domain.client import Client
-from inspector.domain.tool import Tool
-from inspector.engine.agents.client.library import all_clients
-from inspector.engine.agents.client.view import ClientView, instructions_of, view_as
-from inspector.engine.commands import Commands
+from inspector.clients.client import Client
+from inspector.clients.known_client import all_clients
+from inspector.core.tool import Tool
+from inspector.session.client_view import ClientView, instructions_of, view_as
+from inspector.session.commands import Commands
 from widgets import KeyBar, RecordList, RecordRows
 
 _READING = "-reading"

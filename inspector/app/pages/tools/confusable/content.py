@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from textual.content import Content, Span
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.number import count
-from inspector.domain.schema import SchemaField, fields
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.closeness import CLOSE
-from inspector.engine.discovery.explanation.confusable import ALIKE, Confusable, Reason
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.term import split_words, stem
+from inspector.core.number import count
+from inspector.core.tool import Tool
+from inspector.schema.schema import SchemaField, fields
+from inspector.search.explanation.closeness import CLOSE
+from inspector.search.explanation.confusable import ALIKE, Confusable, Reason
+from inspector.search.index import ToolIndex
+from inspector.search.term import split_words, stem
 from widgets import Column, Record, plain, visible
 
 COLUMNS = (

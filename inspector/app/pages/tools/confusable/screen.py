@@ -16,10 +16,10 @@ from inspector.app.navigation import Destination
 from inspector.app.pages.tools.confusable import content
 from inspector.app.pages.tools.confusable.content import Pair
 from inspector.app.tool_keys import ToolKeys
-from inspector.domain.ranking import SearchRequest
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.confusable import confusables, own_words
-from inspector.engine.discovery.index import ToolIndex
+from inspector.core.ranking import SearchRequest
+from inspector.core.tool import Tool
+from inspector.search.explanation.confusable import confusables, own_words
+from inspector.search.index import ToolIndex
 from widgets import KeyBar, RecordList, middle
 
 LIMIT = 500

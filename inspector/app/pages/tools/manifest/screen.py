@@ -15,10 +15,10 @@ from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.draw.style import MUTED
 from inspector.app.tool_keys import ToolKeys
-from inspector.domain.budget import Tokenizer
-from inspector.domain.message import ModelRequest, NoteMessage
-from inspector.domain.number import count
-from inspector.domain.session import SessionState
+from inspector.core.budget import Tokenizer
+from inspector.core.message import ModelRequest, NoteMessage
+from inspector.core.number import count
+from inspector.core.session import SessionState
 from widgets import Column, KeyBar, Record, RecordList, TextView, Tone, ViewStrip
 
 # The texts of the manifest page: the tokens of each entry, and tools[] as readable JSON.

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.marketplace import MarketplaceReport, Suggestion
-from inspector.domain.number import bar, count, percent
-from inspector.domain.plugin import Plugin, PluginTool, Variable, price_text, rating_text
-from inspector.domain.ranking import Signal
+from inspector.core.marketplace import MarketplaceReport, Suggestion
+from inspector.core.number import bar, count, percent
+from inspector.core.plugin import Plugin, PluginTool, Variable, price_text, rating_text
+from inspector.core.ranking import Signal
 from widgets import Column, Record, plain
 
 Listed = Sequence[tuple[Plugin, Suggestion | None]]

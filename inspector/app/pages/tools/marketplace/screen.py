@@ -17,13 +17,13 @@ from inspector.app.dialogs.consent_text import TEXT_AT, fact_line
 from inspector.app.draw.style import MUTED
 from inspector.app.navigation import Destination, MarketplacePage
 from inspector.app.pages.tools.marketplace import content
-from inspector.domain.error import ToolsightError
-from inspector.domain.installation import Installation, Removal, ServerChange
-from inspector.domain.marketplace import MarketplaceReport
-from inspector.domain.plugin import Plugin, Variable
-from inspector.engine.commands import Commands
-from inspector.engine.marketplace.marketplace import INSTALL
-from inspector.engine.sink import clean
+from inspector.config.installation import Installation, Removal, ServerChange
+from inspector.core.error import ToolsightError
+from inspector.core.marketplace import MarketplaceReport
+from inspector.core.plugin import Plugin, Variable
+from inspector.core.sink import clean
+from inspector.registry.marketplace.marketplace import INSTALL
+from inspector.session.commands import Commands
 from widgets import (
     NOTHING,
     Choice,

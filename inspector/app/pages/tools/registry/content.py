@@ -6,13 +6,13 @@ from textual.content import Content
 
 from inspector.app.draw.definition_change import change_lines
 from inspector.app.draw.style import MUTED
-from inspector.domain.definition import definition_changes
-from inspector.domain.federation import Located, PeerAnswer
-from inspector.domain.moment import shown_moment
-from inspector.domain.number import bar, count, percent
-from inspector.domain.registered_tool import RegisteredTool
-from inspector.engine.registry.library import Overview
-from inspector.engine.registry.synchronise import Synchronised
+from inspector.core.definition import definition_changes
+from inspector.core.federation import Located, PeerAnswer
+from inspector.core.moment import shown_moment
+from inspector.core.number import bar, count, percent
+from inspector.core.registered_tool import RegisteredTool
+from inspector.registry.library import Overview
+from inspector.session.synchronise import Synchronised
 from widgets import Column, Record, plain, visible
 
 TOOLS = (

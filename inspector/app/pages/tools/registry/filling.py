@@ -12,9 +12,9 @@ from inspector.app.bridge import View
 from inspector.app.job import Job
 from inspector.app.pages.tools.registry import content
 from inspector.app.tool_keys import ToolKeys
-from inspector.domain.access import Sight
-from inspector.engine.registry.library import FILL, Overview, RegistryLibrary
-from inspector.engine.registry.synchronise import Synchronised, synchronise
+from inspector.core.access import Sight
+from inspector.registry.library import FILL, Overview, RegistryLibrary
+from inspector.session.synchronise import Synchronised, synchronise
 
 
 class Filling(ToolKeys):

@@ -16,9 +16,9 @@ from inspector.app.draw.failure import failure_line
 from inspector.app.job import Job
 from inspector.app.pages.tools.registry import content
 from inspector.app.pages.tools.registry.filling import Filling
-from inspector.domain.federation import Federated, Located
-from inspector.domain.registered_tool import RegisteredTool
-from inspector.engine.registry.library import RegistryLibrary, Rows
+from inspector.core.federation import Federated, Located
+from inspector.core.registered_tool import RegisteredTool
+from inspector.registry.library import RegistryLibrary, Rows
 from widgets import KeyBar, PlainInput, RecordList
 
 # The search by meaning of the registry page: in one's own registry and, if wanted, in those of peers.

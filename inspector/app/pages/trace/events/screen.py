@@ -16,9 +16,9 @@ from inspector.app.bridge import View
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.event_row import feed_row
-from inspector.domain.events import AnswerStreamed, Event, Failed, Group, Record
-from inspector.domain.events.json import json_lines
-from inspector.domain.number import count
+from inspector.core.events import AnswerStreamed, Event, Failed, Group, Record
+from inspector.core.events.json import json_lines
+from inspector.core.number import count
 from widgets import Column, KeyBar, Record as Row, RecordList, SchemaTree, visible
 
 # The rows of the events page, its groups, and how the list continues from the feed.

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.composition_settings import InertiaSettings
-from inspector.domain.inertia_state import Hits
-from inspector.domain.moment import shown_moment
-from inspector.domain.number import bar, count, percent
-from inspector.domain.session import Binding, SessionState
-from inspector.engine.composition.flow import Flow, FlowTool, is_likely, warmth
+from inspector.core.composition_settings import InertiaSettings
+from inspector.core.inertia_state import Hits
+from inspector.core.moment import shown_moment
+from inspector.core.number import bar, count, percent
+from inspector.core.session import Binding, SessionState
+from inspector.reliability.flow import Flow, FlowTool, is_likely, warmth
 from widgets import Column, Record, plain, visible
 
 TOOLS = (

@@ -15,9 +15,9 @@ from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.failure import failure_line
 from inspector.app.job import Job
 from inspector.app.pages.trace.flow import content
-from inspector.domain.composition_settings import InertiaSettings
-from inspector.domain.inertia import Aging
-from inspector.engine.composition.flow import Flow, FlowLibrary, FlowTool, flows
+from inspector.core.composition_settings import InertiaSettings
+from inspector.core.inertia import Aging
+from inspector.reliability.flow import Flow, FlowLibrary, FlowTool, flows
 from widgets import KeyBar, RecordList
 
 

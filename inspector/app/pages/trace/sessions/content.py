@@ -8,13 +8,13 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.table import table_lines
-from inspector.domain.moment import shown_moment
-from inspector.domain.number import byte_size, count, money, tokens
-from inspector.domain.report import Table
-from inspector.engine.agents.backlog import backlog
-from inspector.engine.agents.finding import Findings, ServerUse
-from inspector.engine.agents.library import Found, ImportReport
-from inspector.engine.store_ports import SessionSummary
+from inspector.clients.backlog import backlog
+from inspector.clients.finding import Findings, ServerUse
+from inspector.clients.library import Found, ImportReport
+from inspector.core.moment import shown_moment
+from inspector.core.number import byte_size, count, money, tokens
+from inspector.core.report import Table
+from inspector.core.store_ports import SessionSummary
 from widgets import Column, Record, plain, visible
 
 COLUMNS = (

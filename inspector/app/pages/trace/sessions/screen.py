@@ -19,9 +19,9 @@ from inspector.app.draw.failure import failure_line
 from inspector.app.job import Job
 from inspector.app.navigation import TracePage
 from inspector.app.pages.trace.sessions import content
-from inspector.engine.agents.finding import Findings
-from inspector.engine.agents.library import AgentLibrary, Found, ImportReport
-from inspector.engine.store_ports import SessionSummary
+from inspector.clients.finding import Findings
+from inspector.clients.library import AgentLibrary, Found, ImportReport
+from inspector.core.store_ports import SessionSummary
 from widgets import KeyBar, RecordList
 
 # Padding and scroll bar; and the seconds that the cursor rests on a session before it is read.

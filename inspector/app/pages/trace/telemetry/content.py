@@ -8,13 +8,13 @@ from textual.content import Content
 from inspector.app.draw.fact import fact
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.table import table_lines
-from inspector.domain.breaker import BreakerState, BreakerStatus
-from inspector.domain.moment import shown_moment
-from inspector.domain.number import bar, count, percent
-from inspector.domain.report import Section, Table
-from inspector.engine.agents.backlog import Backlog
-from inspector.engine.telemetry.gathering import Telemetry
-from inspector.engine.telemetry.section import MOST, overview, sections
+from inspector.clients.backlog import Backlog
+from inspector.core.breaker import BreakerState, BreakerStatus
+from inspector.core.moment import shown_moment
+from inspector.core.number import bar, count, percent
+from inspector.core.report import Section, Table
+from inspector.measure.telemetry.gathering import Telemetry
+from inspector.measure.telemetry.section import MOST, overview, sections
 from widgets import plain
 
 GROUPS = ("discovery", "tools", "latency", "failures", "inertia", "backlog")

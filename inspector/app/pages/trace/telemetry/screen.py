@@ -18,8 +18,8 @@ from inspector.app.draw.failure import failure_line
 from inspector.app.job import Job
 from inspector.app.pages.trace.telemetry import content
 from inspector.app.replay import Replay
-from inspector.engine.telemetry.gathering import KINDS, Telemetry, telemetry
-from inspector.engine.view import SessionView
+from inspector.measure.telemetry.gathering import KINDS, Telemetry, telemetry
+from inspector.session.view import SessionView
 from widgets import KeyBar
 
 _ONE, _ALL = "this", "all"

@@ -9,11 +9,11 @@ from textual.content import Content, Span
 
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.tool_row import ICONS
-from inspector.domain.moment import shown_moment
-from inspector.domain.number import count, percent, tokens
-from inspector.domain.session import Binding
-from inspector.domain.timeline import Action, Lane, ModelCall, Move, Tally, Timeline
-from inspector.engine.store_ports import SessionSummary
+from inspector.core.moment import shown_moment
+from inspector.core.number import count, percent, tokens
+from inspector.core.session import Binding
+from inspector.core.store_ports import SessionSummary
+from inspector.core.timeline import Action, Lane, ModelCall, Move, Tally, Timeline
 from widgets import Record, middle, plain
 from widgets.record import GAP
 

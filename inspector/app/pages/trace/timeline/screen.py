@@ -21,9 +21,9 @@ from inspector.app.pages.trace.timeline import content
 from inspector.app.replay import Replay
 from inspector.app.stream import Stream
 from inspector.app.tool_keys import ToolKeys
-from inspector.domain.error import ToolsightError
-from inspector.domain.timeline import Timeline
-from inspector.engine.store_ports import SessionSummary
+from inspector.core.error import ToolsightError
+from inspector.core.store_ports import SessionSummary
+from inspector.core.timeline import Timeline
 from widgets import Column, KeyBar, RecordList, visible
 
 # The grid of the timeline: a row a tool, a column a model call.

@@ -1,0 +1,120 @@
+"""Reads policies, YAML or JSON: organisations with their roles and users, and experts.
+
+organisations:
+  acme:
+    tools: ["shop:*"]
+    roles: {sales: ["crm:find_*"]}
+    users: {ada: {roles: [sales], tools: ["mail:send"]}}
+experts:
+  billing: ["shop:*", "crm:*"]
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from inspector.config.json_text import load_document
+from inspector.config.problem import Location, NullAsAbsent, dotted, meant, not_empty, refusal, validated
+from inspector.config.yaml_tree import load_yaml
+from inspector.core.access import AccessPolicy, Grant, Scope, User
+from inspector.core.error import ConfigError
+
+MAX_PATTERN = 200
+_PATTERN_HINT = "Write SERVER:TOOL; * matches any number of characters, ? matches one."
+Place = Callable[[Location], str]
+
+
+def _pattern(text: str) -> str:
+    if "[" in text or "]" in text:
+        raise refusal(f"is {text!r:.80}; brackets are not allowed", _PATTERN_HINT)
+    if len(text) > MAX_PATTERN:
+        raise refusal(f"is longer than {MAX_PATTERN} characters", _PATTERN_HINT)
+    if ":" not in text and not text.startswith("*") and not text.endswith("*"):
+        raise refusal(f"is {text!r:.80}, which cannot match a tool id", _PATTERN_HINT)
+    return text
+
+
+_Pattern = Annotated[
+    str, AfterValidator(not_empty), AfterValidator(_pattern), Field(description=_PATTERN_HINT)
+]
+_Patterns = Annotated[list[_Pattern], Field(description="Write a list of patterns, such as crm:find_*.")]
+_Name = Annotated[str, AfterValidator(not_empty), Field(description="Give it a name.")]
+
+
+class _User(NullAsAbsent):
+    roles: Annotated[list[_Name], Field(description="Write a list of the organisation's roles.")] = Field(
+        default_factory=list
+    )
+    tools: _Patterns = Field(default_factory=list)
+
+
+class _Organisation(NullAsAbsent):
+    tools: _Patterns = Field(default_factory=list)
+    roles: dict[_Name, _Patterns] = Field(default_factory=dict)
+    users: dict[_Name, _User] = Field(default_factory=dict)
+
+
+class _File(NullAsAbsent):
+    organisations: Annotated[
+        dict[_Name, _Organisation], Field(min_length=1, description="List at least one organisation by name.")
+    ]
+    experts: dict[_Name, _Patterns] = Field(default_factory=dict)
+
+
+def load_policy(path: Path) -> AccessPolicy:
+    """The policy in a file. Raises ConfigError that names the file, the line and the key."""
+    place: Place = lambda _loc: str(path)  # noqa: E731
+    if path.suffix == ".json":
+        data = load_document(path, "policy")
+    else:
+        data, place = load_yaml(path, "policy")
+    model = validated(_File, {} if data is None else data, place)
+    users: dict[str, User] = {}
+    grants: list[Grant] = []
+    for name, organisation in model.organisations.items():
+        for user in _members(name, organisation, place):
+            if user.name in users:
+                _refuse_second(user, users[user.name], place)
+            users[user.name] = user
+        grants += _grants(name, organisation)
+    experts = {name: tuple(patterns) for name, patterns in model.experts.items()}
+    return AccessPolicy(users, tuple(grants), experts)
+
+
+def _members(name: str, organisation: _Organisation, place: Place) -> Iterator[User]:
+    """The users of an organisation. Raises ConfigError for a role that it does not have."""
+    roles = tuple(organisation.roles)
+    for user, entry in organisation.users.items():
+        for index, role in enumerate(entry.roles):
+            if role not in organisation.roles:
+                loc: Location = ("organisations", name, "users", user, "roles", index)
+                hint = meant(role, roles) or f"Add the role to {name}, or remove it here."
+                raise ConfigError(f"{place(loc)}: {_shown(loc)}: {name} has no role {role}", hint=hint)
+        yield User(user, name, tuple(dict.fromkeys(entry.roles)))
+
+
+def _grants(name: str, organisation: _Organisation) -> Iterator[Grant]:
+    """What an organisation grants: to all, to each role, to each user; nothing to who gets nothing."""
+    holders: list[tuple[Scope, str, list[str]]] = [(Scope.ORGANISATION, name, organisation.tools)]
+    holders += [(Scope.ROLE, role, patterns) for role, patterns in organisation.roles.items()]
+    holders += [(Scope.USER, user, entry.tools) for user, entry in organisation.users.items()]
+    for scope, holder, patterns in holders:
+        if patterns:
+            yield Grant(scope, holder, name, tuple(dict.fromkeys(patterns)))
+
+
+def _refuse_second(user: User, first: User, place: Place) -> None:
+    loc: Location = ("organisations", user.organisation, "users", user.name)
+    raise ConfigError(
+        f"{place(loc)}: {_shown(loc)} is already a user of {first.organisation}",
+        hint="User names must be unique across all organisations.",
+    )
+
+
+def _shown(loc: Location) -> str:
+    shown = ""
+    for step in loc:
+        shown = f"{shown}[{step}]" if isinstance(step, int) else dotted(shown, step)
+    return shown

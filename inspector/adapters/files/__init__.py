@@ -1,1 +1,0 @@
-"""Files that people write: configurations, scenarios, labelled requests, predicates."""

@@ -1,1 +1,0 @@
-"""Reads catalogs of plugins: Toolsight's own format, and what the official MCP registry answers."""

@@ -1,1 +1,0 @@
-"""JSON Schema, with the package jsonschema."""

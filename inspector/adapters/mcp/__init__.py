@@ -1,1 +1,0 @@
-"""MCP servers over stdio and HTTP."""

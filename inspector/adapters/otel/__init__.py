@@ -1,1 +1,0 @@
-"""Spans for OpenTelemetry: as OTLP's JSON in a file, or to a collector over HTTP (extra `otel`)."""

@@ -1,1 +1,0 @@
-"""Events, server memory and vectors in SQLite."""

@@ -1,1 +1,0 @@
-"""Retries with tenacity."""

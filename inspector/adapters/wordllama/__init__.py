@@ -1,1 +1,0 @@
-"""Static vectors from the table that the package `wordllama` ships."""

@@ -1,0 +1,1 @@
+"""Real clients: how they show a catalog, how they search it, and what their transcripts tell."""

@@ -1,0 +1,153 @@
+"""A real MCP client (an agent, an editor, an API): what it makes of a server's tools, and who says so.
+
+What is known of a client are facts, each with its source and its confidence. Rules are what Toolsight makes
+of them: they can be applied to a catalog, and are as sure as the weakest fact they rest on.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from inspector.core.settings import ClientCapabilities
+
+
+class Confidence(StrEnum):
+    """How sure a fact is, the surest first."""
+
+    DOCUMENTED = "documented"
+    OPEN_SOURCE = "open source"
+    REPORTED = "reported by third parties"
+    ASSUMED = "assumed"
+
+
+class Topic(StrEnum):
+    """What a fact is about."""
+
+    LISTING = "listing"
+    CUTS = "cuts"
+    SCHEMAS = "schemas"
+    NAMES = "names"
+    DEFERRAL = "deferral"
+    SEARCH = "search"
+    PROTOCOL = "protocol"
+    RESULTS = "results"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What somebody says of a client. `source` is a public address; empty for an assumption.
+
+    `date` (YYYY-MM-DD) is when it was `dated`: published, committed or looked up. A `remark` is worth
+    knowing, but no rule rests on it.
+    """
+
+    topic: Topic
+    says: str
+    confidence: Confidence
+    source: str = ""
+    date: str = ""
+    dated: Literal["published", "committed", "looked up", ""] = ""
+    remark: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NameRule:
+    """How a model reads a tool's name. `form` joins `{server}` and `{tool}`.
+
+    Characters that match the pattern `replaced` become underscores, in a server's name those that match
+    `server_replaced`. A server's name ends after `server_limit` characters (0: never). A name of more than
+    `limit` characters (0: any length) is `refused`, `cut` at its end, cut in the `middle`, or cut and given a
+    `hash`.
+    """
+
+    form: str = "{tool}"
+    replaced: str = ""
+    server_replaced: str = ""
+    server_lower: bool = False
+    server_limit: int = 0
+    limit: int = 0
+    over: Literal["refused", "cut", "middle", "hash"] = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class TextRule:
+    """After how many characters texts are cut (0: never).
+
+    With `first_line`, only the first line of a server's instructions is shown. `block` is the size in bytes
+    (UTF-8) of everything that is listed of servers (0: any).
+    """
+
+    description: int = 0
+    instructions: int = 0
+    first_line: bool = False
+    block: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaRule:
+    """What becomes of an input schema.
+
+    The keywords `top` at its top level are `removed`, or the tool is `refused`. Of all others only those in
+    `keeps` stay, everywhere in it (empty: all). From `largest` bytes on (0: never) the descriptions of all
+    parameters are removed.
+    """
+
+    top: tuple[str, ...] = ()
+    at_top: Literal["removed", "refused"] = "refused"
+    keeps: tuple[str, ...] = ()
+    largest: int = 0
+
+
+Before = Literal["definitions", "names", "servers", "nothing"]
+"""What a model knows of deferred tools before a search: all, their names, their servers, nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListingRule:
+    """What is listed before any search, and whether that includes the servers' instructions.
+
+    More than `most` tools (0: any number) are an error, or left out.
+    """
+
+    before: Before = "definitions"
+    instructions: bool = True
+    most: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRule:
+    """How the client searches. `ranker` is one of Toolsight's that follows the rule; empty if it has none.
+
+    `results` is how many tools a search loads. `none` says why there is no ranker.
+    """
+
+    ranker: str = ""
+    results: int = 5
+    none: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client, its rules and the facts behind them.
+
+    `declares` is what it says of itself when it connects, with its name; `follows_changes` is whether it
+    lists tools again when a server says that they changed.
+    """
+
+    name: str
+    title: str
+    about: str
+    names: NameRule
+    texts: TextRule
+    schemas: SchemaRule
+    listing: ListingRule
+    search: SearchRule
+    declares: ClientCapabilities
+    follows_changes: bool
+    facts: tuple[Fact, ...]
+
+    def confidence(self, topic: Topic) -> Confidence:
+        """How sure the rules of a topic are: as the weakest fact behind them; assumed without any."""
+        order = list(Confidence)
+        behind = [fact.confidence for fact in self.facts if fact.topic is topic and not fact.remark]
+        return max(behind, key=order.index, default=Confidence.ASSUMED)

@@ -1,0 +1,211 @@
+"""What a session shows of an agent's servers and tools: what was known, found, called, missed, and paid."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from inspector.clients.cache_rewrite import CacheRewrite, cache_rewrites
+from inspector.clients.miss import Miss, misses
+from inspector.clients.reported import reported_dollars
+from inspector.core.budget import TokenParts
+from inspector.core.events import (
+    CallStarted,
+    CatalogBuilt,
+    ContextReduced,
+    Event,
+    ModelRequested,
+    ModelResponded,
+    ModelSwitched,
+    Record,
+    SearchPerformed,
+    ServerFailed,
+    SessionStarted,
+    ToolEvicted,
+    ToolLoaded,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.core.message import Usage
+from inspector.core.price import Prices
+from inspector.core.session import CallCost
+
+_READ: tuple[type[Event], ...] = (
+    *(SessionStarted, ModelSwitched, CatalogBuilt, ServerFailed, UserSaid, TurnEnded, ModelRequested),
+    *(ModelResponded, SearchPerformed, ToolLoaded, ToolEvicted, CallStarted, ContextReduced),
+)
+KINDS = tuple(event.kind for event in _READ)
+"""The kinds of events that findings are made of: what tools returned is not among them."""
+
+
+@dataclass(slots=True)
+class ServerUse:
+    """One server in one session. Tools are ids.
+
+    `calls` counts tool calls, `tokens` those of its definitions over all model calls as far as they are
+    known. `trouble` is why it failed last, "" if it never did; `needs_login` if that was a missing login.
+    """
+
+    server: str
+    known: set[str] = field(default_factory=set)
+    deferred: set[str] = field(default_factory=set)
+    loaded: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
+    calls: int = 0
+    tokens: int = 0
+    trouble: str = ""
+    needs_login: bool = False
+
+    @property
+    def unused(self) -> set[str]:
+        """What was loaded and never called."""
+        return self.loaded - self.called
+
+
+@dataclass(slots=True)
+class Reported:
+    """What the provider reported over a session, and what that costs.
+
+    `calls` counts the model calls that it reported, `priced` those of them whose model has a price.
+    """
+
+    calls: int = 0
+    input: int = 0
+    output: int = 0
+    read: int = 0
+    written: int = 0
+    priced: int = 0
+    dollars: float = 0.0
+
+    def add(self, other: "Reported") -> None:
+        """Count another session's too."""
+        self.calls += other.calls
+        self.input += other.input
+        self.output += other.output
+        self.read += other.read
+        self.written += other.written
+        self.priced += other.priced
+        self.dollars += other.dollars
+
+
+Answer = tuple[str, Usage]
+"""An answer as its copies have it, too: its id, "" if it has none, and its usage."""
+
+
+@dataclass(slots=True)
+class Findings:
+    """One session, summed up. `agent` is "" for a session of Toolsight's own.
+
+    `sent` are the tokens of all requests as counted here. `reported` is the sum of `answers`, each of which
+    may be a copy of another session's.
+    """
+
+    session: str
+    agent: str = ""
+    model: str = ""
+    model_calls: int = 0
+    searches: int = 0
+    sent: int = 0
+    servers: dict[str, ServerUse] = field(default_factory=dict)
+    misses: tuple[Miss, ...] = ()
+    rewrites: tuple[CacheRewrite, ...] = ()
+    reported: Reported = field(default_factory=Reported)
+    answers: list[tuple[Answer, Reported]] = field(default_factory=list)
+
+    def server(self, name: str) -> ServerUse:
+        """The use of a server, which is known from now on."""
+        return self.servers.setdefault(name, ServerUse(name))
+
+    def server_of(self, tool_id: str) -> ServerUse:
+        """The use of a tool's server."""
+        return self.server(tool_id.partition(":")[0])
+
+    @property
+    def own_servers(self) -> tuple[ServerUse, ...]:
+        """The servers, without the tools of the agent itself."""
+        return tuple(use for name, use in self.servers.items() if name != self.agent)
+
+
+def findings(records: Iterable[Record], prices: Callable[[str], Prices | None]) -> Findings:
+    """Sum up one session's records, at least those of `KINDS`. `prices` takes the name of a model."""
+    stream = list(records)
+    found = Findings(stream[0].session if stream else "")
+    tokens: dict[str, int] = {}
+    for record in stream:
+        _note(found, record.event, tokens, prices)
+    found.misses = misses(stream)
+    found.rewrites = cache_rewrites(stream)
+    return found
+
+
+def _note(
+    found: Findings, event: Event, tokens: dict[str, int], prices: Callable[[str], Prices | None]
+) -> None:
+    match event:
+        case SessionStarted():
+            found.model, found.agent = event.model, event.origin.agent if event.origin else ""
+        case ModelSwitched(model=model):
+            found.model = model
+        case ServerFailed():
+            use = found.server(event.server)
+            use.trouble, use.needs_login = event.reason, event.needs_login
+        case CatalogBuilt():
+            _note_catalog(found, event, tokens)
+        case ModelResponded():
+            reported = _reported(event, found.model, prices)
+            found.reported.add(reported)
+            found.answers.append(((event.message, event.usage), reported))
+        case _:
+            _note_use(found, event, tokens)
+
+
+def _note_use(found: Findings, event: Event, tokens: dict[str, int]) -> None:
+    match event:
+        case ModelRequested():
+            found.model_calls += 1
+            found.sent += event.tokens.input
+            for tool_id in event.bound:
+                found.server_of(tool_id).tokens += tokens.get(tool_id, 0)
+        case SearchPerformed(by="model"):
+            found.searches += 1
+        case ToolLoaded(tool=tool):
+            tokens[tool] = event.tokens
+            found.server_of(tool).loaded.add(tool)
+        case CallStarted(tool=tool):
+            use = found.server_of(tool)
+            use.calls += 1
+            use.called.add(tool)
+
+
+def _note_catalog(found: Findings, event: CatalogBuilt, tokens: dict[str, int]) -> None:
+    for entry in event.entries:
+        tokens[entry.id] = entry.tokens
+        use = found.server_of(entry.id)
+        use.known.add(entry.id)
+        if entry.deferred:
+            use.deferred.add(entry.id)
+
+
+def _reported(event: ModelResponded, model: str, prices: Callable[[str], Prices | None]) -> Reported:
+    usage = event.usage
+    if usage.input_tokens is None:
+        return Reported()
+    cost = CallCost(
+        event.call,
+        TokenParts(),
+        0,
+        reported_input=usage.input_tokens,
+        reported_output=usage.output_tokens,
+        reported_read=usage.cached_tokens,
+        reported_written=usage.written_tokens,
+        reported_written_hour=usage.written_hour_tokens,
+    )
+    known = prices(model) if model else None
+    dollars = reported_dollars(cost, known) if known is not None else None
+    return Reported(
+        calls=1,
+        input=usage.input_tokens,
+        output=usage.output_tokens or 0,
+        read=usage.cached_tokens or 0,
+        written=usage.written_tokens or 0,
+        priced=dollars is not None,
+        dollars=dollars or 0.0,
+    )

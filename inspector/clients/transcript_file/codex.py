@@ -1,0 +1,263 @@
+"""Rollouts of Codex: JSON Lines, `{timestamp, type, payload}`; see docs/papers/transcripts.md.
+
+A model call has no record of its own: it begins with the first item of its answer, and ends with its usage.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from inspector.clients.transcript import AgentTool, Begun, Called, Compacted, Entry, Interrupted, Tally
+from inspector.clients.transcript_file.field import count, is_shallow, mapping, moment, number, said, text
+from inspector.clients.transcript_file.flow import Answer, Flow
+from inspector.clients.transcript_file.openai_item import Items
+from inspector.clients.transcript_file.openai_message import usage_of
+from inspector.clients.transcript_file.tool import agent_tool, server_name
+from inspector.core.message import ToolCall, Usage
+from inspector.schema.json_value import JsonObject
+
+# The end of an MCP call as Codex records it: with its server, its time, and whether it failed.
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|µs|us|ns)")
+_MILLISECONDS = {"s": 1000.0, "ms": 1.0, "µs": 1e-3, "us": 1e-3, "ns": 1e-6}
+
+
+@dataclass(frozen=True, slots=True)
+class McpEnd:
+    """What the end of an MCP call says, beside the result that the model read."""
+
+    tool: AgentTool
+    arguments: JsonObject
+    text: str
+    ok: bool
+    milliseconds: float | None
+
+
+def mcp_end(payload: dict[str, Any], call: ToolCall | None) -> McpEnd:
+    """The end of a call; without the call itself, where it was made by code that the model wrote."""
+    invocation = mapping(payload.get("invocation"))
+    name, server = text(invocation.get("tool")), server_name(text(invocation.get("server")))
+    known = agent_tool(call.name) if call else AgentTool(name, server, f"mcp__{server}__{name}")
+    tool = known if known.server else AgentTool(name, server, known.sent)
+    words, ok = _outcome(payload.get("result"))
+    given = mapping(invocation.get("arguments"))
+    return McpEnd(tool, given if is_shallow(given) else {}, words, ok, _milliseconds(payload.get("duration")))
+
+
+def _outcome(result: object) -> tuple[str, bool]:
+    """The text of a result, and whether it is one: Rust's `Ok` or `Err`, or the result itself."""
+    found = mapping(result)
+    if "Err" in found:
+        return text(found["Err"]) or said(found["Err"]), False
+    answer = mapping(found.get("Ok")) or found
+    failed = answer.get("isError", answer.get("is_error")) is True
+    return said(answer.get("content", [])), not failed
+
+
+def _milliseconds(duration: object) -> float | None:
+    parts = mapping(duration)
+    if parts:
+        seconds, nanos = number(parts.get("secs")), number(parts.get("nanos"))
+        return None if seconds is None else seconds * 1000 + (nanos or 0) / 1e6
+    match = _DURATION.fullmatch(text(duration).strip())
+    return float(match[1]) * _MILLISECONDS[match[2]] if match else None
+
+
+_COPY = "copied history"
+_USAGE = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens", "total_tokens")
+_CONVERSATION = frozenset({"response_item", "event_msg", "turn_context"})
+_STATES = frozenset(
+    {"world_state", "inter_agent_communication", "inter_agent_communication_metadata", "retained_context"}
+    | {"security_risk_score", "realtime_item"}
+)
+# What is said in them is in other records, too, or is not about tools.
+_EVENTS = frozenset(
+    {"user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content", "context_compacted"}
+    | {"agent_reasoning_section_break", "thread_rolled_back", "entered_review_mode", "exited_review_mode"}
+    | {"patch_apply_begin", "patch_apply_end", "web_search_begin", "web_search_end", "image_generation_end"}
+    | {"exec_command_begin", "exec_command_end", "item_completed", "item_started", "thread_goal_updated"}
+    | {"sub_agent_activity", "mcp_tool_call_begin", "view_image_tool_call", "thread_name_updated"}
+)
+
+
+class CodexReader:
+    """Reads the records of one thread."""
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+        self._flow = Flow()
+        self._items = Items(self._flow, tally)
+        self._has_session = False
+        self._began: float | None = None
+        self._is_fork = False
+        self._total: tuple[int | None, ...] = ()
+        self._last_totals: dict[str, Any] = {}
+        self._has_records = False
+        self._last_paid: Usage | None = None
+        self._ends: dict[str, McpEnd] = {}
+
+    def read(self, record: dict[str, Any]) -> list[Entry]:
+        """The entries that are finished with this record."""
+        kind, payload = text(record.get("type")), mapping(record.get("payload"))
+        at = moment(record.get("timestamp"), self._tally)
+        if not payload:
+            self._tally.count_malformed("a record without a payload")
+        elif kind == "session_meta":
+            self._session(payload, at)
+        elif self._is_copy(at):
+            self._tally.leave_out(_COPY)
+        else:
+            if kind in _CONVERSATION and self._flow.begun is None:
+                self._flow.begin(Begun("codex", at=at))
+            self._own(kind, payload, at)
+        return self._flow.take()
+
+    def finish(self) -> list[Entry]:
+        """The entries that waited for more, such as an answer whose usage has not come."""
+        return self._flow.finish()
+
+    def _is_copy(self, at: float | None) -> bool:
+        """Whether a fork took the record over from its parent, if it kept its time."""
+        return self._is_fork and at is not None and self._began is not None and at < self._began
+
+    def _session(self, payload: dict[str, Any], at: float | None) -> None:
+        if self._has_session:
+            self._tally.leave_out(_COPY)
+            return
+        self._has_session = True
+        spawned = mapping(mapping(mapping(payload.get("source")).get("subagent")).get("thread_spawn"))
+        parents = (
+            payload.get("parent_thread_id"),
+            spawned.get("parent_thread_id"),
+            payload.get("forked_from_id"),
+        )
+        parent = next((text(one) for one in parents if text(one)), "")
+        self._is_fork, self._began = bool(parent), moment(payload.get("timestamp"), self._tally) or at
+        self._flow.begin(
+            Begun(
+                "codex",
+                session=text(payload.get("id")) or text(payload.get("session_id")),
+                version=text(payload.get("cli_version")),
+                folder=text(payload.get("cwd")),
+                parent=parent,
+                at=at,
+            )
+        )
+        self._items.offer(payload.get("dynamic_tools"), at)
+
+    def _own(self, kind: str, payload: dict[str, Any], at: float | None) -> None:
+        match kind:
+            case "response_item":
+                self._item(payload, at)
+            case "event_msg":
+                self._event(payload, at)
+            case "turn_context":
+                self._turn(payload)
+            case "token_usage_record":
+                self._recorded(payload, at)
+            case "compacted":
+                self._items.end_answer()
+                self._flow.add(Compacted(text(payload.get("message")), at=at))
+            case _ if kind in _STATES:
+                self._tally.leave_out(kind)
+            case _:
+                self._tally.count_unknown(kind)
+
+    def _turn(self, payload: dict[str, Any]) -> None:
+        self._items.model = text(payload.get("model")) or self._items.model
+        begun = self._flow.begun
+        if begun is not None and not begun.model:
+            self._flow.begin(replace(begun, model=self._items.model))
+
+    def _window(self, tokens: object) -> None:
+        begun = self._flow.begun
+        if begun is not None and begun.window is None:
+            self._flow.begin(replace(begun, window=count(tokens)))
+
+    def _item(self, payload: dict[str, Any], at: float | None) -> None:
+        call_id = text(payload.get("call_id"))
+        end = self._ends.pop(call_id, None)
+        if end is None or not text(payload.get("type")).endswith("_output"):
+            self._items.read(payload, at)
+        elif self._items.seen.add("result", call_id):
+            self._items.results_came()
+            words = said(payload.get("output")) or end.text
+            self._flow.returned(
+                call_id, words, ok=end.ok, tool=end.tool, milliseconds=end.milliseconds, at=at
+            )
+
+    def _event(self, payload: dict[str, Any], at: float | None) -> None:
+        match text(payload.get("type")):
+            case "token_count":
+                self._counted(mapping(payload.get("info")), at)
+            case "mcp_tool_call_end":
+                self._mcp_end(payload, at)
+            case "task_started" | "turn_started":
+                self._window(payload.get("model_context_window"))
+            case "task_complete" | "turn_complete":
+                self._items.end_answer()
+            case "turn_aborted":
+                self._stopped(text(payload.get("reason")), at, by_user=payload.get("reason") == "interrupted")
+            case "error":
+                self._stopped(text(payload.get("message")), at, by_user=False)
+            case kind if kind in _EVENTS:
+                self._tally.leave_out(f"event {kind}")
+            case kind:
+                self._tally.count_unknown(f"event {kind}")
+
+    def _stopped(self, message: str, at: float | None, *, by_user: bool) -> None:
+        self._items.end_answer()
+        self._flow.add(Interrupted(message, by_user, at))
+
+    def _counted(self, info: dict[str, Any], at: float | None) -> None:
+        """A count is repeated whenever limits change: it is a new one only if its total has moved."""
+        self._window(info.get("model_context_window"))
+        totals = mapping(info.get("total_token_usage"))
+        total = tuple(count(totals.get(key)) for key in _USAGE)
+        if self._has_records or not info or total == self._total:
+            self._tally.leave_out("repeated token count")
+            return
+        last = mapping(info.get("last_token_usage")) or _moved(totals, self._last_totals)
+        self._total, self._last_totals = total, totals
+        self._paid(usage_of(last), "", at)
+
+    def _recorded(self, payload: dict[str, Any], at: float | None) -> None:
+        """A response's own usage; where there are records, counts say the same again."""
+        usage, response = usage_of(mapping(payload.get("usage"))), text(payload.get("response_id"))
+        is_told = not self._has_records and self._flow.answer is None and usage == self._last_paid
+        self._has_records = True
+        if is_told or (response and not self._items.seen.add("response", response)):
+            self._tally.leave_out("repeated token count")
+        else:
+            self._paid(usage, response, at)
+
+    def _paid(self, usage: Usage, response: str, at: float | None) -> None:
+        """Give the open answer its usage, which ends it; without one, the call said nothing that is kept."""
+        answer = self._flow.answer
+        self._last_paid = usage
+        if answer is None and not (usage.input_tokens or usage.output_tokens):
+            return
+        if answer is None:
+            answer = Answer(response or f"usage at {at}", self._items.model, at)
+            self._flow.open(answer)
+        answer.id = response or answer.id
+        answer.usage = usage
+        self._items.end_answer()
+
+    def _mcp_end(self, payload: dict[str, Any], at: float | None) -> None:
+        call_id = text(payload.get("call_id"))
+        call = self._flow.calls.get(call_id)
+        end = mcp_end(payload, call)
+        if call is not None:
+            self._ends[call_id] = end
+        elif self._items.seen.add("result", call_id):
+            self._flow.add(Called(call_id, end.tool, end.arguments, end.text, end.ok, end.milliseconds, at))
+        else:
+            self._tally.leave_out(_COPY)
+
+
+def _moved(totals: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """What was added to the totals; a counter that fell began anew."""
+    if (count(totals.get("total_tokens")) or 0) < (count(before.get("total_tokens")) or 0):
+        before = {}
+    return {key: max(0, (count(totals.get(key)) or 0) - (count(before.get(key)) or 0)) for key in totals}

@@ -1,0 +1,201 @@
+"""The items that Codex and the Responses API share: messages, calls, their results, searches for tools."""
+
+from typing import Any
+
+from inspector.clients.transcript import AgentTool, Asked, Searched, ServerTrouble, Tally, ToolsOffered
+from inspector.clients.transcript_file.field import arguments, count, mapping, mappings, said, text, texts
+from inspector.clients.transcript_file.flow import Answer, Flow, Seen
+from inspector.clients.transcript_file.openai_message import call_of, defined, is_call
+from inspector.clients.transcript_file.tool import definition_of, in_namespace
+from inspector.core.message import ToolCall
+from inspector.schema.json_value import JsonObject
+
+_NOT_READ = frozenset(
+    {"reasoning", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"}
+    | {"computer_call", "computer_call_output", "mcp_approval_request", "mcp_approval_response", "compaction"}
+    | {"compaction_summary", "context_compaction", "ghost_snapshot", "agent_message", "program"}
+    | {"program_output", "configuration_update", "apply_patch_call", "apply_patch_call_output"}
+)
+_INJECTED = (
+    *("<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions"),
+    *("<turn_aborted>", "<skill>", "<subagent_notification>", "<user_shell_command>"),
+)
+
+
+class Items:
+    """Reads items into a flow.
+
+    Outside of `begin_answer` and `end_answer`, an answer ends where results of its calls have come.
+    """
+
+    def __init__(self, flow: Flow, tally: Tally) -> None:
+        self.model = ""
+        self.seen = Seen()
+        self._flow = flow
+        self._tally = tally
+        self._definitions: dict[str, JsonObject | None] = {}
+        self._whole = False
+        self._returned = False
+        self._answers = 0
+        self._server_search = ""
+
+    def begin_answer(self, answer_id: str, at: float | None) -> Answer:
+        """Begin a model call that is known whole: it ends with `end_answer`, whatever comes."""
+        self._whole = True
+        return self._open(answer_id, at)
+
+    def end_answer(self) -> None:
+        """Finish the answer that is open, if any."""
+        self._whole = False
+        self._flow.close()
+
+    def results_came(self) -> None:
+        """Say that a result was read elsewhere: what the model says next is another answer."""
+        self._returned = True
+
+    def read(self, item: dict[str, Any], at: float | None) -> bool:
+        """Add what an item says to the flow; False if nobody knows its kind."""
+        kind = text(item.get("type")) or ("message" if "role" in item else "")
+        if kind == "message":
+            self._message(item, at)
+        elif is_call(kind):
+            self._call(item, at)
+        elif kind == "tool_search_output":
+            self._searched(item, at)
+        elif kind.endswith("_call_output"):
+            self._output(item, at)
+        elif kind == "mcp_call":
+            self._mcp_call(item, at)
+        elif kind == "mcp_list_tools":
+            self._mcp_tools(item, at)
+        elif kind == "additional_tools":
+            self.offer(item.get("tools"), at)
+        elif kind in _NOT_READ:
+            self._tally.leave_out(kind)
+        else:
+            self._tally.count_unknown(f"item {kind}")
+            return False
+        return True
+
+    def offer(self, tools: object, at: float | None) -> None:
+        """Add the tools of a list of definitions, those that are new or changed."""
+        bound: list[AgentTool] = []
+        deferred: list[AgentTool] = []
+        for tool, waits in defined(tools):
+            if self._is_new(tool):
+                (deferred if waits else bound).append(tool)
+        if bound:
+            self._flow.add(ToolsOffered(tuple(bound), at=at))
+        if deferred:
+            self._flow.add(ToolsOffered(tuple(deferred), deferred=True, at=at))
+
+    def _is_new(self, tool: AgentTool) -> bool:
+        if tool.sent in self._definitions and self._definitions[tool.sent] == tool.definition:
+            return False
+        self._definitions[tool.sent] = tool.definition
+        return True
+
+    def _message(self, item: dict[str, Any], at: float | None) -> None:
+        role, words = text(item.get("role")), said(item.get("content"))
+        if role == "assistant":
+            self._answering(item, at).say(words)
+        elif role == "user" and words.strip() and not words.lstrip().startswith(_INJECTED):
+            self._flow.close()
+            self._flow.add(Asked(words, at))
+        else:
+            self._tally.leave_out("not written by the user")
+
+    def _call(self, item: dict[str, Any], at: float | None) -> None:
+        call_id = text(item.get("call_id"))
+        if not call_id:
+            call_id = text(item.get("id"))
+            self._server_search = call_id
+        if self._is_first("call", call_id):
+            self._answering(item, at)
+            self._flow.call(call_of(item, call_id))
+
+    def _output(self, item: dict[str, Any], at: float | None) -> None:
+        call_id = text(item.get("call_id"))
+        if self._is_first("result", call_id):
+            self._returned = True
+            words = said(item.get("output"))
+            self._flow.returned(call_id, words, ok=succeeded(words), at=at)
+
+    def _searched(self, item: dict[str, Any], at: float | None) -> None:
+        by_server = item.get("execution") == "server"
+        call_id = text(item.get("call_id")) or self._server_search
+        if not self._is_first("result", call_id or text(item.get("id"))):
+            return
+        self._returned = self._returned or not by_server
+        call = self._flow.calls.pop(call_id, None)
+        given = call.arguments if call else {}
+        found = tuple(tool for tool, _ in defined(item.get("tools")))
+        for tool in found:
+            self._definitions[tool.sent] = tool.definition
+        query, names, limit = text(given.get("query")), texts(given.get("paths")), count(given.get("limit"))
+        failed = text(item.get("status")) in ("failed", "incomplete")
+        error = text(item.get("status")) if failed else ""
+        self._flow.add(Searched(call_id, query, names, found, limit, error=error, at=at))
+
+    def _mcp_call(self, item: dict[str, Any], at: float | None) -> None:
+        """A call that the provider made itself: with its result."""
+        call_id = text(item.get("id"))
+        if not self._is_first("call", call_id):
+            return
+        self._answering(item, at)
+        tool = in_namespace(text(item.get("server_label")), text(item.get("name")))
+        given, broken = arguments(item.get("arguments"))
+        self._flow.call(ToolCall(call_id, tool.sent, given, broken))
+        error = item.get("error")
+        words = _error_text(error) if error else said(item.get("output"))
+        ok = not error and item.get("status") not in ("failed", "incomplete")
+        self._flow.returned(call_id, words, ok=ok, tool=tool, at=at)
+
+    def _mcp_tools(self, item: dict[str, Any], at: float | None) -> None:
+        server = text(item.get("server_label"))
+        if item.get("error"):
+            self._flow.add(ServerTrouble(server, _error_text(item["error"]), at=at))
+            return
+        tools = (
+            in_namespace(server, text(one.get("name")), definition_of(one))
+            for one in mappings(item.get("tools"))
+        )
+        new = tuple(tool for tool in tools if tool.name and self._is_new(tool))
+        if new:
+            self._flow.add(ToolsOffered(new, at=at))
+
+    def _is_first(self, kind: str, key: str) -> bool:
+        if not key or self.seen.add(kind, key):
+            return True
+        self._tally.leave_out("copied history")
+        return False
+
+    def _answering(self, item: dict[str, Any], at: float | None) -> Answer:
+        answer = self._flow.answer
+        if answer is None or (self._returned and not self._whole):
+            answer = self._open(text(item.get("id")), at)
+        return answer
+
+    def _open(self, answer_id: str, at: float | None) -> Answer:
+        self._answers += 1
+        self._returned = False
+        answer = Answer(answer_id or f"answer {self._answers}", self.model, at)
+        self._flow.open(answer)
+        return answer
+
+
+def succeeded(output: str) -> bool:
+    """Whether a shell's result says that it went well; any other result says nothing of it."""
+    if output.startswith("{") and '"exit_code"' in output:
+        given, _ = arguments(output)
+        return count(mapping(given.get("metadata")).get("exit_code", 0)) == 0
+    first, _, _ = output.partition("\n")
+    code = first.removeprefix("Exit code: ")
+    return code == first or code.strip() == "0"
+
+
+def _error_text(error: object) -> str:
+    found = mapping(error)
+    words = text(error) or text(found.get("message")) or said(found.get("content"))
+    code = found.get("code")
+    return f"{words} ({code})" if words and isinstance(code, int | str) else words or text(found.get("type"))

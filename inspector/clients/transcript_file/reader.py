@@ -1,0 +1,153 @@
+"""Opens transcripts of agents: which format a file has, its entries, and the files in a folder.
+
+Files are opened for reading only, and a line at a time is in memory where the format has lines.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from inspector.clients.transcript import Entry, Tally
+from inspector.clients.transcript_file.claude_code import ClaudeCodeReader
+from inspector.clients.transcript_file.codex import CodexReader
+from inspector.clients.transcript_file.document import read_value
+from inspector.clients.transcript_file.format import Format, LineReader, ReaderFactory, parsed
+from inspector.clients.transcript_file.line import read_lines
+from inspector.clients.transcript_file.otel import OTelReader
+from inspector.clients.transcript_file.recognition import Found, recognized
+from inspector.clients.transcript_file.responses import ResponsesReader
+from inspector.clients.transcript_file.vscode import VSCodeReader
+from inspector.config import content
+from inspector.core.error import ConfigError
+
+Progress = Callable[[int, int], None]
+"""Called with the bytes read so far and the size of the file."""
+
+_READERS: Mapping[Format, ReaderFactory] = {
+    Format.CLAUDE_CODE: ClaudeCodeReader,
+    Format.CODEX: CodexReader,
+    Format.VSCODE: VSCodeReader,
+    Format.RESPONSES: ResponsesReader,
+    Format.OTEL: OTelReader,
+}
+_SUFFIXES = (".jsonl", ".json")
+_NOT_CONVERSATIONS = frozenset({"tool-results", "workflows"})
+_HINT = "docs/papers/transcripts.md lists the agents and files that Toolsight can read."
+
+
+@dataclass(slots=True)
+class Transcript:
+    """A file of a known format; `whole` if it is one JSON value and not one a line.
+
+    `tally` is that of the latest reading, and grows with it.
+    """
+
+    path: Path
+    format: Format
+    whole: bool = False
+    tally: Tally = field(default_factory=Tally)
+
+    def entries(
+        self,
+        progress: Progress = lambda _done, _size: None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Entry]:
+        """The entries in their order; ends early when `stopped` says so. Raises ConfigError."""
+        reader = line_reader(self.format)
+        self.tally = reader.tally
+        with _opened(self.path) as file:
+            size = os.fstat(file.fileno()).st_size
+            records = read_value(file, self.tally) if self.whole else _records(file, self.tally)
+            for record, done in records:
+                if stopped():
+                    return
+                yield from reader.records.read(record) if record else ()
+                progress(done, size)
+        yield from reader.finish()
+
+
+def line_reader(kind: Format) -> LineReader:
+    """A reader for lines as they are appended to a transcript of this format."""
+    tally = Tally()
+    return LineReader(_READERS[kind](tally), tally)
+
+
+def recognize(path: Path) -> Format | None:
+    """The format of a file by its first records, or None if it is no transcript. Raises ConfigError."""
+    found = _found(path)
+    return found and found.format
+
+
+def open_transcript(path: Path) -> Transcript:
+    """Open a transcript. Raises ConfigError if it cannot be read, or nothing in it is known."""
+    found = _found(path)
+    if found is None:
+        raise ConfigError(f"{path} is not a transcript in a known format", hint=_HINT)
+    return Transcript(path, found.format, found.whole)
+
+
+def find_transcripts(folder: Path) -> list[Path]:
+    """The transcripts in a folder and below, the newest last; a transcript by itself is a list of one.
+
+    Links are not followed, hidden folders and files that cannot be read are passed over. Raises ConfigError
+    if the folder does not exist.
+    """
+    if content.is_file(folder):
+        return [folder]
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} does not exist", hint="Pass a transcript or a folder with transcripts.")
+    return by_age(path for path in _files(folder) if _is_transcript(path))
+
+
+def by_age(files: Iterable[Path]) -> list[Path]:
+    """Files in the order of their last change; one that has vanished by now is the oldest."""
+    return sorted(files, key=lambda file: (changed_at(file), file))
+
+
+def changed_at(file: Path) -> float:
+    """When a file was changed last, in seconds since 1970; 0 if it has vanished."""
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _found(path: Path) -> Found | None:
+    with _opened(path) as file:
+        return recognized(file)
+
+
+def _records(file: BinaryIO, tally: Tally) -> Iterator[tuple[dict[str, Any] | None, int]]:
+    """The record of each line, if it is one, with the bytes read so far."""
+    for line, done in read_lines(file):
+        if line is None:
+            tally.count_malformed("a line that is too long")
+        yield (None if line is None else parsed(line, tally)), done
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for above, folders, names in os.walk(folder):
+        folders[:] = (name for name in folders if name not in _NOT_CONVERSATIONS and name[0] != ".")
+        for name in names:
+            path = Path(above, name)
+            if path.suffix in _SUFFIXES and path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _is_transcript(path: Path) -> bool:
+    try:
+        return recognize(path) is not None
+    except ConfigError:
+        return False
+
+
+def _opened(path: Path) -> BinaryIO:
+    """The file, for reading. A pipe or device may never end, and is refused."""
+    try:
+        return content.open_file(path, "transcript")
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path} does not exist", hint="Check the name.") from error
+    except (OSError, ValueError) as error:
+        raise content.unusable(path, error, "read") from error

@@ -1,0 +1,305 @@
+"""What a configuration would start, shown to the user before consent: what decides it comes first."""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Final
+
+from inspector.core.configuration import Configuration, Named
+from inspector.core.consent_item import ChangedFile
+from inspector.core.package_run import PackageKind, package_run
+from inspector.core.redaction import Redactor
+from inspector.core.secret_value import looks_secret
+from inspector.core.server import Expansion, Program, ServerSpec
+from inspector.core.suspect import METADATA, lookalikes, metadata_hosts
+
+# Environment variables whose values decide what a started program runs, whatever its command line says.
+
+# What the variables of a line choose, as the end of "chooses ...". A `*` stands for any text.
+_CHOOSES: tuple[tuple[str, str], ...] = (
+    ("which programs are found", "PATH"),
+    ("code that every program loads", "LD_* DYLD_* GCONV_PATH OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES"),
+    ("code that JavaScript programs load", "NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE BUN_OPTIONS"),
+    (
+        "code that Python programs load",
+        "PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONUSERBASE PYTHONEXECUTABLE PYTHONPLATLIBDIR "
+        "PYTHONBREAKPOINT PYTHONWARNINGS PYTHONINSPECT PYTHONPYCACHEPREFIX __PYVENV_LAUNCHER__ "
+        "VIRTUAL_ENV CONDA_PREFIX",
+    ),
+    (
+        "code that Perl, Ruby, PHP and Lua programs load",
+        "PERL5OPT PERL5LIB PERLLIB PERL5DB RUBYOPT RUBYLIB GEM_HOME GEM_PATH BUNDLE_GEMFILE BUNDLE_PATH "
+        "PHPRC PHP_INI_SCAN_DIR LUA_INIT* LUA_PATH* LUA_CPATH*",
+    ),
+    (
+        "code that Java and .NET programs load",
+        "JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS JAVA_OPTS JAVA_HOME CLASSPATH DOTNET_STARTUP_HOOKS "
+        "DOTNET_ADDITIONAL_DEPS DOTNET_SHARED_STORE DOTNET_ROOT* CORECLR_* COR_*",
+    ),
+    (
+        "what shells run at startup",
+        "BASH_ENV ENV ZDOTDIR PROMPT_COMMAND PS4 SHELLOPTS BASHOPTS BASH_FUNC_* IFS SHELL",
+    ),
+    (
+        "programs that Git and ssh start",
+        "GIT_SSH GIT_SSH_COMMAND GIT_SSH_VARIANT GIT_EXEC_PATH GIT_PROXY_COMMAND GIT_EDITOR "
+        "GIT_SEQUENCE_EDITOR GIT_PAGER GIT_ASKPASS GIT_EXTERNAL_DIFF GIT_CONFIG* GIT_TEMPLATE_DIR "
+        "GIT_DIR SSH_ASKPASS",
+    ),
+    ("programs that other programs open", "EDITOR VISUAL PAGER MANPAGER BROWSER LESSOPEN LESSCLOSE"),
+    ("where programs look for their settings", "HOME XDG_CONFIG_HOME XDG_CONFIG_DIRS XDG_DATA_HOME"),
+    ("the compiler and its options", "CC CXX LD RUSTC RUSTC_WRAPPER RUSTFLAGS CARGO_HOME GOFLAGS GOROOT"),
+    ("which machine runs containers", "DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG CONTAINER_HOST"),
+    (
+        "which certificates its connections trust",
+        "NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE "
+        "CURL_CA_BUNDLE AWS_CA_BUNDLE GIT_SSL_NO_VERIFY GIT_SSL_CAINFO PYTHONHTTPSVERIFY UV_INSECURE_HOST "
+        "PIP_TRUSTED_HOST PIP_CERT",
+    ),
+)
+# Their programs read these names in either case.
+_CHOOSES_IN_ANY_CASE: tuple[tuple[str, str], ...] = (
+    ("where its connections go", "HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY"),
+    (
+        "where packages come from and what is installed",
+        "NPM_CONFIG_* YARN_* COREPACK_* PIP_* PIPX_* UV_*INDEX* UV_FIND_LINKS UV_*MIRROR* UV_PYTHON* "
+        "UV_CONFIG_* UV_TOOL_* UV_CACHE_DIR UV_PROJECT* UV_OVERRIDE UV_*CONSTRAINT UV_WORKING_DIR* "
+        "UV_ENV_FILE GOPROXY GOSUMDB GONOSUMDB GONOSUMCHECK GOPRIVATE BUN_CONFIG_* DENO_*",
+    ),
+)
+# Settings of package managers that are credentials, whose values are nobody's to read.
+_CREDENTIALS = ("*AUTH*", "*TOKEN*", "*PASSWORD*", "*USERNAME*")
+
+
+def chooses(name: str) -> str:
+    """What the value of this variable chooses, as the end of "chooses ..."; "" for most variables."""
+    for reason, names in _CHOOSES:
+        if any(fnmatchcase(name, known) for known in names.split()):
+            return reason
+    upper = name.upper()
+    if any(fnmatchcase(upper, known) for known in _CREDENTIALS):
+        return ""
+    for reason, names in _CHOOSES_IN_ANY_CASE:
+        if any(fnmatchcase(upper, known) for known in names.split()):
+            return reason
+    return ""
+
+
+_NAMED = "settings"
+_DIGEST_DIGITS = 12
+_NONE: Mapping[str, tuple[ChangedFile, ...]] = {}
+_USER_INFO = re.compile(r"(?<=://)[^/?#\s]*@")
+_HIDDEN = "***@"
+_SPACES = re.compile(r"[\s\u2800]{3,}")
+_HOST_END = re.compile(r"[/?#]")
+# Every started process has these of the person's own, whatever the configuration says.
+_EVERYONES = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"})
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A line of the question. With `warns`, it says what a person should look at before a yes."""
+
+    label: str
+    text: str
+    warns: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A variable of the person's own that would be handed over: `to` whom or what, and in which `place`."""
+
+    own: str
+    to: str
+    place: str
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether its name looks like that of a secret."""
+        return looks_secret(self.own.removeprefix("input "))
+
+
+TRUSTED: Final = "tools it marks as read-only run without asking"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConsent:
+    """One server: its exact command line, file and folder, or its URL; variable names.
+
+    `decisive` has the values of the variables that choose what runs, all others stay unread: they may be
+    secrets. With `trusted`, tools that the server says only read are called without asking. `named` is what
+    settings name, instead of a server.
+    `program` is None if the command's file has not been looked for. `folders` are those that it may learn.
+    `metadata` names its parts that are addresses of cloud metadata; `changed` are the files that are not as
+    they were when a person approved it.
+    """
+
+    name: str
+    argv: tuple[str, ...] = ()
+    cwd: str = ""
+    env_names: tuple[str, ...] = ()
+    url: str = ""
+    header_names: tuple[str, ...] = ()
+    trusted: bool = False
+    named: tuple[Named, ...] = ()
+    program: Program | None = None
+    decisive: tuple[tuple[str, str], ...] = ()
+    handed: tuple[Handed, ...] = ()
+    folders: tuple[str, ...] = ()
+    metadata: tuple[str, ...] = ()
+    changed: tuple[ChangedFile, ...] = ()
+
+    @property
+    def executes(self) -> bool:
+        """Whether a Python file would be executed that settings name."""
+        return any(one.digest for one in self.named)
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The lines of the question, every text on one line; it may still control a terminal."""
+        rows = (
+            Fact("address", self.url),
+            Fact("command", shlex.join(self.argv)),
+            *self._program_facts(),
+            *(Fact("changed", file.text, True) for file in self.changed),
+            *(Fact("metadata", f"{place} {METADATA}", True) for place in self.metadata),
+            *(Fact("look-alike", f"{name} is not {known}", True) for name, known in self._lookalikes()),
+            *(Fact("chooses", f"{chooses(name)}: {name}={value}", True) for name, value in self.decisive),
+            *map(_handed_fact, self.handed),
+            Fact("folder", self.cwd),
+            Fact("gets", ", ".join(self.env_names)),
+            Fact("headers", ", ".join(self.header_names)),
+            *(Fact("may ask", f"which folder Toolsight runs in: {folder}") for folder in self.folders),
+            Fact("trusted", TRUSTED if self.trusted else "", True),
+            *(fact for one in self.named for fact in _named_facts(one)),
+        )
+        return tuple(Fact(row.label, _on_one_line(row.text), row.warns) for row in rows if row.text)
+
+    def _lookalikes(self) -> Iterator[tuple[str, str]]:
+        run = package_run(self.argv)
+        return lookalikes(self.argv, images=run is not None and run.kind is PackageKind.OCI)
+
+    def _program_facts(self) -> Iterator[Fact]:
+        if self.program is None or not self.argv:
+            return
+        found, command = self.program, self.argv[0]
+        if not found.file:
+            yield Fact("missing", f"no file found for {shlex.quote(command)}, so it cannot start", True)
+            return
+        if found.file != command:
+            yield Fact("file", found.file)
+        if found.target:
+            yield Fact("links to", found.target)
+        if found.interpreter:
+            missing = "" if "/" in found.interpreter else ", not found"
+            yield Fact("run by", f"{found.interpreter}{missing}", bool(missing))
+
+
+def describe(
+    configuration: Configuration, changed: Mapping[str, tuple[ChangedFile, ...]] = _NONE
+) -> tuple[ServerConsent, ...]:
+    """What consent would allow: each server with its `changed` files, then what settings name."""
+    servers = tuple(
+        replace(_described(spec), folders=configuration.folders_for(spec), changed=changed.get(spec.name, ()))
+        for spec in configuration.servers
+        if not spec.lacks
+    )
+    named = configuration.all_named
+    return (*servers, ServerConsent(_NAMED, named=named)) if named else servers
+
+
+def warnings_text(servers: tuple[ServerConsent, ...]) -> str:
+    """How many lines of the question are marked, as a sentence; "" for none."""
+    marked = sum(fact.warns for server in servers for fact in server.facts())
+    if not marked:
+        return ""
+    return f"Check the {marked} lines marked !" if marked > 1 else "Check the line marked !"
+
+
+def _described(spec: ServerSpec) -> ServerConsent:
+    shown = {expansion.key: expansion.shown for expansion in spec.expansions}
+    if spec.is_http:
+        url = spec.shown_url
+        return ServerConsent(
+            spec.name,
+            # `https://github.com@evil.example` goes to evil.example.
+            url=_USER_INFO.sub(_HIDDEN, url),
+            env_names=tuple(sorted(spec.env)),
+            header_names=tuple(sorted(spec.headers)),
+            trusted=spec.trust_annotations,
+            handed=tuple(_handed(spec.expansions, _host(url))),
+            metadata=tuple(_metadata(spec)),
+        )
+    return ServerConsent(
+        spec.name,
+        argv=spec.shown_argv,
+        cwd=spec.cwd,
+        env_names=tuple(sorted(spec.env)),
+        trusted=spec.trust_annotations,
+        program=spec.program,
+        decisive=tuple(_decisive(spec.env, shown)),
+        handed=tuple(each for each in _handed(spec.expansions, "") if each.own not in _EVERYONES),
+        metadata=tuple(_metadata(spec)),
+    )
+
+
+def _metadata(spec: ServerSpec) -> Iterator[str]:
+    """The parts of a server's entry that are addresses of cloud metadata."""
+    yield from metadata_hosts(spec.url)
+    for word in spec.argv:
+        yield from metadata_hosts(word)
+    for name, value in sorted(spec.env.items()):
+        yield from (f"its variable {name} ({host})" for host in metadata_hosts(value))
+
+
+def _decisive(env: Mapping[str, str], shown: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The variables that choose what runs, without the credentials in their values."""
+    redactor = Redactor({})
+    for name in sorted(env):
+        if chooses(name):
+            value = shown.get(f"env.{name}", env[name])
+            yield name, redactor.text(_USER_INFO.sub(_HIDDEN, value))
+
+
+def _handed(expansions: tuple[Expansion, ...], to: str) -> Iterator[Handed]:
+    for expansion in expansions:
+        for own in expansion.own:
+            yield Handed(own, to, _place(expansion.key))
+
+
+def _host(url: str) -> str:
+    """The host and port of an address, in which variables may stand unexpanded."""
+    return _HOST_END.split(url.partition("://")[2], maxsplit=1)[0].rpartition("@")[2]
+
+
+def _place(key: str) -> str:
+    kind, _, name = key.partition(".")
+    if kind == "env":
+        return f"as {name}"
+    if kind == "headers":
+        return f"in the header {name}"
+    return {"url": "in the address", "cwd": "in its folder"}.get(kind, "on its command line")
+
+
+def _handed_fact(handed: Handed) -> Fact:
+    to = handed.to or "this program"
+    label = "secret" if handed.is_secret else "yours"
+    return Fact(label, f"passes your {handed.own} to {to} {handed.place}", handed.is_secret)
+
+
+def _named_facts(named: Named) -> Iterator[Fact]:
+    if named.setting == "discovery.embedding_model":
+        yield Fact(
+            "downloads", f"the embedding model {named.text} from a model hub, unless it is already here", True
+        )
+    elif named.digest:
+        yield Fact("executes", named.text)
+        yield Fact("sha-256", named.digest[:_DIGEST_DIGITS])
+    else:
+        yield Fact("reads", f"{named.text} ({named.setting})")
+
+
+def _on_one_line(text: str) -> str:
+    """The text with long blanks counted: spaces could push a line's end to where another seems to begin."""
+    return _SPACES.sub(lambda blank: f"[{len(blank[0])} spaces]", text)

@@ -1,0 +1,143 @@
+"""Preconditions of tools: small predicates over the state of a session (Tool Attention, section 5.4).
+
+A predicate is written as one Python call with literal arguments, such as
+`is_authenticated(scope="github:write")`, and is parsed, never evaluated as Python. Predicates check the
+session's state and no text from anyone, so no wording of a request can get around them.
+"""
+
+import ast
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from inspector.core.error import ConfigError
+
+Literal = str | int | float | bool | None | tuple["Literal", ...]
+
+MAX_LENGTH = 500
+_HINT = "Write one call, such as milestone_reached('plan_confirmed'), optionally preceded by `not`."
+_ARGUMENT_HINT = "Arguments may be strings, numbers, True, False, None, and lists of these."
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """One call: `args` and `kwargs` hold literals, with lists as tuples; `text` is the source."""
+
+    name: str
+    args: tuple[Literal, ...] = ()
+    kwargs: Mapping[str, Literal] = field(default_factory=dict, hash=False)
+    text: str = ""
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What predicates can check: scopes the session holds, tools that returned output, milestones."""
+
+    scopes: frozenset[str] = frozenset()
+    outputs: frozenset[str] = frozenset()
+    milestones: frozenset[str] = frozenset()
+
+
+def is_authenticated(facts: Facts, scope: str) -> bool:
+    """Whether the session holds the scope; a held scope ending in `*` covers all scopes with its prefix."""
+    return scope in facts.scopes or any(
+        held.endswith("*") and scope.startswith(held[:-1]) for held in facts.scopes
+    )
+
+
+def has_prior_tool_output(facts: Facts, prefix: str) -> bool:
+    """Whether a tool whose id or plain name starts with `prefix` returned output."""
+    return any(
+        tool_id.startswith(prefix) or tool_id.partition(":")[2].startswith(prefix)
+        for tool_id in facts.outputs
+    )
+
+
+def milestone_reached(facts: Facts, name: str) -> bool:
+    """Whether the session has reached the milestone."""
+    return name in facts.milestones
+
+
+BUILT_IN: Mapping[str, Callable[..., bool]] = {
+    "is_authenticated": is_authenticated,
+    "has_prior_tool_output": has_prior_tool_output,
+    "milestone_reached": milestone_reached,
+}
+
+
+def parse_predicate(text: str) -> Predicate:
+    """Parse a predicate. Raises ConfigError, and nothing else, if the text is not one."""
+    stripped = text.strip()
+    if len(stripped) > MAX_LENGTH:
+        raise _unreadable(stripped, f"is longer than {MAX_LENGTH} characters")
+    if not stripped:
+        raise _unreadable(stripped, "is empty")
+    if len(stripped.splitlines()) > 1:
+        raise _unreadable(stripped, "spans more than one line")
+    try:
+        return _predicate(stripped, _parsed(stripped))
+    except SyntaxError as error:
+        raise _unreadable(stripped, f"is not a call: {error.msg}") from error
+    except (RecursionError, MemoryError) as error:
+        raise _unreadable(stripped, "is nested too deeply") from error
+    except ValueError as error:
+        raise _unreadable(stripped, "contains characters that are not allowed") from error
+
+
+def _parsed(text: str) -> ast.expr:
+    with warnings.catch_warnings():
+        # Python's warning about an odd escape in a string would print over the screen.
+        warnings.simplefilter("ignore")
+        return ast.parse(text, mode="eval").body
+
+
+def _predicate(text: str, tree: ast.expr) -> Predicate:
+    negated = isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not)
+    call = tree.operand if isinstance(tree, ast.UnaryOp) and negated else tree
+    if not isinstance(call, ast.Call):
+        raise _unreadable(text, "is not a call")
+    if not isinstance(call.func, ast.Name):
+        raise _unreadable(text, "calls something other than a plain name")
+    args = tuple(_literal(text, node) for node in call.args)
+    return Predicate(call.func.id, args, _keywords(text, call.keywords), text, negated)
+
+
+def _keywords(text: str, keywords: Sequence[ast.keyword]) -> Mapping[str, Literal]:
+    literals: dict[str, Literal] = {}
+    for keyword in keywords:
+        if keyword.arg is None:
+            raise _unreadable(text, "has an argument that is not a literal", _ARGUMENT_HINT)
+        if keyword.arg in literals:
+            raise _unreadable(text, f"repeats the argument {keyword.arg!r:.80}")
+        literals[keyword.arg] = _literal(text, keyword.value)
+    return literals
+
+
+def _literal(text: str, node: ast.expr) -> Literal:
+    match node:
+        case ast.Constant(value=str() | int() | float() | None as value):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            if not isinstance(value, bool):
+                return -value
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return tuple(_literal(text, item) for item in items)
+    raise _unreadable(text, "has an argument that is not a literal", _ARGUMENT_HINT)
+
+
+def _unreadable(text: str, problem: str, hint: str = _HINT) -> ConfigError:
+    return ConfigError(f"the predicate {text[:80]!r} {problem}", hint=hint)
+
+
+def milestones_in(texts: Iterable[str]) -> tuple[str, ...]:
+    """The milestones that predicates require; unreadable texts are ignored."""
+    names: list[str] = []
+    for text in texts:
+        try:
+            predicate = parse_predicate(text)
+        except ConfigError:
+            continue
+        if predicate.name == "milestone_reached":
+            names += [str(value) for value in (*predicate.args, *dict(predicate.kwargs).values())]
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,211 @@
+"""Adds servers to configuration files and takes them out: atomically, with a backup, formatting untouched."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from inspector.config import content
+from inspector.config.installation import FileChange, ServerChange
+from inspector.config.json_text import parse_object
+from inspector.config.source.dialect import SECTIONS
+from inspector.config.source.member import with_member, without_member
+from inspector.config.source.reader import configured
+from inspector.core.configuration import Configuration
+from inspector.core.error import ConfigError
+from inspector.core.sink import SECRETS
+from inspector.schema.json_value import JsonObject
+
+_NOTHING: Mapping[str, str] = {}
+_NO_FILE = "Nothing is saved: without a configuration file of your own, the change ends with the session."
+_OTHER_FORMATS = (".toml", ".yaml", ".yml")
+_ALL_WRITERS = 0o222
+_OWNER_ALONE = 0o600
+
+
+class ConfigurationEditor:
+    """Changes the file of a configuration in Toolsight's own format or a client's."""
+
+    def __init__(self, environment: Mapping[str, str], inputs: Mapping[str, str] = _NOTHING) -> None:
+        """`environment` and `inputs` are what a configuration's references stand for."""
+        self._environment = environment
+        self._inputs = inputs
+
+    def with_server(self, configuration: Configuration, name: str, entry: JsonObject) -> ServerChange:
+        """What the file and the configuration become with one more server. Raises ConfigError.
+
+        What is Toolsight's own, or was typed, has no file to change: the server is for the session alone.
+        """
+        if not _has_file(configuration):
+            alone = self._read(Path(configuration.source), {"mcpServers": {name: dict(entry)}})
+            waiting = replace(alone.servers[0], defer_loading=True)
+            servers = (*configuration.servers, waiting)
+            return ServerChange(name, replace(configuration, servers=servers), note=_NO_FILE)
+        path = Path(configuration.source)
+
+        def added(text: str, section: tuple[str, ...], data: Mapping[str, Any]) -> str:
+            if name in _within(data, section):
+                raise ConfigError(f"{path} already has a server '{name}'", hint="Remove or rename it first.")
+            entries = [one for one in _within(data, section).values() if isinstance(one, Mapping)]
+            deferred = {"defer_loading": True} if any("defer_loading" in one for one in entries) else {}
+            return with_member(text, section, name, {**entry, **deferred})
+
+        change, data = self._changed(path, added)
+        after = self._read(path, data)
+        spec = next(one for one in after.servers if one.name == name)
+        servers = (*configuration.servers, spec)
+        return ServerChange(name, replace(configuration, servers=servers), change)
+
+    def without_server(self, configuration: Configuration, name: str) -> ServerChange:
+        """What the file and the configuration become without a server. Raises ConfigError.
+
+        The last one may go, too: the file has no servers then.
+        """
+        servers = tuple(one for one in configuration.servers if one.name != name)
+        becomes = ServerChange(name, replace(configuration, servers=servers), note=_NO_FILE)
+        if not _has_file(configuration):
+            return becomes
+        path = Path(configuration.source)
+
+        def removed(text: str, section: tuple[str, ...], data: Mapping[str, Any]) -> str:
+            if name not in _within(data, section):
+                raise ConfigError(
+                    f"{path} has no server '{name}'",
+                    hint="The file has changed since you opened it: open it again.",
+                )
+            return without_member(text, section, name)
+
+        change, data = self._changed(path, removed)
+        self._read(path, data, may_be_empty=True)
+        return replace(becomes, change=change, note="")
+
+    def _changed(
+        self, path: Path, change: Callable[[str, tuple[str, ...], Mapping[str, Any]], str]
+    ) -> tuple[FileChange, Mapping[str, Any]]:
+        """The file before and after, and what it would say."""
+        if path.suffix in _OTHER_FORMATS:
+            hint = "Edit the file by hand; `toolsight marketplace show` prints a server's command."
+            raise ConfigError(f"{path} is not JSON, so Toolsight cannot edit it", hint=hint)
+        before = content.read_bytes(path, "configuration", limit=content.MAX_BYTES)
+        _require_writable(path)
+        text = content.read_text(path, "configuration", limit=content.MAX_BYTES).removeprefix("\ufeff")
+        data = parse_object(path, text)
+        try:
+            changed = change(text, _section(data), data)
+        except (KeyError, IndexError) as error:
+            raise ConfigError(
+                f"{path} is written in a way that Toolsight cannot edit", hint="Edit it by hand."
+            ) from error
+        SECRETS.learn(_written_secrets(data))
+        mark = b"\xef\xbb\xbf" if before.startswith(b"\xef\xbb\xbf") else b""
+        return FileChange(str(path), before, mark + changed.encode()), parse_object(path, changed)
+
+    def _read(self, path: Path, data: Mapping[str, Any], *, may_be_empty: bool = False) -> Configuration:
+        """The configuration that it would be, read as at the next start."""
+        return configured(
+            path, data, environment=self._environment, inputs=self._inputs, may_be_empty=may_be_empty
+        )
+
+    def write(self, change: FileChange) -> str:
+        """Write the change; return the path of the backup. Raises ConfigError; then nothing has changed."""
+        path = Path(change.path)
+        # A symbolic link stays a link; its target is replaced.
+        target = path.resolve()
+        new = target.with_name(f".toolsight-{secrets.token_hex(4)}.tmp")
+        try:
+            _require_writable(path)
+            _create(new, change.after, like=target)
+            if target.read_bytes() != change.before:
+                raise ConfigError(
+                    f"{path} has changed in the meantime, so it was left alone", hint="Try again."
+                )
+            backup = _backed_up(target, change.before)
+            try:
+                new.replace(target)
+            except OSError:
+                backup.unlink()
+                raise
+        except OSError as error:
+            raise content.unusable(path, error, "written") from error
+        finally:
+            with suppress(OSError):
+                new.unlink()
+        return str(backup)
+
+
+def _has_file(configuration: Configuration) -> bool:
+    """Whether a file of the person's own is behind it: the demo's and what was typed are trusted instead."""
+    return not configuration.trusted and content.is_file(Path(configuration.source))
+
+
+def _section(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The keys that lead to the servers, as `dialect.normalised` finds them."""
+    name = next((one for one in SECTIONS if one in data), "")
+    if name:
+        return (name,)
+    inner = data.get("mcp")
+    if isinstance(inner, Mapping):
+        return ("mcp", next(one for one in SECTIONS if one in inner))
+    raise KeyError(SECTIONS[0])
+
+
+def _within(data: Mapping[str, Any], section: tuple[str, ...]) -> Mapping[str, Any]:
+    found: Any = data
+    for key in section:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _written_secrets(data: Mapping[str, Any]) -> dict[str, str]:
+    """What the file passes to any server, also to one that is disabled; references are none."""
+    return {
+        f"{server}.{name}": value
+        for server, entry in _within(data, _section(data)).items()
+        for key in ("env", "headers")
+        for name, value in _within(entry if isinstance(entry, Mapping) else {}, (key,)).items()
+        if isinstance(value, str) and "${" not in value
+    }
+
+
+def _require_writable(path: Path) -> None:
+    """Raises ConfigError for a file that its owner keeps from being written, even by those who could."""
+    try:
+        closed = not path.stat().st_mode & _ALL_WRITERS or not os.access(path, os.W_OK)
+    except OSError as error:
+        raise content.unusable(path, error, "written") from error
+    if closed:
+        raise content.unusable(path, PermissionError("it is read-only"), "written")
+
+
+def _create(path: Path, data: bytes, *, like: Path) -> None:
+    """A new file with the mode of another; nobody else reads it before, and no half of it stays.
+
+    Raises OSError, also if there is a file of that name.
+    """
+    number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ALONE)
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        shutil.copymode(like, path)
+    except BaseException:
+        with suppress(OSError):
+            path.unlink()
+        raise
+
+
+def _backed_up(target: Path, data: bytes) -> Path:
+    """A backup under the first name that is not taken: none replaces an earlier one. Raises OSError."""
+    number, backup = 2, target.with_name(f"{target.name}.bak")
+    while True:
+        try:
+            _create(backup, data, like=target)
+        except FileExistsError:
+            number, backup = number + 1, target.with_name(f"{target.name}.bak{number}")
+        else:
+            return backup

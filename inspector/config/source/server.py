@@ -1,0 +1,158 @@
+"""Turns one entry of `mcpServers` into a ServerSpec, with every reference expanded."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from inspector.config.problem import dotted
+from inspector.config.program import program_of
+from inspector.config.run_file import run_files
+from inspector.config.source.dialect import Form
+from inspector.config.source.expansion import Scope
+from inspector.config.source.model import ServerModel
+from inspector.core.closest import closest
+from inspector.core.error import ConfigError
+from inspector.core.server import Era, ServerSpec
+from inspector.core.sink import SECRETS
+
+_UNPASSABLE = re.compile("[\0\ud800-\udfff]")
+
+
+class ServerReader:
+    """Turns the checked entries of one file into ServerSpecs. Its methods raise ConfigError."""
+
+    def __init__(self, path: Path, form: Form, scope: Scope) -> None:
+        self._path = path
+        self._form = form
+        self._scope = scope
+
+    def spec(self, name: str, entry: ServerModel) -> ServerSpec:
+        """The entry, expanded, with absolute folders and the file that its command comes down to now."""
+        self._check_name(name)
+        self._check_transport(name, entry)
+        spec = ServerSpec(
+            name,
+            command=self._needed(name, "command", entry.command),
+            args=tuple(self._text(name, f"args[{i}]", arg) for i, arg in enumerate(entry.args)),
+            env={key: self._variable(name, key, value) for key, value in entry.env.items()},
+            cwd=self._folder(name, entry.cwd),
+            url=self._url(name, entry.url),
+            headers={key: self._header(name, key, value) for key, value in entry.headers.items()},
+            defer_loading=entry.defer_loading,
+            tags=tuple(entry.tags),
+            era=Era(entry.era) if entry.era else None,
+            expansions=tuple(
+                found for key, text in _texts(entry) if (found := self._scope.expansion(key, text))
+            ),
+            trust_annotations=entry.trust_annotations,
+            client=_declared(entry),
+        )
+        program = None if spec.is_http else program_of(spec, self._scope.environment)
+        SECRETS.learn(spec.secrets)
+        for _, text in _texts(entry):
+            SECRETS.learn(self._scope.secrets(text))
+        return replace(
+            spec,
+            program=program,
+            files=run_files(spec, program, self._scope.folder) if program is not None else (),
+            **entry.model_dump(include={"connect_timeout", "call_timeout"}, exclude_none=True),
+        )
+
+    def _check_name(self, name: str) -> None:
+        # A tool's id is `server:tool`, and names are shown on one line.
+        if not name.strip() or ":" in name or not name.isprintable():
+            hint = "Rename it: a name must not be empty or contain a colon or control characters."
+            raise self._error(name, "", "is not a valid server name", hint)
+
+    def _check_transport(self, name: str, entry: ServerModel) -> None:
+        if entry.command and entry.url:
+            raise self._error(name, "", "has both command and url", "Keep only one of them.")
+        if not entry.command and not entry.url:
+            ignored = self._form.ignored_by_server.get(name, ())
+            near = [key for key in ignored if closest(key, ("command", "url"))]
+            meant = f"Is `{near[0]}` a misspelling? " if near else ""
+            raise self._error(name, "", "has neither command nor url", f"{meant}Give it a command or a url.")
+        if entry.type and (entry.type == "stdio") != bool(entry.command):
+            needed = "command" if entry.type == "stdio" else "url"
+            hint = "Remove `type`: Toolsight infers it from command or url."
+            raise self._error(name, "type", f"is {entry.type}, which needs a {needed}", hint)
+
+    def _text(self, server: str, key: str, text: str) -> str:
+        expanded = self._scope.expand(text, f"{self._path}: {self._where(server, key)}")
+        if _UNPASSABLE.search(expanded):
+            hint = "Remove the NUL character or the unpaired surrogate."
+            raise self._error(server, key, "has a character that cannot be passed to a process", hint)
+        return expanded
+
+    def _needed(self, server: str, key: str, text: str) -> str:
+        expanded = self._text(server, key, text)
+        if text and not expanded.strip():
+            raise self._error(server, key, "is empty after its variables are expanded", "Set the variables.")
+        return expanded
+
+    def _variable(self, server: str, name: str, text: str) -> str:
+        key = f"env.{name}"
+        if not name or "=" in name or _UNPASSABLE.search(name):
+            raise self._error(server, key, "is not a valid variable name", "Use letters, digits and _.")
+        return self._text(server, key, text)
+
+    def _folder(self, server: str, text: str) -> str:
+        if not text:
+            return ""
+        folder = self._needed(server, "cwd", text)
+        home = self._scope.environment.get("HOME", "")
+        if home and (folder == "~" or folder.startswith("~/")):
+            folder = home + folder[1:]
+        return str(self._scope.folder / folder)
+
+    def _url(self, server: str, text: str) -> str:
+        url = self._needed(server, "url", text)
+        if url and not _is_http(url):
+            raise self._error(server, "url", "is not an http or https URL", "Write it as https://host/path.")
+        return url
+
+    def _header(self, server: str, name: str, text: str) -> str:
+        value = self._text(server, f"headers.{name}", text)
+        if not name.isprintable() or not name or "\n" in value or "\r" in value:
+            hint = "Give the header a name, and keep its value on one line."
+            raise self._error(server, f"headers.{name}", "is not a valid header", hint)
+        return value
+
+    def _error(self, server: str, key: str, message: str, hint: str) -> ConfigError:
+        return ConfigError(f"{self._path}: {self._where(server, key)} {message}", hint=hint)
+
+    def _where(self, server: str, key: str) -> str:
+        at = dotted(self._form.section, server)
+        return f"{at}.{key}" if key else at
+
+
+def _declared(entry: ServerModel) -> dict[str, Any]:
+    """What is declared to this server alone."""
+    return entry.client_capabilities.model_dump(exclude_none=True) if entry.client_capabilities else {}
+
+
+def _texts(entry: ServerModel) -> Iterator[tuple[str, str]]:
+    """The texts of an entry that are expanded, each with its place."""
+    yield "command", entry.command
+    yield from ((f"args[{index}]", arg) for index, arg in enumerate(entry.args))
+    yield from ((f"env.{name}", text) for name, text in entry.env.items())
+    yield "cwd", entry.cwd
+    yield "url", entry.url
+    yield from ((f"headers.{name}", text) for name, text in entry.headers.items())
+
+
+def _is_http(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        # Reading the port validates it.
+        return (
+            parts.scheme in ("http", "https")
+            and bool(parts.hostname)
+            and parts.port != 0
+            and url.isprintable()
+        )
+    except ValueError:
+        return False

@@ -1,0 +1,1 @@
+"""What every room speaks of: tools, servers, settings, events, and the state built from them."""

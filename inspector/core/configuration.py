@@ -1,0 +1,99 @@
+"""A configuration after reading, checking and expansion: servers, toolsets and settings."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspector.core.client_capabilities import declared
+from inspector.core.closest import closest
+from inspector.core.consent_item import ConsentItem, item_id
+from inspector.core.error import ConfigError
+from inspector.core.profile import DEFAULT_PROFILE
+from inspector.core.server import ServerSpec
+from inspector.core.settings import ClientCapabilities, DiscoverySettings, Settings
+from inspector.core.toolset import Toolset
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a file's settings name beside its servers: a model to fetch, a file to read or to execute."""
+
+    setting: str
+    text: str
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """`source` is the file it came from; `trusted` is true only for the bundled demo.
+
+    `settings` holds the defaults and the file's `tool_discovery`, the base below the profile's values;
+    `values` holds the file's `settings` by path, which override the profile. `predicates` is the absolute
+    path of a Python file that would be executed, `predicates_digest` the SHA-256 of its content when it was
+    read. `disabled` names the servers that the file has, but turns off. `client` is what is declared to every
+    server whose entry says nothing else, and `folders` the absolute paths that those may learn to which roots
+    are declared. `named` is what its settings or a scenario's name, which needs consent even where the
+    servers are trusted.
+    """
+
+    source: str
+    servers: tuple[ServerSpec, ...]
+    toolsets: Mapping[str, Toolset] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+    trusted: bool = False
+    profile: str = DEFAULT_PROFILE
+    values: Mapping[str, Any] = field(default_factory=dict)
+    predicates: str = ""
+    predicates_digest: str = ""
+    disabled: tuple[str, ...] = ()
+    client: ClientCapabilities = ClientCapabilities()
+    folders: tuple[str, ...] = ()
+    named: tuple[Named, ...] = ()
+
+    def consent_items(self) -> tuple[ConsentItem, ...]:
+        """Everything that a person has to approve, one by one: what is left of it later needs no new consent.
+
+        Changing any command, argument, folder or variable of a server makes another item of it. So does
+        another file found for its command, and another variable of the person's own that is handed over. Two
+        more items are trusting a server, which lets its tools be called without asking, and letting one learn
+        the folder. One changed byte of the predicates file, which is executed, makes another item of that.
+        """
+        named = (ConsentItem(item_id(one.setting, one.text, one.digest)) for one in self.all_named)
+        return (*self._server_items(), *named)
+
+    @property
+    def all_named(self) -> tuple[Named, ...]:
+        """`named`, with the predicates that the person's own file has or that were typed for it."""
+        if self.trusted or not self.predicates:
+            return self.named
+        return (Named("access.predicates", self.predicates, self.predicates_digest), *self.named)
+
+    def _server_items(self) -> Iterator[ConsentItem]:
+        for spec in self.servers:
+            if self.trusted or spec.lacks:
+                continue
+            yield ConsentItem(spec.consent_id, spec.name, spec.files)
+            if spec.trust_annotations:
+                yield ConsentItem(item_id("trusted", spec.consent_id))
+            if self.folders_for(spec):
+                yield ConsentItem(item_id("roots", spec.consent_id))
+
+    def folders_for(self, spec: ServerSpec) -> tuple[str, ...]:
+        """The folders that a server may learn: what the person agreed to, whatever is declared later."""
+        is_asked = not spec.listing and declared(self.client, spec).roots
+        return self.folders if is_asked else ()
+
+    def toolset(self, name: str) -> Toolset | None:
+        """The toolset of that name, or None for "", which permits everything. Raises ConfigError."""
+        if name and name not in self.toolsets:
+            near = (
+                ", ".join(closest(name, list(self.toolsets)) or tuple(self.toolsets)) or "none is configured"
+            )
+            raise ConfigError(f"there is no toolset '{name}'", hint=f"Toolsets: {near}.")
+        return self.toolsets.get(name)
+
+    def deferred_servers(self, discovery: DiscoverySettings) -> frozenset[str]:
+        """The servers whose tools are deferred; `defer_all` overrides the per-server switch."""
+        if not discovery.enabled:
+            return frozenset()
+        return frozenset(spec.name for spec in self.servers if discovery.defer_all or spec.defer_loading)

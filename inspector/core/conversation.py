@@ -1,0 +1,362 @@
+"""The conversation as people read it: one item per message, search, call and notice, built from events."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import singledispatch
+
+from inspector.core.breaker import BreakerState
+from inspector.core.events import (
+    AnswerStreamed,
+    BreakerChanged,
+    CallFinished,
+    CallRejected,
+    CallRetried,
+    CallStarted,
+    ContextReduced,
+    ElicitationCompleted,
+    Event,
+    Failed,
+    LoopDetected,
+    MarketplaceSearched,
+    MilestoneReached,
+    ModelResponded,
+    PluginInstalled,
+    Record,
+    RedundantSearch,
+    SearchPerformed,
+    ServerAnswered,
+    SettingsChanged,
+    SettingsChecked,
+    ToolEvicted,
+    ToolLoaded,
+    ToolSubstituted,
+    TurnEnded,
+    TurnWaited,
+    UserSaid,
+)
+from inspector.core.marketplace import Suggestion
+from inspector.core.message import arguments_text
+from inspector.core.number import count
+from inspector.core.ranking import SearchReport, SearchRequest
+from inspector.core.setting_problem import Severity
+from inspector.schema.json_value import JsonObject
+
+
+class ItemKind(StrEnum):
+    USER = "user"
+    ANSWER = "answer"
+    THOUGHT = "thought"
+    SEARCH = "search"
+    CALL = "call"
+    NOTICE = "notice"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class ItemStatus(StrEnum):
+    RUNNING = "running"
+    OK = "ok"
+    FAILED = "failed"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One block of the conversation. `seq` is the event that opened it; `text` is the raw body.
+
+    Of an error, `raw` is what a model's provider said, as it came. Of a search, `report` is an outline,
+    `loaded` holds the tokens of each tool that it bound, `called` its results that the model called later in
+    the turn, and `suggested` the plugins that it found in the marketplace. Of a call that failed, `outcome`
+    says how, in words.
+    """
+
+    seq: int
+    kind: ItemKind
+    text: str = ""
+    title: str = ""
+    raw: str = ""
+    status: ItemStatus = ItemStatus.OK
+    call_id: str = ""
+    arguments: JsonObject | None = None
+    report: SearchReport | None = None
+    milliseconds: float = 0.0
+    loaded: Mapping[str, int] = field(default_factory=dict)
+    called: frozenset[str] = frozenset()
+    suggested: tuple[Suggestion, ...] = ()
+    outcome: str = ""
+
+    def found(self, tool_id: str) -> bool:
+        """Whether it is a search that returned a tool."""
+        return self.report is not None and any(hit.tool_id == tool_id for hit in self.report.results)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The items so far, oldest first. The first `ended` of them are of turns that have ended."""
+
+    items: tuple[Item, ...] = ()
+    ended: int = field(default=0, compare=False)
+
+    def after(self, record: Record) -> "Conversation":
+        """The conversation after one more event; the same object if the event adds nothing."""
+        if isinstance(record.event, TurnEnded):
+            # Nothing before it is running any more: looking at it in every turn would be quadratic.
+            turn = _step(record.event, record.seq, self.items[self.ended :])
+            items = (*self.items[: self.ended], *turn)
+            return Conversation(items, len(items))
+        items = _step(record.event, record.seq, self.items)
+        return self if items is self.items else Conversation(items, self.ended)
+
+    @property
+    def last_search(self) -> SearchRequest | None:
+        """What the model searched for last, in a search that was one; None if it made none."""
+        reports = (item.report for item in reversed(self.items) if item.report is not None)
+        return next((report.request for report in reports if not report.error), None)
+
+
+_Items = tuple[Item, ...]
+
+
+@singledispatch
+def _step(_event: Event, _seq: int, items: _Items) -> _Items:
+    """Ignore events that are not part of the conversation."""
+    return items
+
+
+@_step.register
+def _user_said(event: UserSaid, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.USER, event.text))
+
+
+@_step.register
+def _answer_streamed(event: AnswerStreamed, seq: int, items: _Items) -> _Items:
+    if items and items[-1].kind is ItemKind.ANSWER and items[-1].status is ItemStatus.RUNNING:
+        return (*items[:-1], replace(items[-1], text=items[-1].text + event.text))
+    return (*items, Item(seq, ItemKind.ANSWER, event.text, status=ItemStatus.RUNNING))
+
+
+@_step.register
+def _model_responded(event: ModelResponded, seq: int, items: _Items) -> _Items:
+    kind = ItemKind.THOUGHT if event.thought else ItemKind.ANSWER
+    streaming = items and items[-1].kind is ItemKind.ANSWER and items[-1].status is ItemStatus.RUNNING
+    if event.written:
+        notice = Item(seq, ItemKind.NOTICE, event.written, title=event.written_note)
+        return (*items[:-1], replace(notice, seq=items[-1].seq)) if streaming else (*items, notice)
+    if streaming:
+        return (*items[:-1], replace(items[-1], kind=kind, text=event.text, status=ItemStatus.OK))
+    return (*items, Item(seq, kind, event.text)) if event.text else items
+
+
+@_step.register
+def _settings_changed(event: SettingsChanged, seq: int, items: _Items) -> _Items:
+    title = f"profile {event.profile} from the next model call on"
+    return (*items, Item(seq, ItemKind.NOTICE, ", ".join(event.changed), title=title))
+
+
+@_step.register
+def _settings_checked(event: SettingsChecked, seq: int, items: _Items) -> _Items:
+    """Say what went wrong in a conversation; before it begins, the page itself says so."""
+    if not items or not event.problems:
+        return items
+    worst, *others = event.problems
+    kind = ItemKind.ERROR if worst.severity is Severity.ERROR else ItemKind.WARNING
+    text = "\n".join(filter(None, (worst.hint, *(problem.full for problem in others))))
+    return (*items, Item(seq, kind, text, title=worst.sentence))
+
+
+@_step.register
+def _turn_waited(event: TurnWaited, seq: int, items: _Items) -> _Items:
+    title = f"waiting for {count(len(event.servers), 'server')} to connect"
+    return (*items, Item(seq, ItemKind.NOTICE, ", ".join(event.servers), title=title))
+
+
+@_step.register
+def _milestone_reached(event: MilestoneReached, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.NOTICE, title=f"milestone reached: {event.name}"))
+
+
+@_step.register
+def _search_performed(event: SearchPerformed, seq: int, items: _Items) -> _Items:
+    if event.by != "model":
+        return items
+    return (
+        *items,
+        Item(
+            seq,
+            ItemKind.SEARCH,
+            event.text,
+            title=event.report.request.label(),
+            status=ItemStatus.FAILED if event.report.error else ItemStatus.OK,
+            report=event.report.outline(),
+            milliseconds=event.report.latency_ms,
+        ),
+    )
+
+
+@_step.register
+def _marketplace_searched(event: MarketplaceSearched, _seq: int, items: _Items) -> _Items:
+    """Note with the search that went on there what it found."""
+    if event.by != "model" or not items or items[-1].kind is not ItemKind.SEARCH:
+        return items
+    return (*items[:-1], replace(items[-1], suggested=event.report.suggestions))
+
+
+@_step.register
+def _plugin_installed(event: PluginInstalled, seq: int, items: _Items) -> _Items:
+    """Say in the middle of a conversation that there is more to call from here on."""
+    return (*items, Item(seq, ItemKind.NOTICE, title=f"installed: {event.summary()}")) if items else items
+
+
+@_step.register
+def _tool_loaded(event: ToolLoaded, seq: int, items: _Items) -> _Items:
+    """Note its tokens with the newest search that found it; what is loaded by hand belongs to none.
+
+    What nobody asked for says so itself.
+    """
+    if event.cause == "inertia":
+        return (*items, Item(seq, ItemKind.NOTICE, title=f"{event.tool} bound ahead: {event.reason}"))
+    if not event.place or not event.tokens:
+        return items
+    return _with_searches(
+        items,
+        event.tool,
+        lambda item: replace(item, loaded={**item.loaded, event.tool: event.tokens}),
+        last=True,
+    )
+
+
+def _with_searches(
+    items: _Items, tool_id: str, change: Callable[[Item], Item], *, last: bool = False
+) -> _Items:
+    """Change the searches of this turn that found a tool, or only the last of them."""
+    for index in range(len(items) - 1, -1, -1):
+        if items[index].kind is ItemKind.USER:
+            break
+        if items[index].found(tool_id):
+            items = (*items[:index], change(items[index]), *items[index + 1 :])
+            if last:
+                break
+    return items
+
+
+@_step.register
+def _call_started(event: CallStarted, seq: int, items: _Items) -> _Items:
+    if event.by != "model":
+        return items
+    opened = Item(
+        seq,
+        ItemKind.CALL,
+        title=event.tool,
+        status=ItemStatus.RUNNING,
+        call_id=event.call_id,
+        arguments=event.arguments,
+    )
+    items = _with_searches(items, event.tool, lambda item: replace(item, called=item.called | {event.tool}))
+    return (*items, opened)
+
+
+@_step.register
+def _call_finished(event: CallFinished, _seq: int, items: _Items) -> _Items:
+    for index in range(len(items) - 1, -1, -1):
+        if items[index].kind is ItemKind.CALL and items[index].call_id == event.call_id:
+            done = replace(
+                items[index],
+                text=event.text,
+                status=ItemStatus.OK if event.ok else ItemStatus.FAILED,
+                milliseconds=event.milliseconds,
+                outcome="" if event.ok else event.outcome,
+            )
+            return (*items[:index], done, *items[index + 1 :])
+    return items
+
+
+@_step.register
+def _call_rejected(event: CallRejected, seq: int, items: _Items) -> _Items:
+    rejected = Item(
+        seq,
+        ItemKind.CALL,
+        event.text,
+        title=event.name,
+        status=ItemStatus.REJECTED,
+        call_id=event.call_id,
+        arguments=event.arguments,
+    )
+    return (*items, rejected)
+
+
+@_step.register
+def _call_retried(event: CallRetried, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.NOTICE, title=f"retry: {event.summary()}")) if items else items
+
+
+@_step.register
+def _tool_substituted(event: ToolSubstituted, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.WARNING, title=event.summary())) if items else items
+
+
+@_step.register
+def _breaker_changed(event: BreakerChanged, seq: int, items: _Items) -> _Items:
+    if not items:
+        return items
+    kind = ItemKind.WARNING if event.after is BreakerState.OPEN else ItemKind.NOTICE
+    return (*items, Item(seq, kind, title=f"circuit breaker: {event.summary()}"))
+
+
+@_step.register
+def _loop_detected(event: LoopDetected, seq: int, items: _Items) -> _Items:
+    title = f"{event.tool} called {event.count}x with the same arguments"
+    return (*items, Item(seq, ItemKind.WARNING, event.guidance, title=title))
+
+
+@_step.register
+def _tool_evicted(event: ToolEvicted, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.NOTICE, title=f"{event.tool} evicted: {event.reason}"))
+
+
+@_step.register
+def _context_reduced(event: ContextReduced, seq: int, items: _Items) -> _Items:
+    cause = "" if event.step == "compaction" else "window nearly full, "
+    title = f"{cause}{event.step}: {event.sizes}"
+    return (*items, Item(seq, ItemKind.NOTICE, event.text, title=title))
+
+
+@_step.register
+def _redundant_search(event: RedundantSearch, seq: int, items: _Items) -> _Items:
+    title = event.why if event.overlap is None else f"redundant search: {event.why}"
+    return (*items, Item(seq, ItemKind.WARNING, event.note, title=title))
+
+
+@_step.register
+def _server_answered(event: ServerAnswered, seq: int, items: _Items) -> _Items:
+    """Say what a server wanted in the middle of a conversation, and what it got."""
+    if not items or event.is_routine:
+        return items
+    text = "\n".join(filter(None, (event.why, arguments_text(event.content or {}))))
+    return (*items, Item(seq, ItemKind.NOTICE, text, title=f"{event.server} asked: {event.outcome}"))
+
+
+@_step.register
+def _elicitation_completed(event: ElicitationCompleted, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.NOTICE, title=event.summary())) if items else items
+
+
+@_step.register
+def _turn_ended(event: TurnEnded, seq: int, items: _Items) -> _Items:
+    if event.outcome in ("answered", "failed"):
+        return _closed(items)
+    kind = ItemKind.ERROR if event.outcome == "refused" else ItemKind.WARNING
+    return (*_closed(items), Item(seq, kind, event.text, title=event.outcome))
+
+
+def _closed(items: _Items) -> _Items:
+    """Mark items that still run as failed: nothing outlives its turn."""
+    return tuple(
+        replace(item, status=ItemStatus.FAILED) if item.status is ItemStatus.RUNNING else item
+        for item in items
+    )
+
+
+@_step.register
+def _failed(event: Failed, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.ERROR, event.hint, event.summary(), event.raw))

@@ -1,0 +1,31 @@
+"""The typed events of a session. One ordered stream of them records everything that happened.
+
+The engine decides, emits an event and applies it to the session state; the store keeps it, the screens draw
+it, and a replay folds the same stream into the same state. Each event is defined in the module of its
+subject, with its text, groups and tone.
+"""
+
+# ruff: noqa: F403 (each module lists its events in `__all__`, so that a new event needs no line here)
+
+from collections.abc import Mapping
+
+from inspector.core.events.base import (
+    Actor as Actor,
+    Event as Event,
+    Group as Group,
+    Record as Record,
+    Tone as Tone,
+)
+from inspector.core.events.call import *
+from inspector.core.events.catalog import *
+from inspector.core.events.client import *
+from inspector.core.events.discovery import *
+from inspector.core.events.marketplace import *
+from inspector.core.events.model import *
+from inspector.core.events.reliability import *
+from inspector.core.events.server import *
+from inspector.core.events.session import *
+from inspector.core.events.version import *
+
+# By kind. `slots` creates every class twice; the second one, which is in use, overwrites the first.
+EVENT_TYPES: Mapping[str, type[Event]] = {cls.kind: cls for cls in Event.__subclasses__()}

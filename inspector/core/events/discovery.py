@@ -1,0 +1,219 @@
+"""Events of discovery: searches, the gate, and the tools they load, refresh and evict."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from inspector.core.events.base import Actor, Event, Group, Tone
+from inspector.core.number import percent, signed
+from inspector.core.ranking import Answer, SearchReport
+
+__all__ = [
+    "EvictionCause",
+    "GateApplied",
+    "GateScore",
+    "Guess",
+    "LoadCause",
+    "NextPredicted",
+    "RedundantSearch",
+    "SearchPerformed",
+    "ToolEvicted",
+    "ToolLoaded",
+    "ToolRefreshed",
+]
+
+# `gone`: its server no longer lists it; `changed`: its server changed it, and the model only read of it as it
+# was; `toolset`: the toolset in use does not permit it; `window`: a request has no room for it.
+EvictionCause = Literal["ttl", "lru", "loop", "gone", "changed", "toolset", "access", "hand", "window"]
+# `inertia`: nobody asked for it, but it is likely to be called next; empty in older and imported records.
+LoadCause = Literal["search", "hand", "inertia", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPerformed(Event):
+    """A search with its scores. `text` is what the model reads."""
+
+    kind: ClassVar[str] = "search"
+    derived: ClassVar[tuple[str, ...]] = ("answer",)
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
+    report: SearchReport
+    text: str
+    by: Actor = "model"
+
+    def summary(self) -> str:
+        results = self.report.results
+        score = "" if self.report.unscored or not results else f" {results[0].score.value:.2f}"
+        label, answer = self.report.request.label(), self.answer
+        if not results:
+            return f"{label} -> {answer}"
+        unsure = "" if answer is Answer.FOUND else f"{answer} "
+        return f"{label} -> {unsure}{len(results)}, best {results[0].tool_id}{score}"
+
+    @property
+    def answer(self) -> Answer:
+        """What the search says."""
+        return self.report.answer
+
+
+@dataclass(frozen=True, slots=True)
+class RedundantSearch(Event):
+    """A search that brought little or nothing new.
+
+    Either `earlier` had found the share `overlap` (0 to 1) of its results, or it is the last of `in_a_row`
+    searches that found no tool to call; `earlier` is then empty and `overlap` None.
+    """
+
+    kind: ClassVar[str] = "redundant"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES, Group.GUARDS})
+    tone: ClassVar[Tone] = "warning"
+    query: str
+    earlier: str
+    overlap: float | None
+    note: str
+    in_a_row: int = 0
+
+    @property
+    def why(self) -> str:
+        """What was seen: `80 % already found by “orders”`."""
+        if self.overlap is None:
+            return f"{self.in_a_row} searches in a row found no tool to call"
+        return f"{percent(self.overlap)} already found by {self.earlier}"
+
+    def summary(self) -> str:
+        return f"{self.query}  {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class GateScore:
+    """One tool at the gate: its score and the preconditions that do not hold."""
+
+    tool: str
+    score: float
+    unmet: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GateApplied(Event):
+    """The gate selected the tools of a model call (Tool Attention, section 5.7).
+
+    `call` is the model call it was for. `candidates` are all scores over `threshold` in order; `active` are
+    those that are bound, `gated_out` those that a precondition keeps out; `below` counts the tools under it.
+    `query_hash` identifies the query's vector or, while there is none, its text. Phase 1 of a request are the
+    `pool_tokens` of the resident summaries, phase 2 the `tokens` of the definitions. `milliseconds` is the
+    latency, `p50_milliseconds` its median over the session so far.
+    """
+
+    kind: ClassVar[str] = "gate"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
+    query: str
+    active: tuple[str, ...]
+    candidates: tuple[GateScore, ...]
+    threshold: float
+    below: int
+    tokens: int
+    milliseconds: float
+    note: str = ""
+    call: int = 0
+    query_hash: str = ""
+    gated_out: tuple[str, ...] = ()
+    pool_tokens: int = 0
+    p50_milliseconds: float = 0.0
+
+    def summary(self) -> str:
+        best = f", best {self.candidates[0].tool} {self.candidates[0].score:.2f}" if self.candidates else ""
+        closed = sum(bool(one.unmet) for one in self.candidates)
+        kept_out = f", {closed} blocked by preconditions" if closed else ""
+        full = len(self.candidates) - closed - len(self.active)
+        no_room = f", {full} more" if full > 0 else ""
+        return f"{len(self.active)} over {self.threshold:g}{best}{no_room}, {self.below} below{kept_out}"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLoaded(Event):
+    """A tool was bound. `place` is its rank among those the same search bound, from 1; 0 if none found it.
+
+    `tokens` is 0 if nobody knows its definition. `cause` is for programs, `reason` for people.
+    """
+
+    kind: ClassVar[str] = "load"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
+    tone: ClassVar[Tone] = "success"
+    tool: str
+    tokens: int
+    reason: str
+    place: int = 0
+    cause: LoadCause = ""
+
+    def summary(self) -> str:
+        size = f"  {signed(self.tokens)}" if self.tokens else ""
+        return f"{self.tool}{size}  {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A tool that may be called next: its share of the calls after another one, and how low it may be."""
+
+    tool: str
+    probability: float
+    low: float = 0.0
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NextPredicted(Event):
+    """What may be called after a tool, of the tools that were not called yet, most likely first.
+
+    `preloaded` are those of them that were bound ahead: none below `threshold`, none that
+    was seen too seldom, and none without room.
+    `most_used` and `same_server` are what two plainer rules would have said: the tools called most of all,
+    and of that server. `tasks` is how many tasks of the `persona` the prediction rests on. Whether it came
+    true is in the calls that follow: see `domain.fold.inertia`.
+    """
+
+    kind: ClassVar[str] = "predict"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
+    tone: ClassVar[Tone] = "muted"
+    after: str
+    predicted: tuple[Guess, ...]
+    threshold: float
+    preloaded: tuple[str, ...] = ()
+    most_used: tuple[str, ...] = ()
+    same_server: tuple[str, ...] = ()
+    persona: str = ""
+    tasks: int = 0
+
+    @property
+    def is_routine(self) -> bool:
+        return not self.preloaded
+
+    def summary(self) -> str:
+        said = ", ".join(f"{one.tool} {one.probability:.2f}" for one in self.predicted)
+        bound = f"; bound ahead: {', '.join(self.preloaded)}" if self.preloaded else ""
+        return f"after {self.after}: {said or 'nothing'}{bound}"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRefreshed(Event):
+    """An already bound tool was found again and counts as just used."""
+
+    kind: ClassVar[str] = "refresh"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
+    tool: str
+    reason: str
+
+    def summary(self) -> str:
+        return f"{self.tool}  found again by {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEvicted(Event):
+    """A tool was evicted. `cause` is empty in records of older versions; `reason` is for people."""
+
+    kind: ClassVar[str] = "evict"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
+    tone: ClassVar[Tone] = "warning"
+    tool: str
+    reason: str
+    cause: EvictionCause | Literal[""] = ""
+
+    def summary(self) -> str:
+        return f"{self.tool}  {self.reason}"

@@ -1,0 +1,160 @@
+"""Events of a server's connection."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from inspector.core.consent_item import ChangedFile
+from inspector.core.definition import ToolDefinition
+from inspector.core.events.base import Event, Group, Tone
+from inspector.core.number import count, milliseconds
+from inspector.core.server import ServerInfo, SkippedTool
+
+__all__ = [
+    "ServerConnecting",
+    "ServerFailed",
+    "ServerListing",
+    "ServerReady",
+    "ServerStopped",
+    "ToolsChanged",
+    "TrustChanged",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConnecting(Event):
+    """A connection is opened; `declared` is what the server is told that its client can do.
+
+    `changed_files` are the files it runs that are not as they were when a person approved them.
+    """
+
+    kind: ClassVar[str] = "connecting"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    tone: ClassVar[Tone] = "muted"
+    server: str
+    target: str = ""
+    declared: tuple[str, ...] = ()
+    changed_files: tuple[ChangedFile, ...] = ()
+
+    def summary(self) -> str:
+        changed = f"  ⚠ {', '.join(file.brief for file in self.changed_files)}" if self.changed_files else ""
+        return f"{self.server}  {self.target}{changed}"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerListing(Event):
+    """A server with many tools has listed so many of them."""
+
+    kind: ClassVar[str] = "listing"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    server: str
+    tools: int
+
+    @property
+    def is_routine(self) -> bool:
+        return True
+
+    def summary(self) -> str:
+        return f"{self.server}  {count(self.tools, 'tool')} so far"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReady(Event):
+    """A server connected. `tokens` counts its definitions.
+
+    `milliseconds` runs from start to tool list, and is 0 if nobody measured it.
+
+    `definitions` holds those that differ from what the server listed before in this session. `added` and
+    `removed` are names of tools, beside what it listed last: at `since` if that was in an earlier session.
+    `approved_version` is another version than its `info` has now, which it had when it was approved.
+    """
+
+    kind: ClassVar[str] = "ready"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    server: str
+    tools: int
+    tokens: int
+    info: ServerInfo = ServerInfo()
+    skipped: tuple[SkippedTool, ...] = ()
+    milliseconds: float = 0.0
+    definitions: tuple[ToolDefinition, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    since: float = 0.0
+    approved_version: str = ""
+
+    def summary(self) -> str:
+        skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
+        took = f", {milliseconds(self.milliseconds)}" if self.milliseconds else ""
+        size = f", {count(self.tokens, 'token')}" if self.tokens or not self.tools else ""
+        news = f"; since last time {self._news}" if self._news else ""
+        return f"{self.server}  {count(self.tools, 'tool')}{skipped}{size}{took}{news}"
+
+    @property
+    def _news(self) -> str:
+        both = ((len(self.added), "new"), (len(self.removed), "gone"))
+        return ", ".join(f"{number:,} {what}" for number, what in both if number)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFailed(Event):
+    """A server that could not be used. With `needs_login`, it waits for a person to log in."""
+
+    kind: ClassVar[str] = "failed"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS, Group.ERRORS})
+    tone: ClassVar[Tone] = "error"
+    server: str
+    reason: str
+    hint: str = ""
+    stderr_tail: str = ""
+    needs_login: bool = False
+
+    def summary(self) -> str:
+        return f"{self.server}  {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStopped(Event):
+    kind: ClassVar[str] = "stopped"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    server: str
+
+    def summary(self) -> str:
+        return self.server
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsChanged(Event):
+    """A connected server changed its tool list (`list_changed`); `tools` and `tokens` count the new one.
+
+    `definitions` holds those that differ from what the server listed before in this session.
+    """
+
+    kind: ClassVar[str] = "tools"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    server: str
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    tools: int = 0
+    tokens: int = 0
+    skipped: tuple[SkippedTool, ...] = ()
+    definitions: tuple[ToolDefinition, ...] = ()
+
+    def summary(self) -> str:
+        signs = (("+", self.added), ("-", self.removed), ("~", self.changed))
+        names = [f"{sign}{name}" for sign, names in signs for name in names]
+        skipped = [f"{len(self.skipped)} skipped"] if self.skipped and not names else []
+        return "  ".join([self.server, *names, *skipped])
+
+
+@dataclass(frozen=True, slots=True)
+class TrustChanged(Event):
+    """From now on a server's claims about what its tools do are believed, or no longer."""
+
+    kind: ClassVar[str] = "trust"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS, Group.CALLS})
+    server: str
+    trusted: bool
+
+    def summary(self) -> str:
+        return f"{self.server}  {'trusted' if self.trusted else 'no longer trusted'}"

@@ -1,0 +1,144 @@
+"""The conversation as a model receives it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.core.breakpoint import Breakpoints
+from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.model_feature import Deferral
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call the model requests. `error` says why `arguments` could not be read, if so."""
+
+    id: str
+    name: str
+    arguments: JsonObject
+    error: str = ""
+
+
+def answer_texts(text: str, calls: Sequence[ToolCall]) -> tuple[str, ...]:
+    """What a model wrote in an answer: its text, and each call as its name and its arguments."""
+    return tuple(filter(None, (text, *(f"{call.name}{compact(dict(call.arguments))}" for call in calls))))
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    """What the model said; a `thought` answers a NoteMessage and makes no calls."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    thought: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMessage:
+    """A call's result for the model; `failed` if it was an error or never reached its server.
+
+    `left_out` counts the tokens that Toolsight cut from the middle to make room. `definitions` are those that
+    a provider loads with the result; for any other provider they are part of its text.
+    """
+
+    call_id: str
+    name: str
+    text: str
+    failed: bool = False
+    left_out: int = 0
+    definitions: tuple[JsonObject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoteMessage:
+    """A note from Toolsight to the model between two model calls; providers receive it as a user message.
+
+    With `exchanges`, it replaces that many exchanges of user and model, to make room. With `offers`, it holds
+    definitions of tools for one request and does not stay in the conversation.
+    """
+
+    text: str
+    exchanges: int = 0
+    offers: bool = False
+
+
+Message = UserMessage | AssistantMessage | ToolMessage | NoteMessage
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """Everything sent in one model call. `tools` is the array exactly as sent.
+
+    With `think` the model may not call a tool; the array stays the same to keep the prompt cache. With a
+    `deferral`, definitions in results are loaded as the provider does it; `deferred` are the definitions that
+    are declared for it and cost nothing until then. `breakpoints` is None where nothing is marked.
+    """
+
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[dict[str, Any], ...]
+    max_output: int
+    think: bool = False
+    deferral: Deferral = ""
+    deferred: tuple[dict[str, Any], ...] = ()
+    breakpoints: Breakpoints | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as reported by the provider; None if it does not report them.
+
+    The input includes what was read from its prompt cache (`cached_tokens`) and written to it
+    (`written_tokens`, of which `written_hour_tokens` live an hour); the output includes reasoning.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    written_tokens: int | None = None
+    written_hour_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer, as it streams."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """The finished answer; always the last chunk of a stream."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+    finish_reason: str = "stop"
+
+
+ModelChunk = TextDelta | ModelReply
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A server's result: `text` for the model, `structured` content if any, `is_error` as reported."""
+
+    text: str
+    is_error: bool = False
+    structured: JsonObject | None = None
+    kinds: tuple[str, ...] = ("text",)
+
+
+def arguments_text(arguments: JsonObject | None) -> str:
+    """Call arguments on one line, as `key=value` pairs."""
+    pairs = (
+        f"{key}={value if isinstance(value, str) else compact(value)}"
+        for key, value in (arguments or {}).items()
+    )
+    return "  ".join(pairs)

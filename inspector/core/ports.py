@@ -1,0 +1,257 @@
+"""The engine's interfaces to the outside. Adapters implement them; `adapters.memory` has a fake of each."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from inspector.core.budget import Tokenizer
+from inspector.core.definition import DefinitionChange
+from inspector.core.elicitation import Action, ElicitationAnswer, ElicitationRequest
+from inspector.core.error import ModelError, ServerExited
+from inspector.core.events import Decision as Decision
+from inspector.core.frame import FrameLog
+from inspector.core.leftover import Leftover
+from inspector.core.local_model import LocalModel
+from inspector.core.message import ModelChunk, ModelRequest, ToolResult
+from inspector.core.price import Prices
+from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.core.settings import ClientCapabilities
+from inspector.core.tool import Tool
+from inspector.schema.json_value import JsonObject
+from inspector.schema.model_feature import ModelFeatures
+
+
+@dataclass(frozen=True, slots=True)
+class ToolListing:
+    """A server's usable tools, and the skipped tools and pages with the reason."""
+
+    tools: tuple[Tool, ...]
+    skipped: tuple[SkippedTool, ...] = ()
+
+
+def ignored(count: int) -> None:
+    """Takes progress that nobody is interested in."""
+
+
+class ClientSide(Protocol):
+    """Toolsight as the client of one server: what it declares, and how it answers what the server asks.
+
+    A connector calls it in the event loop that opened the connection. Its methods raise ClientRefusal for
+    what the server does not get.
+    """
+
+    @property
+    def capabilities(self) -> ClientCapabilities:
+        """What is declared; it does not change while the connection is open."""
+
+    def roots(self) -> tuple[str, ...]:
+        """The absolute paths of the folders that the server may know."""
+
+    async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:
+        """Ask the person, and wait as long as the answer takes; cancelled if the server withdraws it."""
+
+    def sample(self, message: str) -> None:
+        """Refuse an answer of the model; `message` is what the server would have it read."""
+
+    def completed(self, elicitation: str) -> None:
+        """Note that what a server wanted at an address is done; ignored if nobody agreed to the visit."""
+
+    def withdraw(self) -> None:
+        """Cancel the questions that nobody has answered: whom they were asked is gone."""
+
+
+class ServerLink(Protocol):
+    """An open connection to one server. Any task may use it; only its owner task closes it."""
+
+    @property
+    def info(self) -> ServerInfo: ...
+
+    async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
+        """List all pages; `progress` gets the number of tools after each that another one follows.
+
+        A page that cannot be listed is skipped, with those after it. Raises ProtocolError if it is the first
+        one, ServerExited if the server is gone.
+        """
+
+    async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
+        """Call a tool by its plain name. `timeout` is in seconds. A tool error is a value, not an exception.
+
+        Raises CallTimeout, ServerExited or ProtocolError.
+        """
+
+    async def wait_closed(self) -> ServerExited:
+        """Wait until the connection is lost and return why."""
+
+    def stderr_tail(self) -> str:
+        """The last lines that the server's process wrote to stderr; empty for HTTP."""
+
+
+class Connector(Protocol):
+    """Opens connections. Entering the context raises ConnectError (with the stderr tail) on failure.
+
+    After the spec's `connect_timeout` that is ConnectTimeout; a canceled entry leaves nothing running.
+    """
+
+    def connect(
+        self,
+        spec: ServerSpec,
+        *,
+        era: Era | None,
+        on_tools_changed: Callable[[], None],
+        client: ClientSide | None = None,
+    ) -> AbstractAsyncContextManager[ServerLink]:
+        """Connect. `era` is the one that worked last time, if any; `on_tools_changed` only sets a flag.
+
+        Without a `client` nothing is declared, and whatever the server asks for is refused.
+        """
+
+
+class Wire(Protocol):
+    """What is exchanged with the servers, as it crosses the wire."""
+
+    def frames(self, server: str) -> FrameLog:
+        """The log of a server by its name, over all its connections; it is empty before the first."""
+
+
+class ChatModel(Protocol):
+    """A language model, or a stand-in that identifies itself as one."""
+
+    @property
+    def name(self) -> str:
+        """The name by which it was requested, e.g. `openai/gpt-5`."""
+
+    @property
+    def label(self) -> str:
+        """The name shown to people; a stand-in says that it is not an LLM."""
+
+    @property
+    def api_base(self) -> str:
+        """The configured address; "" for its provider's own."""
+
+    @property
+    def window(self) -> int:
+        """The context window in tokens."""
+
+    @property
+    def features(self) -> ModelFeatures:
+        """What its provider takes beyond a plain request."""
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
+        """Yield text deltas as they arrive, then exactly one ModelReply. Raises ModelError."""
+
+
+class LocalModels(Protocol):
+    """The model servers on this machine. They are asked only when somebody wants to know."""
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The servers that are looked for, and where."""
+
+    def find(self) -> AsyncGenerator[tuple[LocalModel, ...]]:
+        """Yield the models of each server as it answers; ends soon, whatever answers or does not."""
+
+    def open(self, found: LocalModel) -> ChatModel:
+        """A model that was found."""
+
+
+class NoLocalModels:
+    """Looks for no server."""
+
+    servers: tuple[str, ...] = ()
+
+    async def find(self) -> AsyncGenerator[tuple[LocalModel, ...]]:
+        """Find nothing."""
+        no_models: tuple[tuple[LocalModel, ...], ...] = ()
+        for models in no_models:
+            yield models
+
+    def open(self, found: LocalModel) -> ChatModel:
+        """Raises ModelError."""
+        raise ModelError(f"{found.name} cannot be used here", hint="Specify a model instead.")
+
+
+class TokenCounter(Protocol):
+    """Counts tokens for one model."""
+
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    def count(self, text: str) -> int: ...
+
+    def lengths(self, text: str) -> Sequence[int]:
+        """The number of bytes of each token, in order; they add up to the text's length in UTF-8.
+
+        A lone surrogate counts as the question mark sent in its place.
+        """
+
+
+class PriceList(Protocol):
+    """The prices of models."""
+
+    def prices(self, model: str) -> Prices | None:
+        """The prices of a model by its litellm name, or None if unlisted. Never uses the network."""
+
+
+class Leftovers(Protocol):
+    """What the servers of earlier runs left running. All of it may take seconds, and belongs in a thread."""
+
+    def find(self) -> tuple[Leftover, ...]:
+        """What runs of runs that have ended, oldest first. A run that is alive looks after its own."""
+
+    def end(self, chosen: Sequence[Leftover]) -> tuple[Leftover, ...]:
+        """End their processes, and return what is still there. Only what is certainly theirs is signalled."""
+
+    def keep(self, chosen: Sequence[Leftover]) -> None:
+        """Leave them alone, and find them no more."""
+
+
+class Clock(Protocol):
+    """`now` is in seconds since 1970, UTC; `monotonic` measures durations."""
+
+    def now(self) -> float: ...
+
+    def monotonic(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """A call that may make changes and needs approval first.
+
+    `changes` is what differs from the definition that was approved before. `offers_trust` says that
+    `Decision.SERVER` is an answer too: nothing but the server's claim speaks for the call being harmless, and
+    nothing speaks against it.
+    """
+
+    tool: Tool
+    arguments: JsonObject
+    why: str
+    changes: tuple[DefinitionChange, ...] = ()
+    offers_trust: bool = False
+
+
+class Approver(Protocol):
+    """Asks the user, and waits as long as the answer takes."""
+
+    async def ask(self, request: ApprovalRequest) -> Decision: ...
+
+
+class Elicitor(Protocol):
+    """Asks the person what a server wants to know, and waits as long as the answer takes.
+
+    A question that is cancelled is taken away.
+    """
+
+    async def ask(self, request: ElicitationRequest) -> ElicitationAnswer: ...
+
+
+class Nobody:
+    """An `Elicitor` where there is nobody to ask."""
+
+    async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:  # noqa: ARG002
+        """Decline."""
+        return ElicitationAnswer(Action.DECLINE, why="there is nobody to ask")
+
+
+OwnPredicate = Callable[..., bool]
+"""Called as `own(facts, *args, **kwargs)`; must return True or False."""

@@ -1,0 +1,198 @@
+"""Search results and their scores, each with the parts that explain it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from inspector.core.number import percent
+
+TOLERANCE = 1e-9
+ASKED_BEFORE = "asked before"
+"""The term of what a past request adds; a short request follows it, quoted."""
+USED_BEFORE = "used before"
+"""The term of what past use adds, which says how often and by whom."""
+
+
+class Signal(StrEnum):
+    """The source of a part of a score; the value is the letter shown for it."""
+
+    NAME = "N"
+    DESCRIPTION = "D"
+    PARAMETERS = "P"
+    SERVER = "V"
+    WORDS = "W"
+    SEMANTIC = "S"
+    KEYWORD = "K"
+    FUZZY = "F"
+    PATTERN = "R"
+    FUSION = "U"
+    EXACT = "X"
+    TIER = "T"
+    STEP = "Q"
+    HISTORY = "H"
+    AFFINITY = "Y"
+    AVERAGE = "A"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a score: its signal, term, value, and the inputs it was computed from."""
+
+    signal: Signal
+    term: str
+    value: float
+    inputs: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A tool's score for a query. The parts add up to `value`; otherwise the explanation is wrong."""
+
+    tool_id: str
+    value: float
+    parts: tuple[Part, ...] = ()
+
+    def adds_up(self) -> bool:
+        return math.isclose(math.fsum(part.value for part in self.parts), self.value, abs_tol=TOLERANCE)
+
+
+class Answer(StrEnum):
+    """What a search says: a tool clearly fits, these come closest, or nothing does."""
+
+    FOUND = "found"
+    CLOSEST = "closest"
+    NOTHING = "nothing"
+
+
+class Outcome(StrEnum):
+    """What happened to a scored tool."""
+
+    LOADED = "loaded"
+    ALREADY_LOADED = "already loaded"
+    FOUND = "found"
+    CLOSEST = "closest"
+    BELOW_FLOOR = "below floor"
+    UNLIKELY = "unlikely to fit"
+    NOTHING_FITS = "no tool fits"
+    OVER_LIMIT = "over limit"
+    WITHHELD = "withheld"
+    OTHER_SERVER = "other server"
+    OTHER_TAG = "other tag"
+    PRECONDITION = "precondition not met"
+
+    @property
+    def is_result(self) -> bool:
+        """Whether the search returned the tool."""
+        return self in (Outcome.LOADED, Outcome.ALREADY_LOADED, Outcome.FOUND, Outcome.CLOSEST)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One line of a search report: rank from 1, score and outcome."""
+
+    rank: int
+    score: Score
+    outcome: Outcome
+
+    @property
+    def tool_id(self) -> str:
+        return self.score.tool_id
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """The arguments of `search_tools` (PRD section 2.3); at least one must be given.
+
+    `tags` restricts the search to tools that have all of them (layered composition, layer 1). `limit` is
+    how many results are wanted, 0 if that is left to the settings. `min_similarity` is how well a result has
+    to fit, 0 to 1: its probability, or with rankers of meaning its cosine. `server_query` describes the
+    server apart from the tool (layer 3, MCP-Zero's request).
+    """
+
+    query: str = ""
+    server_name: str = ""
+    tool_names: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    limit: int = 0
+    min_similarity: float = 0.0
+    server_query: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.query.strip() or self.server_name or self.tool_names or self.tags)
+
+    def label(self) -> str:
+        """The request on one line, for people."""
+        parts = [f"“{self.query}”"] if self.query else []
+        parts += [f"server {self.server_name}"] if self.server_name else []
+        parts += [", ".join(self.tool_names)] if self.tool_names else []
+        parts += [f"tags {', '.join(self.tags)}"] if self.tags else []
+        parts += [f"limit {self.limit}"] if self.limit else []
+        parts += [f"fit at least {percent(self.min_similarity)}"] if self.min_similarity else []
+        parts += [f"on a server for “{self.server_query}”"] if self.server_query else []
+        return "  ".join(parts) or "(nothing)"
+
+
+@dataclass(frozen=True, slots=True)
+class Unconnected:
+    """A tool of the registry that a search found beyond the session's servers, and that nobody can call.
+
+    `similarity` is its cosine with the query, `origin` where the registry has it from.
+    """
+
+    tool_id: str
+    description: str
+    origin: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """A search and its hits, best first. `latency_ms` covers the ranking alone.
+
+    `scored` counts the tools considered; `hits` are the results and the best of the rest. `probability` is
+    how likely it is that any tool fits, None if the ranker does not estimate it; `threshold` and
+    `closest_threshold` are the least for the answers `found` and `closest`. `note` says what the ranker had
+    to do without. Of an `unscored` search only the order is known:
+    a real agent's transcript tells no scores, and every score is 0. `unconnected` is told apart from the
+    hits: the best first, none of it loaded.
+    """
+
+    request: SearchRequest
+    ranker: str
+    hits: tuple[Hit, ...] = ()
+    terms: tuple[str, ...] = ()
+    limit: int = 5
+    latency_ms: float = 0.0
+    error: str = ""
+    scored: int = 0
+    probability: float | None = None
+    threshold: float = 0.0
+    closest_threshold: float = 0.0
+    note: str = ""
+    unscored: bool = False
+    unconnected: tuple[Unconnected, ...] = ()
+
+    def outline(self) -> "SearchReport":
+        """The report without the parts of its scores, which take most of its memory."""
+        hits = (Hit(hit.rank, replace(hit.score, parts=()), hit.outcome) for hit in self.hits)
+        return replace(self, hits=tuple(hits))
+
+    @property
+    def results(self) -> tuple[Hit, ...]:
+        return tuple(hit for hit in self.hits if hit.outcome.is_result)
+
+    @property
+    def answer(self) -> Answer:
+        """What the search says; sessions recorded before there was `closest` said nothing instead."""
+        if not self.results:
+            return Answer.NOTHING
+        is_unsure = self.probability is not None and self.probability < self.threshold
+        return Answer.CLOSEST if is_unsure else Answer.FOUND
+
+    @property
+    def nothing_fits(self) -> bool:
+        """Whether nothing was returned because it is too improbable that any tool fits."""
+        is_unsure = self.probability is not None and self.probability < self.threshold
+        return is_unsure and self.answer is Answer.NOTHING

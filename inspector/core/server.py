@@ -1,0 +1,190 @@
+"""An MCP server: how to start it, the state of its connection, and what it reports about itself."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+from urllib.parse import unquote
+
+from inspector.core.argument_secret import secrets_among, secrets_of_address
+from inspector.core.consent_item import RunFile, item_id
+from inspector.schema.json_value import canonical
+
+SOURCE = "registry:"
+
+
+class Era(StrEnum):
+    """How a connection opens: the handshake up to 2025-11-25, or the stateless protocol of 2026-07-28."""
+
+    LEGACY = "legacy"
+    MODERN = "2026-07-28"
+    AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The files that a command comes down to, with absolute paths. All are "" if no file was found.
+
+    `file` is what is started, `target` where its links end, if it is or lies behind one. `interpreter` runs
+    it, if it is a script; a name without a slash was not found.
+    """
+
+    file: str = ""
+    target: str = ""
+    interpreter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """A text of a configuration that contains values from a person's own environment.
+
+    `key` is its place in the server's entry: `env.TOKEN`, `headers.X-Key`, `args[0]`. `own` names the
+    variables, and never holds their values; an input that the person gave is `input ID`. `shown` is the
+    expanded text, in which variables whose names look like secrets stay as they were written.
+    """
+
+    key: str
+    own: tuple[str, ...]
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSpec:
+    """How to reach one server: a `command` (stdio), a `url` (streamable HTTP) or a `listing`, one of them.
+
+    A `listing` is a file with a stored answer to `tools/list`. With `inherits_environment` a command gets all
+    variables of Toolsight's own process. `lacks` names a value that the configuration needs and nobody set,
+    `advice` says how to set it; such a server is not started. With a `program`, exactly that may be started;
+    without one, whatever the command finds; `files` are those that run then. `expansions` are the texts with
+    values of a person's own. With `trust_annotations`, tools that the server says only read are called
+    without asking. `client` holds what is declared to this server alone: values of the settings `client` by
+    name.
+    """
+
+    name: str
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str = ""
+    url: str = ""
+    listing: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    inherits_environment: bool = False
+    lacks: str = ""
+    advice: str = ""
+    defer_loading: bool = False
+    tags: tuple[str, ...] = ()
+    era: Era | None = None
+    trust_annotations: bool = False
+    connect_timeout: float = 30.0
+    call_timeout: float = 60.0
+    program: Program | None = None
+    files: tuple[RunFile, ...] = ()
+    expansions: tuple[Expansion, ...] = ()
+    client: Mapping[str, Any] = field(default_factory=dict)
+    concealed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_http(self) -> bool:
+        return bool(self.url)
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        return (self.command, *self.args)
+
+    @property
+    def shown_argv(self) -> tuple[str, ...]:
+        """The command line, in which the person's own variables stay as written if they look like secrets."""
+        shown = {each.key: each.shown for each in self.expansions}
+        args = (shown.get(f"args[{index}]", arg) for index, arg in enumerate(self.args))
+        return (shown.get("command", self.command), *args)
+
+    @property
+    def shown_url(self) -> str:
+        """The address, as `shown_argv`."""
+        return next((each.shown for each in self.expansions if each.key == "url"), self.url)
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """What the configuration passes to it, which may be secret, by names that begin with its own.
+
+        A variable or header may be one, a part of an argument or an address only by its name or its looks.
+        """
+        found: dict[str, str] = {}
+        for name, value in self._given():
+            number, free = 1, f"{self.name}.{name}"
+            while found.get(free, value) != value:
+                number, free = number + 1, f"{self.name}.{name} {number + 1}"
+            found[free] = value
+        return found
+
+    def _given(self) -> Iterator[tuple[str, str]]:
+        yield from (*self.env.items(), *self.headers.items())
+        # The last part of the name says that any text counts, also a plain word.
+        yield from ((f"{name}.secret", value) for name, value in self.concealed.items())
+        yield from ((one.name, self.argv[one.word][one.start : one.end]) for one in secrets_among(self.argv))
+        for text in (self.url, *self.env.values(), *self.headers.values()):
+            for one in secrets_of_address(text):
+                value = text[one.start : one.end]
+                yield from ((one.name, form) for form in dict.fromkeys((value, unquote(value))))
+        for name, text in self.headers.items():
+            if name.lower() == "cookie":
+                yield from (("cookie", pair.partition("=")[2].strip()) for pair in text.split(";"))
+
+    def fingerprint(self) -> str:
+        """A hash of everything that the configuration says of what runs: what is remembered is tied to it."""
+        parts = [self.argv, self.cwd, self.url, sorted(self.env.items()), sorted(self.headers.items())]
+        parts += [each for each in (self.listing, self.lacks) if each]
+        return hashlib.sha256(canonical(parts).encode()).hexdigest()
+
+    @property
+    def consent_id(self) -> str:
+        """What a consent to starting it is tied to: `fingerprint`, the files found, own variables it gets.
+
+        What is in those files counts apart from that, see `RunFile`: another file asks for consent again,
+        another version of one may only be reported.
+        """
+        found = self.program
+        files = [found.file, found.target, found.interpreter] if found is not None else []
+        own = sorted((each.key, each.own) for each in self.expansions)
+        return item_id("server", self.name, self.fingerprint(), files, own)
+
+
+class ServerPhase(StrEnum):
+    """The state of a connection."""
+
+    CONNECTING = "connecting"
+    READY = "ready"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What a server reported about itself when it connected.
+
+    `summary` is one line of it, for lists; `instructions` are the whole text that it has for a model;
+    `capabilities` are those that it declares, each with what it adds to it in parentheses.
+    """
+
+    name: str = ""
+    version: str = ""
+    protocol: str = ""
+    era: Era = Era.LEGACY
+    summary: str = ""
+    instructions: str = ""
+    capabilities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedTool:
+    """A tool, or a page of tools, that the server lists but that cannot be used, and why."""
+
+    name: str
+    reason: str
+
+
+def is_registered(spec: ServerSpec) -> bool:
+    """Whether the server stands for tools of a registry."""
+    return spec.listing.startswith(SOURCE)

@@ -1,0 +1,44 @@
+"""A running session: stores each event, folds it into the state and passes it to the listeners."""
+
+from collections.abc import Callable
+
+from inspector.core.events import Event, Record
+from inspector.core.fold import apply
+from inspector.core.ports import Clock
+from inspector.core.redaction import Redactor
+from inspector.core.session import SessionState
+from inspector.core.store_ports import EventStore
+
+Listener = Callable[[Record], None]
+
+
+class Session:
+    """Numbers and stores events; listeners see an event only after it is stored."""
+
+    def __init__(self, session_id: str, store: EventStore, clock: Clock, redactor: Redactor) -> None:
+        self.id = session_id
+        self.state = SessionState()
+        self._store = store
+        self._clock = clock
+        self.redactor = redactor
+        self._listeners: list[Listener] = []
+        self._seq = 0
+
+    def emit(self, event: Event) -> None:
+        """Redact, store and apply an event, then notify. Raises StoreError and changes nothing on failure."""
+        record = Record(self.id, self._seq + 1, self._clock.now(), self.redactor.event(event))
+        self._store.append(record)
+        self._seq = record.seq
+        self.state = apply(self.state, record)
+        for listener in tuple(self._listeners):
+            listener(record)
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Pass every further record to `listener`; call the returned function to stop."""
+        self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return unsubscribe

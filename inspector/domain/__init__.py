@@ -1,1 +1,0 @@
-"""The domain model: frozen dataclasses and pure functions, standard library only."""

@@ -1,1 +1,0 @@
-"""Use cases on top of the domain and the ports; no vendor code, no user interface."""

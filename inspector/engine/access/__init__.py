@@ -1,1 +1,0 @@
-"""Who may see which tools in a session: the filter behind which everything else works."""

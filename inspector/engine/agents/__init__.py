@@ -1,1 +1,0 @@
-"""The user's real agents: their clients, and what their sessions did."""

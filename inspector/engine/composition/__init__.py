@@ -1,1 +1,0 @@
-"""What a session does beyond discovery: it predicts, works around failures, and reports changes."""

@@ -1,1 +1,0 @@
-"""Tool search: documents, index, embedding, rankers, and explanations of scores."""

@@ -1,1 +1,0 @@
-"""The discovery loop: model calls, searches, tool calls, approvals."""

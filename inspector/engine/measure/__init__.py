@@ -1,1 +1,0 @@
-"""Labelled requests, metrics with intervals, calibration."""

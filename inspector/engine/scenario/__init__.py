@@ -1,1 +1,0 @@
-"""Runs scenarios on a workbench: clock, catalog changes, totals, and profiles side by side."""

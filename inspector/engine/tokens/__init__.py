@@ -1,1 +1,0 @@
-"""Tokens: counts, costs, the context window, and the audit of client configurations."""

@@ -1,0 +1,250 @@
+"""The discovery loop for one user message (PRD section 2.7)."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from inspector.core.error import ModelError
+from inspector.core.events import (
+    AnswerStreamed,
+    BudgetMeasured,
+    Failed,
+    ModelRequested,
+    ModelResponded,
+    TurnEnded,
+    TurnWaited,
+    UserSaid,
+)
+from inspector.core.message import (
+    AssistantMessage,
+    Message,
+    ModelReply,
+    ModelRequest,
+    NoteMessage,
+    TextDelta,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from inspector.core.ports import Clock
+from inspector.core.setting_problem import refusal
+from inspector.core.stream import Session
+from inspector.loop.binding.binder import Binder
+from inspector.loop.connecting import Connecting
+from inspector.loop.dispatch import Dispatcher
+from inspector.loop.headroom import Headroom
+from inspector.loop.inertia import Inertia
+from inspector.loop.written_call import written_calls
+from inspector.reliability.version import VersionNotes
+from inspector.search.live import Live
+
+# A streamed answer is stored in pieces of about this many characters or seconds; each piece is a row.
+_FLUSH_CHARACTERS = 80
+_FLUSH_SECONDS = 0.05
+_CANCELLED = "Cancelled by the user before it finished."
+_THINK = (
+    "[You are repeating yourself. Before any further call, say in a few words what you have learned, why "
+    "repeating it cannot help, and what you will do instead. Do not call a tool now.]"
+)
+_GO_ON = "[Continue with that: search for another tool, call one that you have, or answer.]"
+
+
+class Guard(Protocol):
+    """What watches the model and takes a message of the user as a new start."""
+
+    def new_message(self) -> None: ...
+
+
+class DiscoveryLoop:
+    """Holds the conversation as sent to the model and continues it, one user message at a time."""
+
+    def __init__(
+        self,
+        session: Session,
+        binder: Binder,
+        dispatcher: Dispatcher,
+        clock: Clock,
+        live: Live,
+        *,
+        guards: Sequence[Guard],
+        servers: Connecting,
+        inertia: Inertia,
+    ) -> None:
+        self.messages: tuple[Message, ...] = ()
+        self._offered: frozenset[str] = frozenset()
+        self._turn = asyncio.Lock()
+        self._session = session
+        self._binder = binder
+        self._headroom = Headroom(session, binder, live)
+        self._versions = VersionNotes(session, live)
+        self._dispatcher = dispatcher
+        self._clock = clock
+        self._live = live
+        self._guards = guards
+        self._servers = servers
+        self._inertia = inertia
+
+    async def run(self, text: str) -> TurnEnded:
+        """Answer one user message, after those that came before. Canceling the task ends the turn cleanly."""
+        async with self._turn:
+            return await self._answer(text)
+
+    async def _answer(self, text: str) -> TurnEnded:
+        self._session.emit(UserSaid(text))
+        for guard in self._guards:
+            guard.new_message()
+        self.messages = (*self.messages, UserMessage(text))
+        try:
+            ended = await self._steps()
+        except ModelError as error:
+            self._session.emit(Failed(self._live.model.name, error.message, error.hint, error.raw))
+            ended = TurnEnded("failed", error.message)
+        except asyncio.CancelledError:
+            self._session.emit(TurnEnded("cancelled", "You cancelled this turn."))
+            raise
+        except BaseException as error:
+            self._session.emit(Failed("chat", f"{type(error).__name__}: {error}"))
+            self._session.emit(TurnEnded("failed", str(error)))
+            raise
+        self._session.emit(ended)
+        return ended
+
+    async def _steps(self) -> TurnEnded:
+        steps, is_loop = 0, False
+        await self._wait_for_servers()
+        await self._inertia.settled()
+        # Read the limit each time: it may change while the model is working.
+        while steps < self._live.settings.chat.max_steps:
+            steps += 1
+            self._servers.catch_up()
+            # At each step: a server may have changed its tools, so that a restriction matches none any more.
+            if refused := refusal(self._session.state.problems):
+                return TurnEnded("refused", refused)
+            self.messages = (*self.messages, *self._versions.notes())
+            if is_loop and self._live.settings.guard.think:
+                await self._think()
+                is_loop = False
+                continue
+            reply = await self._ask()
+            self.messages = (*self.messages, AssistantMessage(reply.text, reply.tool_calls))
+            if not reply.tool_calls:
+                return TurnEnded("answered", reply.text)
+            is_loop = await self._answer_calls(reply.tool_calls)
+        return TurnEnded(
+            "capped",
+            f"Stopped after {steps} model calls without an answer. Ask again more narrowly, or raise "
+            "chat.max_steps.",
+        )
+
+    async def _wait_for_servers(self) -> None:
+        """Wait until no server is connecting: a search before that would miss their tools."""
+        connecting = self._servers.connecting
+        if connecting:
+            self._session.emit(TurnWaited(connecting))
+            await self._servers.settled()
+
+    async def _think(self) -> None:
+        """Let the model reassess before the next call, as node `think` in the paper's section 7.5."""
+        self.messages = (*self.messages, NoteMessage(_THINK))
+        reply = await self._ask(think=True)
+        thought = AssistantMessage(reply.text or "…", thought=True)
+        self.messages = (*self.messages, thought, NoteMessage(_GO_ON))
+
+    async def _answer_calls(self, calls: tuple[ToolCall, ...]) -> bool:
+        """Run the calls and return whether the guard detected a loop.
+
+        Every call gets a result, even a canceled one: providers refuse a history with an unanswered call.
+        """
+        is_loop, offered, answered = False, self._offered, 0
+        try:
+            # The model took its time: servers may have changed their tools meanwhile.
+            self._servers.catch_up()
+            searched = self._dispatcher.search(calls)
+            for index, call in enumerate(calls):
+                self._servers.catch_up()
+                done = searched.get(index) or await self._dispatcher.dispatch(call, offered)
+                is_loop = is_loop or done.is_loop
+                result = ToolMessage(call.id, call.name, done.text, done.failed, definitions=done.definitions)
+                self.messages = (*self.messages, result)
+                answered += 1
+        except BaseException:
+            open_calls = calls[answered:]
+            self.messages += tuple(ToolMessage(c.id, c.name, _CANCELLED, failed=True) for c in open_calls)
+            raise
+        return is_loop
+
+    async def _ask(self, *, think: bool = False) -> ModelReply:
+        if not think:
+            self._binder.before_call(self.messages)
+            self._inertia.before_call()
+        fitted = self._headroom.fit(self.messages, think=think)
+        self.messages = fitted.messages
+        self._session.emit(BudgetMeasured(fitted.budget))
+        self._headroom.require_room(fitted)
+        request, budget = fitted.request, fitted.budget
+        number, sent = self._session.state.model_calls + 1, self._binder.sent(request)
+        charge, terms = self._binder.charge(request, sent)
+        self._offered = frozenset(self._session.state.bound_ids)
+        self._session.emit(
+            ModelRequested(
+                call=number,
+                bound=self._session.state.bound_ids,
+                tokens=budget.parts,
+                messages=len(request.messages),
+                delivery=self._binder.delivery,
+                same=sent.same,
+                resent=sent.resent,
+                change=sent.change,
+                think=think,
+                charge=charge,
+                terms=terms,
+                breakpoints=request.breakpoints,
+            )
+        )
+        started = self._clock.monotonic()
+        reply, written = self._understood(await self._stream(request), request, number)
+        elapsed = (self._clock.monotonic() - started) * 1000
+        self._session.emit(
+            ModelResponded(
+                call=number,
+                text=reply.text,
+                tool_calls=reply.tool_calls,
+                usage=reply.usage,
+                finish_reason=reply.finish_reason,
+                milliseconds=elapsed,
+                thought=think,
+                written=written,
+                counted=self._binder.answer(reply),
+            )
+        )
+        return reply
+
+    def _understood(self, reply: ModelReply, request: ModelRequest, number: int) -> tuple[ModelReply, str]:
+        """The reply, and the text that was understood as its calls; it goes on as calls without that text."""
+        if reply.tool_calls or request.think or not self._live.settings.chat.written_calls:
+            return reply, ""
+        found = written_calls(reply.text, {tool["function"]["name"] for tool in request.tools})
+        calls = tuple(ToolCall(f"written_{number}_{at}", *call) for at, call in enumerate(found))
+        return (replace(reply, text="", tool_calls=calls), reply.text) if calls else (reply, "")
+
+    async def _stream(self, request: ModelRequest) -> ModelReply:
+        pending = ""
+        flushed = self._clock.monotonic()
+        reply: ModelReply | None = None
+        try:
+            async for chunk in self._live.model.stream(request):
+                if not isinstance(chunk, TextDelta):
+                    reply = chunk
+                    continue
+                pending += chunk.text
+                now = self._clock.monotonic()
+                if len(pending) >= _FLUSH_CHARACTERS or now - flushed >= _FLUSH_SECONDS:
+                    self._session.emit(AnswerStreamed(pending))
+                    pending, flushed = "", now
+        finally:
+            if pending:
+                self._session.emit(AnswerStreamed(pending))
+        if reply is None:
+            raise ModelError("the model ended without an answer", hint="Ask again or switch the model.")
+        return reply

@@ -1,0 +1,142 @@
+"""Finds what can answer in place of a tool that is not available."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from inspector.core.stream import Session
+from inspector.core.tool import Tool
+from inspector.loop.binding.binder import Binder
+from inspector.reliability.approval import is_known_to_read
+from inspector.reliability.breaking import Breakers
+from inspector.reliability.ports import SchemaCheck
+from inspector.schema.argument_mapping import argument_mapping, mapped
+from inspector.schema.json_value import JsonObject
+from inspector.search.live import Live
+
+if TYPE_CHECKING:
+    from inspector.search.index import ToolIndex
+if TYPE_CHECKING:
+    from inspector.search.index import ToolIndex
+
+# Which tools are most like another one, by the vectors of the search index, or by words without any.
+
+
+def similar_tools(index: "ToolIndex", tool_id: str, *, least: float) -> Sequence[tuple[str, float]]:
+    """The other tools with their similarity to this one (0 to 1), closest first, down to `least`.
+
+    It is the cosine of their summaries, or the weighted Jaccard index of their words where one has no vector.
+    """
+    from inspector.search.explanation.closeness import Closeness
+
+    position = index.position.get(tool_id)
+    if position is None:
+        return ()
+    closeness = Closeness(index)
+    cosines = closeness.cosines(slice(position, position + 1), slice(None))[0]
+    found: list[tuple[str, float]] = []
+    for other, cosine in enumerate(cosines.tolist()):
+        if other == position:
+            continue
+        # NaN equals nothing, not even itself.
+        similarity = min(max(cosine, 0.0), 1.0) if cosine == cosine else closeness.jaccard(position, other)
+        if similarity >= least:
+            found.append((index.tools[other].id, similarity))
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+# How many similar tools a refusal names.
+_NAMED = 3
+# How many healthy tools are looked at for a call, the most similar first.
+_CONSIDERED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Substitute:
+    """A tool that can be called in place of another: with these arguments, each from the one it maps from."""
+
+    tool: Tool
+    arguments: JsonObject
+    mapping: Mapping[str, str]
+    similarity: float
+
+
+class Fallbacks:
+    """The substitutes for a session's tools: similar, callable, permitted, and known to only read.
+
+    Similarity alone proves nothing (lock and unlock are close), so neither the tool that failed nor the one
+    in its place may change anything.
+    """
+
+    def __init__(
+        self, session: Session, live: Live, *, binder: Binder, breakers: Breakers, schemas: SchemaCheck
+    ) -> None:
+        self._session = session
+        self._live = live
+        self._binder = binder
+        self._breakers = breakers
+        self._schemas = schemas
+        self._index: ToolIndex | None = None
+
+    @property
+    def is_on(self) -> bool:
+        return self._live.settings.fallback.enabled
+
+    @property
+    def most(self) -> int:
+        """How many substitutes are tried for one call."""
+        return self._live.settings.fallback.most
+
+    def remember(self) -> None:
+        """Keep the index as it is: a tool whose server goes away is in no later one."""
+        if self.is_on:
+            self._index = self._live.retrieval.index
+
+    async def named(self, tool: Tool) -> tuple[str, ...]:
+        """The ids of the most similar tools that can be called now, for a model or person to choose from."""
+        return tuple(other.id for other, _ in islice(self._callable(await self._similar(tool)), _NAMED))
+
+    async def find(self, tool: Tool, arguments: JsonObject) -> Sequence[Substitute]:
+        """The substitutes for a call, the most similar first; none unless they are switched on."""
+        if not self.is_on or not is_known_to_read(tool, self._session.state):
+            return ()
+        # Nearly all that are similar may be of one server, or take other arguments: only so many are tried.
+        nearest = islice(self._callable(await self._similar(tool)), _CONSIDERED)
+        fitting = [await self._fitted(tool, arguments, *each) for each in nearest]
+        return tuple(one for one in fitting if one is not None)
+
+    async def _fitted(
+        self, tool: Tool, arguments: JsonObject, other: Tool, similarity: float
+    ) -> Substitute | None:
+        """The substitute, if it may be one and takes the arguments; its schema is checked in a thread."""
+        if not is_known_to_read(other, self._session.state) or self._binder.unmet_of(other.id):
+            return None
+        mapping = argument_mapping(arguments, tool.input_schema, other.input_schema)
+        if mapping is None:
+            return None
+        given = mapped(arguments, mapping)
+        if await asyncio.to_thread(self._schemas.problem, other.input_schema, given):
+            return None
+        return Substitute(other, given, mapping, similarity)
+
+    async def _similar(self, tool: Tool) -> Sequence[tuple[str, float]]:
+        """Asked in a thread: among 10,000 tools without vectors it takes most of a second."""
+        index = self._index_with(tool)
+        if index is None:
+            return ()
+        least = self._live.settings.fallback.min_similarity
+        return await asyncio.to_thread(similar_tools, index, tool.id, least=least)
+
+    def _callable(self, similar: Sequence[tuple[str, float]]) -> Iterator[tuple[Tool, float]]:
+        """Those that are in the catalog and may be called now."""
+        for tool_id, similarity in similar:
+            other = self._binder.catalog.get(tool_id)
+            if other is not None and self._breakers.is_callable(other):
+                yield other, similarity
+
+    def _index_with(self, tool: Tool) -> "ToolIndex | None":
+        """The index that has the tool: today's, or the one that is remembered."""
+        now = self._live.retrieval.index
+        return now if tool.id in now.position else self._index

@@ -1,0 +1,383 @@
+"""The iteration guard, which detects repeated equal calls (semantic tool discovery, section 7).
+
+Two windows (section 7.2) count equal calls, that is the same tool with arguments of the same normalized form:
+one over the last seconds, and one over the last calls of any tools, which catches A, B, A, B however slow.
+
+The paper counts calls that ran, whatever they return. With `guard.all_calls` searches and rejected calls
+count too. With `guard.progress` a repeated call is a loop only while nothing comes of it: its count starts
+anew when its result changes, all others when a call that is not read-only does something new, and all with a
+message of the user. Rejections of a call are counted apart from the times that it ran.
+
+The call always runs. If the guard detects a loop, it then evicts the tool and adds guidance to the result, so
+the model has to search again; finding the tool again resets its count (section 7.1). With `guard.progress`
+the same call with the same result is then a repeated loop at once.
+"""
+
+import hashlib
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from inspector.core.events import CallCounted, LoopDetected, LoopTrigger
+from inspector.core.events.call import Counted, Restarts
+from inspector.core.live import LiveSettings
+from inspector.core.settings import GuardSettings
+from inspector.core.tool_pattern import matches, values_for
+from inspector.loop.guards.guidance import advice, loop_text
+from inspector.schema.json_value import JsonObject, canonical
+
+# Normalizes arguments, so that equivalent ones are equal (semantic tool discovery, section 7.2).
+
+_MAX_DEPTH = 32
+_TRACKING = frozenset(
+    {"gclid", "fbclid", "msclkid", "mc_cid", "mc_eid", "_ga", "_", "cachebuster"}
+)  # and all of utm_*
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+_URL = re.compile(r"(https?)://([^/?# ]+)([^?# ]*)(?:\?([^# ]*))?(?:#[^ ]*)?", re.IGNORECASE)
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+
+
+def normalised(arguments: JsonObject, ignored: Collection[str] = ()) -> JsonObject:
+    """The normalized arguments, without the `ignored` top-level keys.
+
+    Numbers become text, so that 1 differs from true in Python too. Values nested more than 32 levels deep
+    become a digest. Idempotent; never raises for JSON, whatever its texts, size or depth.
+    """
+    return _object({key: value for key, value in arguments.items() if key not in ignored}, 0)
+
+
+def _object(values: JsonObject, depth: int) -> dict[str, Any]:
+    return {key: _value(value, depth + 1) for key, value in _present(values)}
+
+
+def _present(values: JsonObject) -> list[tuple[str, Any]]:
+    return sorted((item for item in values.items() if item[1] is not None), key=lambda item: item[0])
+
+
+def _value(value: Any, depth: int) -> Any:
+    nested = isinstance(value, Mapping | list | tuple)
+    if nested and depth > _MAX_DEPTH:
+        return _digest(value)
+    if isinstance(value, Mapping):
+        return _object(value, depth)
+    return [_value(item, depth + 1) for item in value] if nested else _scalar(value)
+
+
+def _digest(value: Any) -> str:
+    """A digest for a value of any depth, without recursion."""
+    state, pending = hashlib.sha256(), [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Mapping):
+            present = _present(item)
+            state.update(f"object {len(present)} ".encode())
+            pending.extend(part for pair in present for part in pair)
+        elif isinstance(item, list | tuple):
+            state.update(f"list {len(item)} ".encode())
+            pending.extend(item)
+        else:
+            state.update(f"{_scalar(item)!r} ".encode())
+    return f"sha256:{state.hexdigest()}"
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return _number(_digits(value))
+
+
+def _digits(number: int | float) -> str:
+    """A number without an exponent, as people write it."""
+    if isinstance(number, float):
+        return format(Decimal(repr(number)), "f")
+    try:
+        return str(number)
+    except ValueError:  # Python writes at most 4300 decimal digits
+        return hex(number)
+
+
+def _text(text: str) -> str:
+    text = " ".join(text.split())
+    if _URL.fullmatch(text) is None:
+        text = text.rstrip("/ ") or text[:1]
+    url = _URL.fullmatch(text)
+    return _number(text) if url is None else _url(url)
+
+
+def _number(text: str) -> str:
+    if _NUMBER.fullmatch(text) is None:
+        return text
+    whole, _, fraction = text.partition(".")
+    if fraction.strip("0"):
+        return text
+    return "0" if whole == "-0" else whole
+
+
+def _url(url: re.Match[str]) -> str:
+    scheme, authority, path, query = (part or "" for part in url.groups())
+    parameters = [part for part in query.split("&") if part and not _is_tracking(_name(part))]
+    kept = "&".join(sorted(parameters, key=_name))
+    address = f"{scheme.lower()}://{_authority(scheme.lower(), authority)}{path.rstrip('/')}"
+    return f"{address}?{kept}" if kept else address
+
+
+def _authority(scheme: str, authority: str) -> str:
+    user, at, host = authority.rpartition("@")
+    name, _, port = host.lower().rpartition(":")
+    is_whole_name = name and (":" not in name or name.endswith("]"))
+    return f"{user}{at}{name if is_whole_name and port == _DEFAULT_PORTS[scheme] else host.lower()}"
+
+
+def _name(parameter: str) -> str:
+    return parameter.partition("=")[0]
+
+
+def _is_tracking(name: str) -> bool:
+    return name.lower() in _TRACKING or name.lower().startswith("utm_")
+
+
+# The latest calls within a span, and how many of them are equal.
+
+KEPT_CALLS = 1024
+CallKey = tuple[str, str]
+
+
+class CallWindow:
+    """The latest (tool, hash) pairs with their positions, in seconds or calls, and counts of equal ones."""
+
+    def __init__(self) -> None:
+        self._calls: deque[tuple[float, CallKey]] = deque()
+        self._counts: Counter[CallKey] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def add(self, call: CallKey, at: float, span: float) -> int:
+        """Add a call at `at`, drop those more than `span` before it, and return the count of equal ones."""
+        self._calls.append((at, call))
+        self._counts[call] += 1
+        while at - self._calls[0][0] > span or len(self._calls) > KEPT_CALLS:
+            self._drop_oldest()
+        return self._counts[call]
+
+    def forget(self, gone: Callable[[CallKey], bool]) -> None:
+        """Drop the calls for which this holds."""
+        self._calls = deque(kept for kept in self._calls if not gone(kept[1]))
+        self._counts = Counter(call for _, call in self._calls)
+
+    def _drop_oldest(self) -> None:
+        _, call = self._calls.popleft()
+        self._counts[call] -= 1
+        if not self._counts[call]:
+            del self._counts[call]
+
+
+_DIGITS = 12
+_SHOWN = 200
+
+
+def _no_alternatives() -> Sequence[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call, as far as the guard has to know.
+
+    A search that is `refused` has an error as its result, one that found no tool an empty one.
+    `changes` means that it succeeded and is not read-only. The guidance says that the tool is unloaded only
+    if it is `evictable`, advises a search only if the model `can_search`, and names the `alternatives`.
+    """
+
+    result: str = ""
+    counted: Counted = "call"
+    refused: bool = False
+    changes: bool = False
+    evictable: bool = True
+    can_search: bool = True
+    alternatives: Callable[[], Sequence[str]] = _no_alternatives
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The guard's counts after a call, and the loop if there is one."""
+
+    counted: CallCounted
+    loop: LoopDetected | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The digest of a call's last result and how often it came in a row.
+
+    `looped` says that this was a loop, `found_again` that its tool was found again since.
+    """
+
+    digest: bytes
+    times: int = 1
+    looped: bool = False
+    found_again: bool = False
+
+
+class IterationGuard:
+    """Counts equal calls; the settings are read at every call.
+
+    Times are in seconds of a monotonic clock; if it goes back, no time counts as passed. Each window keeps
+    the latest 1024 calls at most. Besides hashing arguments and result a call takes amortized constant
+    time; one that is progress takes a pass over the windows.
+    Shrinking a window takes effect at once; an enlarged one fills up from then on.
+    """
+
+    def __init__(self, live: LiveSettings) -> None:
+        self._live = live
+        self._in_time = CallWindow()
+        self._in_calls = CallWindow()
+        self._seen: dict[CallKey, _Seen] = {}
+        self._position = 0
+        self._latest = float("-inf")
+        self._set_back = 0.0
+
+    def after_call(
+        self, tool: str, arguments: JsonObject, now: float, outcome: Outcome = Outcome()
+    ) -> Verdict:
+        """Count a call."""
+        settings, position = self._live.settings.guard, self._position
+        form = _form(tool, arguments, settings)
+        digest = hashlib.sha256(form.encode()).hexdigest()[:_DIGITS]
+        # A rejection is no result: it says nothing of what the same call returns when it runs.
+        call = (tool, f"{digest} rejected" if outcome.counted == "rejection" else digest)
+        restarts: Restarts = ""
+        if settings.progress:
+            restarts = self._note_progress(call, outcome)
+        else:
+            self._seen.clear()  # results that nobody compares are not known to be identical
+        self._position += 1
+        counted = CallCounted(
+            tool=tool,
+            arguments_hash=digest,
+            normalised=form if len(form) <= _SHOWN else f"{form[: _SHOWN - 1]}…",
+            in_time=self._in_time.add(call, self._steady(now), settings.window_seconds),
+            in_calls=self._in_calls.add(call, position, settings.window_calls - 1),
+            exempt=matches(tool, settings.exempt),
+            restarts=restarts,
+        )
+        return Verdict(counted, self._loop(counted, call, outcome))
+
+    def clear(self, tool: str) -> None:
+        """Forget a tool's calls in both windows, since a tool that is found again may be used again."""
+        self._forget(lambda call: call[0] == tool)
+        for call, seen in self._seen.items():
+            if call[0] == tool and seen.looped:
+                self._seen[call] = replace(seen, found_again=True)
+
+    def new_message(self) -> None:
+        """Forget every call if a message of the user is progress: they may want the same once more."""
+        if self._live.settings.guard.progress:
+            self._forget(lambda _: True)
+            self._seen.clear()
+
+    def _note_progress(self, call: CallKey, outcome: Outcome) -> Restarts:
+        """Forget the calls that no longer count after this one, and return which they are."""
+        digest = hashlib.sha256(outcome.result.encode("utf-8", "surrogatepass")).digest()
+        before = self._seen.pop(call, None)
+        if before is not None and before.digest == digest:
+            self._seen[call] = replace(before, times=before.times + 1)
+            return ""
+        if outcome.changes:
+            self._seen = {other: _Seen(seen.digest, times=0) for other, seen in self._seen.items()}
+            self._forget(lambda other: other != call)
+        self._seen[call] = _Seen(digest)
+        if len(self._seen) > KEPT_CALLS:
+            del self._seen[next(iter(self._seen))]
+        if before is not None:
+            self._forget(lambda other: other == call)
+            return "all" if outcome.changes else "equal"
+        return "others" if outcome.changes else ""
+
+    def _loop(self, counted: CallCounted, call: CallKey, outcome: Outcome) -> LoopDetected | None:
+        settings, seen = self._live.settings.guard, self._seen.get(call)
+        is_again = settings.progress and seen is not None and seen.found_again
+        trigger = _trigger(counted, settings, is_again=is_again)
+        if not trigger:
+            return None
+        identical = 0
+        count = counted.in_time if trigger == "time" else counted.in_calls
+        if settings.progress and seen is not None:
+            # Only a tool that ran is unloaded, to be found again.
+            self._seen[call] = replace(seen, looped=outcome.counted == "call")
+            count = seen.times if trigger == "again" else count
+            identical = min(count, seen.times)
+        alternatives = tuple(outcome.alternatives())
+        specific = (text.strip() for text in values_for(counted.tool, settings.guidance))
+        general = advice(
+            outcome.counted,
+            can_search=outcome.can_search,
+            found=bool(outcome.result),
+            refused=outcome.refused,
+        )
+        guidance = loop_text(
+            outcome.counted,
+            counted.tool,
+            count,
+            trigger=trigger,
+            identical=identical,
+            evictable=outcome.evictable,
+            alternatives=alternatives,
+            instead=" ".join(text for text in specific if text) or general,
+        )
+        return LoopDetected(
+            tool=counted.tool,
+            count=count,
+            window_seconds=settings.window_seconds,
+            arguments_hash=counted.arguments_hash,
+            guidance=guidance,
+            trigger=trigger,
+            counted=outcome.counted,
+            alternatives=alternatives,
+        )
+
+    def _forget(self, gone: Callable[[CallKey], bool]) -> None:
+        self._in_time.forget(gone)
+        self._in_calls.forget(gone)
+
+    @property
+    def kept(self) -> int:
+        """The number of calls kept in both windows, at most 2048."""
+        return len(self._in_time) + len(self._in_calls)
+
+    def _steady(self, now: float) -> float:
+        if now < self._latest:
+            self._set_back += self._latest - now
+        self._latest = now
+        return now + self._set_back
+
+
+def _trigger(counted: CallCounted, settings: GuardSettings, *, is_again: bool) -> LoopTrigger | None:
+    """The window that is over its limit, or "again" for a loop that goes on."""
+    if counted.exempt or not settings.enabled:
+        return None
+    if counted.in_time > settings.max_repeats:
+        return "time"
+    if counted.in_calls > settings.window_repeats:
+        return "calls"
+    return "again" if is_again else None
+
+
+def _form(tool: str, arguments: JsonObject, settings: GuardSettings) -> str:
+    """The text to hash, equal for equal arguments in any key order."""
+    ignored = {name for names in values_for(tool, settings.ignored_arguments) for name in names}
+    if not settings.normalise:
+        try:
+            return canonical(_without(arguments, ignored))
+        except (RecursionError, ValueError):  # nested too deeply, or a number too long to write in full
+            pass
+    return canonical(normalised(arguments, ignored))
+
+
+def _without(arguments: JsonObject, ignored: Collection[str]) -> JsonObject:
+    return {key: value for key, value in arguments.items() if key not in ignored}

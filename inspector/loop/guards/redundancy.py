@@ -1,0 +1,86 @@
+"""Detects searches that bring nothing new (semantic tool discovery, section 8).
+
+Overlap is |found now ∩ found then| / |found now|: 1.0 means that the search found nothing new. A search that
+finds no tool has none. Beyond the paper, `redundancy.hopeless` counts those in a row, whatever they ask for.
+"""
+
+from collections import deque
+from collections.abc import Collection, Sequence
+
+from inspector.core.events import RedundantSearch
+from inspector.core.live import LiveSettings
+from inspector.loop.guards.guidance import GIVE_UP
+
+KEPT_SEARCHES = 64
+_IN_A_ROW = 3
+
+
+class RedundancyDetector:
+    """Remembers what a session's last 64 searches found; times are in seconds of a monotonic clock.
+
+    The settings are read at every search. It remembers searches even while turned off, so that they count
+    once it is turned on.
+    """
+
+    def __init__(self, live: LiveSettings) -> None:
+        self._live = live
+        self._history: deque[tuple[float, str, frozenset[str]]] = deque(maxlen=KEPT_SEARCHES)
+        self._in_a_row = 0
+
+    def after_search(
+        self, label: str, found: Sequence[str], now: float, *, no_room: bool = False
+    ) -> RedundantSearch | None:
+        """Record a search that was answered; return an event if it brought nothing new.
+
+        `found` are the results that the model can call; with `no_room` there were others.
+        """
+        if not found and not no_room:
+            return self._after_nothing(label)
+        self._in_a_row = 0
+        if not found:
+            return None
+        settings, results = self._live.settings.redundancy, frozenset(found)
+        recent = [past for past in self._history if now - past[0] <= settings.window_seconds]
+        self._history.append((now, label, results))
+        if not settings.enabled or not recent:
+            return None
+        known, earlier = max((len(results & seen), name) for _, name, seen in recent)
+        if known / len(results) < settings.overlap:
+            return None
+        return RedundantSearch(
+            label, earlier, known / len(results), _found_note(earlier, known, len(results))
+        )
+
+    def _after_nothing(self, label: str) -> RedundantSearch | None:
+        settings, self._in_a_row = self._live.settings.redundancy, self._in_a_row + 1
+        if not settings.enabled or not settings.hopeless or self._in_a_row < _IN_A_ROW:
+            return None
+        return RedundantSearch(label, "", None, _row_note(self._in_a_row), self._in_a_row)
+
+    def forget(self, tools: Collection[str]) -> None:
+        """Forget tools that were evicted or left since: finding them again is not redundant."""
+        gone = frozenset(tools)
+        self._history = deque(
+            ((at, label, seen - gone) for at, label, seen in self._history), maxlen=KEPT_SEARCHES
+        )
+
+    def new_message(self) -> None:
+        """Note that the user said something: searches in a row belong to one request."""
+        self._in_a_row = 0
+
+    def clear(self) -> None:
+        """Forget every search: what found no tool may now find one."""
+        self._history.clear()
+        self._in_a_row = 0
+
+
+def _found_note(earlier: str, known: int, found: int) -> str:
+    these = "these tools" if known == found else f"{known} of these {found} tools"
+    return (
+        f"[Note: an earlier search ({earlier}) found {these}; they are already available to call. "
+        "Call one of them, or search with a more specific query if you need a different tool.]"
+    )
+
+
+def _row_note(count: int) -> str:
+    return f"[Note: {count} searches in a row found no tool to call. {GIVE_UP}]"

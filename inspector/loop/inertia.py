@@ -1,0 +1,284 @@
+"""Predicts which tool is called next, from what was called after what before, and binds it ahead if told to.
+
+A tool is bound ahead only where it takes free room, is permitted, waits for a search and could be called now.
+What was predicted and what was bound is an event; whether it came true is folded from what follows.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from inspector.core.composition_settings import InertiaSettings
+from inspector.core.error import ToolsightError
+from inspector.core.events import CallStarted, Failed, Guess, NextPredicted, Record, UserSaid
+from inspector.core.inertia import Aging, InertiaGraph, Successor, TaskCalls, persona_of, server_of
+from inspector.core.number import percent
+from inspector.core.ports import Clock
+from inspector.core.prompt_cache import CacheTerms
+from inspector.core.session import Binding, SessionState
+from inspector.core.stream import Session
+from inspector.loop.binding.binder import Binder
+from inspector.reliability.flow import is_likely
+from inspector.search.live import Live
+from inspector.tokens.count.accounting import Accounting
+
+# What it costs to bind a tool ahead, and to search for it: in input tokens at full price.
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A conversation before its next model call, in tokens.
+
+    `tools` are those of the `tools` array, `rest` what comes after it, `definition` those of the tool in
+    question, and `search` those of a search with its result. `calls` is how many model calls are still to
+    come, as far as past tasks tell.
+    """
+
+    tools: int
+    rest: int
+    definition: int
+    search: float = 0.0
+    calls: float = 1.0
+
+
+def ahead_cost(moment: Moment, terms: CacheTerms) -> float:
+    """To bind a tool ahead: the conversation is written again, and every call has one more tool."""
+    again = (terms.write - terms.read) * moment.rest
+    later = max(moment.calls - 1, 0) * terms.read * moment.definition
+    return again + terms.write * moment.definition + later
+
+
+def search_cost(moment: Moment, terms: CacheTerms) -> float:
+    """To search for the tool and bind it then: one model call more, and all of the above."""
+    asking = terms.read * (moment.tools + moment.rest)
+    return asking + terms.write * moment.search + ahead_cost(moment, terms)
+
+
+def pays(probability: float, moment: Moment, terms: CacheTerms) -> bool:
+    """Whether the search that may be spared, as likely as it is, costs more than what is sent again."""
+    return probability * search_cost(moment, terms) > ahead_cost(moment, terms)
+
+
+Seeds = Mapping[str, InertiaGraph]
+"""Graphs by persona, as a person wrote them down."""
+TOP = 3
+"""How many tools a prediction names."""
+
+
+def always(_tool_id: str) -> bool:
+    """Nothing keeps a tool from being called."""
+    return True
+
+
+class Inertia:
+    """The graph of the session's persona, which grows with every call, and what follows from it.
+
+    `is_callable` says whether a tool could be called now: one that is refused at once is not bound ahead.
+    """
+
+    is_callable: Callable[[str], bool] = staticmethod(always)
+
+    def __init__(
+        self,
+        session: Session,
+        live: Live,
+        clock: Clock,
+        accounting: Accounting,
+        binder: Binder,
+        *,
+        tasks: Callable[[], Iterator[TaskCalls]] | None,
+        seeds: Callable[[str], Seeds],
+    ) -> None:
+        """`tasks` reads what was called in other sessions, `seeds` a file; both may take a moment."""
+        self.graph = InertiaGraph()
+        self._own: dict[str, InertiaGraph] = {}
+        self._session = session
+        self._live = live
+        self._clock = clock
+        self._accounting = accounting
+        self._binder = binder
+        self._tasks = tasks
+        self._seeds = seeds
+        self._toolset = live.toolset
+        self._read: tuple[object, ...] = ()
+        self._reading: asyncio.Task[None] | None = None
+        self._is_closed = False
+        self._is_told = True
+        self._before, self._made = "", 0
+        session.subscribe(self._listen)
+
+    @property
+    def persona(self) -> str:
+        """Whose habits the session follows and adds to."""
+        return persona_of("", self._settings.persona, self._toolset, self._live.sight.user)
+
+    def follow(self) -> None:
+        """Read what the settings as they are now ask for, in the background; nothing if it is read."""
+        settings = self._settings
+        wanted = (self.persona, settings.seed) if settings.enabled else ()
+        if wanted == self._read:
+            return
+        self._read = wanted
+        if wanted:
+            self._reading = asyncio.create_task(self._learn(self.persona, settings.seed, self._reading))
+
+    async def settled(self) -> None:
+        """Wait until what was recorded is read: what is predicted must not depend on how fast that is."""
+        while self._reading is not None and not self._reading.done():
+            await asyncio.wait([self._reading])
+
+    def close(self) -> None:
+        """Read no more; what is being read in a thread ends with the task that it is at."""
+        self._is_closed = True
+        if self._reading is not None:
+            self._reading.cancel()
+
+    async def _learn(self, persona: str, seed: str, before: asyncio.Task[None] | None) -> None:
+        if before is not None:
+            await asyncio.wait([before])
+        try:
+            graph = await asyncio.to_thread(self._known, persona, seed)
+        except ToolsightError as error:
+            self._session.emit(Failed("inertia", error.message, error.hint))
+            graph = InertiaGraph()
+        graph.take(self._own_graph(persona))
+        self.graph = graph
+
+    def _known(self, persona: str, seed: str) -> InertiaGraph:
+        """What other sessions and the seed file know of a persona."""
+        graph = InertiaGraph()
+        if seed:
+            graph.take(self._seeds(seed).get(persona, InertiaGraph()))
+        for task in self._tasks() if self._tasks is not None else ():
+            if self._is_closed:
+                break
+            if task.persona == persona:
+                graph.add(task)
+        return graph
+
+    def _own_graph(self, persona: str) -> InertiaGraph:
+        return self._own.setdefault(persona, InertiaGraph())
+
+    def _listen(self, record: Record) -> None:
+        match record.event:
+            case UserSaid():
+                self._before, self._made = "", 0
+            case CallStarted(tool=tool, by="model"):
+                for graph in (self._own_graph(self.persona), self.graph):
+                    graph.called(self._before, tool, record.at)
+                self._before, self._is_told, self._made = tool, False, self._made + 1
+
+    def before_call(self) -> None:
+        """Predict what follows the last call and, where it pays, bind it."""
+        called = self._state.inertia.called
+        if self._is_told or not called or not self.is_warm:
+            return
+        self._is_told = True
+        found = self._found(called)
+        chosen: Sequence[Successor] = ()
+        if self._preloads and self._settings.preload == "where_it_pays":
+            chosen = [one for one in self._likely(found) if self._pays(one)]
+        self._tell(called, found, self._bind(called, chosen, self._settings.most))
+
+    def with_search(self, best: Sequence[str]) -> None:
+        """A search has changed `tools[]`; bind what likely follows what it found, and what was called last.
+
+        `best` are the tools that searches found first: as a rule they are called next.
+        """
+        if not self._preloads or not self.is_warm:
+            return
+        left = self._settings.most
+        for after in dict.fromkeys(filter(None, (*best, self._state.inertia.called))):
+            found = self._found(after)
+            bound = self._bind(after, self._likely(found), left)
+            left -= len(bound)
+            if bound:
+                self._tell(after, found, bound)
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether predictions are wanted, and enough was seen to make them."""
+        return self._settings.enabled and self.graph.tasks >= self._settings.warm_up
+
+    @property
+    def _preloads(self) -> bool:
+        """Whether tools may be bound ahead: only where the model reads what is bound in `tools[]`."""
+        settings = self._live.settings
+        is_read = self._binder.delivery in ("append", "rewrite")
+        return (
+            settings.inertia.preload != "off" and is_read and settings.binding.policy in ("keep", "bounded")
+        )
+
+    @property
+    def _settings(self) -> InertiaSettings:
+        return self._live.settings.inertia
+
+    @property
+    def _state(self) -> SessionState:
+        return self._session.state
+
+    @property
+    def _aging(self) -> Aging:
+        return Aging(self._clock.now(), self._settings.half_life_days)
+
+    def _is_new(self, tool_id: str) -> bool:
+        """Whether a call would be the first use of a permitted tool."""
+        return tool_id in self._state.tools and tool_id not in self._state.used
+
+    def _found(self, after: str) -> list[Successor]:
+        return [one for one in self.graph.after(after, self._aging) if self._is_new(one.tool)]
+
+    def _likely(self, found: Sequence[Successor]) -> list[Successor]:
+        """Those that are likely enough and wait for a search, without what could not be called now."""
+        tools, settings = self._state.tools, self._settings
+        waiting = [one for one in found if tools[one.tool].binding is Binding.DEFERRED]
+        likely = [one for one in waiting if is_likely(one, settings)]
+        unmet = self._binder.unmet() if likely else {}
+        return [one for one in likely if one.tool not in unmet and self.is_callable(one.tool)]
+
+    def _bind(self, after: str, chosen: Sequence[Successor], most: int) -> tuple[str, ...]:
+        """Bind the first of these that have room, and return them."""
+        fitting = self._binder.context.fitting([one.tool for one in chosen[:most]])
+        for one in chosen[: len(fitting)]:
+            seen = f"{percent(one.probability)}, at least {percent(one.low)}"
+            self._binder.context.bind_ahead(one.tool, f"follows {after}: {seen}")
+        return fitting
+
+    def _pays(self, successor: Successor) -> bool:
+        to_come = self.graph.calls_a_task - self._made
+        moment = _moment(self._state, successor.tool, max(to_come, 1.0))
+        return moment is not None and pays(successor.probability, moment, self._accounting.terms)
+
+    def _tell(self, after: str, found: Sequence[Successor], bound: tuple[str, ...]) -> None:
+        graph, aging = self.graph, self._aging
+        server = server_of(after)
+        guesses = tuple(Guess(one.tool, one.probability, one.low, one.count) for one in found[:TOP])
+        self._session.emit(
+            NextPredicted(
+                after=after,
+                predicted=guesses,
+                threshold=self._settings.min_probability,
+                preloaded=bound,
+                most_used=graph.most_used(aging, self._is_new, TOP),
+                same_server=graph.most_used(
+                    aging, lambda tool: self._is_new(tool) and server_of(tool) == server, TOP
+                ),
+                persona=self.persona,
+                tasks=graph.tasks,
+            )
+        )
+
+
+def _moment(state: SessionState, tool_id: str, to_come: float) -> Moment | None:
+    """The conversation as it was measured last; None if it was not."""
+    if state.budget is None:
+        return None
+    parts = state.budget.parts
+    tools = parts.tools + parts.meta + parts.manifest
+    return Moment(
+        tools=tools,
+        rest=parts.input - tools,
+        definition=state.tools[tool_id].tokens,
+        search=parts.searches / state.searches if state.searches else 0.0,
+        calls=to_come,
+    )

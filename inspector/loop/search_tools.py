@@ -1,0 +1,243 @@
+"""The `search_tools` meta-tool: searches, loads the results, and notes redundant searches."""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from inspector.core.events import MarketplaceSearched, RedundantSearch, SearchPerformed, ToolLoaded
+from inspector.core.events.base import Actor
+from inspector.core.ports import Clock
+from inspector.core.ranking import SearchReport, SearchRequest
+from inspector.core.session import Binding
+from inspector.core.stream import Session
+from inspector.loop.binding.binder import Binder
+from inspector.loop.binding.eviction import TTL
+from inspector.loop.binding.room import Found, Load, Placement
+from inspector.loop.guards.iteration import IterationGuard, Outcome
+from inspector.loop.guards.redundancy import RedundancyDetector
+from inspector.loop.guards.watch import LoopWatch
+from inspector.loop.inertia import Inertia
+from inspector.schema.json_value import JsonObject
+from inspector.search.live import Live
+from inspector.search.text import unloaded_text
+from inspector.tokens.cost.delivery import is_native, schema_text
+from inspector.tokens.manifest import SEARCH_TOOLS
+from inspector.tokens.wire import text_with
+
+if TYPE_CHECKING:
+    from inspector.search.search_answer import SearchAnswer
+
+Further = Callable[["SearchReport", Actor], MarketplaceSearched | None]
+"""Where a search goes on after a report, and what it finds there; None if it does not go on."""
+
+
+def nowhere(_report: "SearchReport", _by: Actor) -> MarketplaceSearched | None:
+    """Every search ends with the session's own tools."""
+    return None
+
+
+_TOOL_ASSISTANT = re.compile(r"<tool_assistant>\s*server:(.*?)\n\s*tool:(.*?)</tool_assistant>", re.DOTALL)
+# How many other tools the guidance for a loop names.
+_ALTERNATIVES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search did: its text for the model, whether it was a loop, and what the provider loads."""
+
+    text: str
+    is_loop: bool
+    definitions: tuple[JsonObject, ...] = ()
+
+
+class SearchTools:
+    """The meta-tool that searches for a model."""
+
+    name = SEARCH_TOOLS
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        binder: Binder,
+        iteration: IterationGuard,
+        watch: LoopWatch,
+        redundancy: RedundancyDetector,
+        clock: Clock,
+        live: Live,
+        inertia: Inertia,
+        further: Further = nowhere,
+    ) -> None:
+        """`further` searches where a search that returned nothing goes on; it only reads."""
+        self._session = session
+        self._binder = binder
+        self._iteration = iteration
+        self._watch = watch
+        self._queries: dict[str, str] = {}
+        self._redundancy = redundancy
+        self._clock = clock
+        self._live = live
+        self._inertia = inertia
+        self._further = further
+
+    def execute(self, searches: Sequence[JsonObject], calling: Collection[str]) -> list[Searched]:
+        """Run the searches of one reply and bind what they find for the next model call.
+
+        They share the room: see `binding.room`. `calling` are the tools that the same reply calls.
+        """
+        answers = [self._answer(parse_request(arguments)) for arguments in searches]
+        placement = self._binder.context.place([_found(answer) for answer in answers], calling)
+        self._redundancy.forget([tool.id for tool in self._session.state.with_binding(Binding.EVICTED)])
+        done: list[Searched] = []
+        loaded: set[str] = set()
+        for arguments, answer, loads in zip(searches, answers, placement.loads, strict=True):
+            unloaded = _unloaded(placement) if len(done) == len(answers) - 1 else ""
+            placed = answer.placed(placement.staying, loaded)
+            done.append(self._perform(placed, loads, unloaded, _found(answer).tools, arguments))
+            loaded.update(load.tool for load in loads)
+        for eviction in placement.evictions:
+            self._session.emit(eviction)
+        if best := [loads[0].tool for loads in placement.loads if _binds(loads)]:
+            self._inertia.with_search(best)
+        return done
+
+    def alternatives(self, tool_id: str) -> Sequence[str]:
+        """The tools that are next best for the query that found this one; the best of the rest."""
+        query = self._queries.get(tool_id, "")
+        if not query:
+            return ()
+        report = self._answer(SearchRequest(query)).report
+        return [hit.tool_id for hit in report.results if hit.tool_id != tool_id][:_ALTERNATIVES]
+
+    def _answer(self, request: SearchRequest) -> "SearchAnswer":
+        state = self._session.state
+        return self._live.retrieval.search(
+            request,
+            bound=state.bound_ids,
+            pinned=state.pinned,
+            unmet=self._binder.unmet(),
+            away=self._binder.away.absences(),
+            full=self._binder.delivery == "call_tool",
+        )
+
+    def _perform(
+        self,
+        answer: "SearchAnswer",
+        loads: Sequence[Load],
+        unloaded: str,
+        matched: Sequence[str],
+        arguments: JsonObject,
+    ) -> Searched:
+        """Tell the session and the model of a search; some of what `matched` may have no room."""
+        request = answer.report.request
+        redundant = self._note(answer, matched)
+        beyond = self._further(answer.report, "model")
+        text = self._text(answer, unloaded, redundant)
+        definitions: tuple[JsonObject, ...] = ()
+        if is_native(self._binder.delivery):
+            definitions = self._binder.definitions([tool.id for tool in answer.to_load])
+            text = text if text != answer.text or _says_more(answer, definitions) else ""
+        self._session.emit(SearchPerformed(answer.report, text_with(text, definitions)))
+        if beyond is not None:
+            self._session.emit(beyond)
+        for load in loads:
+            self._session.emit(load)
+            self._queries[load.tool] = request.query
+            if isinstance(load, ToolLoaded):
+                # A tool that was evicted and is found again may be used again.
+                self._iteration.clear(load.tool)
+        if redundant:
+            self._session.emit(redundant)
+        error = answer.report.error
+        outcome = Outcome(error or "\n".join(matched), "search", refused=bool(error))
+        loop = self._watch.note(self.name, arguments, outcome)
+        suggested = beyond.text if beyond is not None else ""
+        said = "\n\n".join(filter(None, (text, suggested, loop.guidance if loop else "")))
+        return Searched(said, loop is not None, definitions)
+
+    def _note(self, answer: "SearchAnswer", matched: Sequence[str]) -> RedundantSearch | None:
+        """What the redundancy detector says of a search; one with an error did not look for anything."""
+        if answer.report.error:
+            return None
+        found = tuple(hit.tool_id for hit in answer.report.results)
+        label, no_room = answer.report.request.label(), len(matched) > len(found)
+        return self._redundancy.after_search(label, found, self._clock.monotonic(), no_room=no_room)
+
+    def _text(self, answer: "SearchAnswer", unloaded: str, redundant: RedundantSearch | None) -> str:
+        """What the model reads: the matches, their schemas if it gets none otherwise, what went, the note."""
+        in_text = self._binder.delivery == "text" and answer.to_load
+        schemas = schema_text(answer.to_load) if in_text else ""
+        note = redundant.note if redundant else ""
+        return "\n\n".join(filter(None, (answer.text, schemas, unloaded, note)))
+
+
+def _binds(loads: Sequence[Load]) -> bool:
+    """Whether a search bound a tool that was not bound before."""
+    return any(isinstance(load, ToolLoaded) for load in loads)
+
+
+def _says_more(answer: "SearchAnswer", definitions: Sequence[JsonObject]) -> bool:
+    """Whether an answer's text says more than its definitions: Claude wants no text beside them."""
+    has_words = bool(answer.caution or answer.missing)
+    return has_words or not definitions or len(definitions) < len(answer.report.results)
+
+
+def _found(answer: "SearchAnswer") -> Found:
+    """What a search asks to be bound; a server's name alone is a request to list its tools."""
+    request = answer.report.request
+    tools = tuple(hit.tool_id for hit in answer.report.results)
+    return Found(tools, request.label(), is_listing=not (request.query.strip() or request.tool_names))
+
+
+def _unloaded(placement: Placement) -> str:
+    expired = [one.tool for one in placement.evictions if one.cause == TTL]
+    return unloaded_text([one.tool for one in placement.evictions if one.tool not in expired], expired)
+
+
+def parse_request(arguments: JsonObject) -> SearchRequest:
+    """Parse arguments leniently: models write a name instead of a list, nulls, numbers instead of text.
+
+    A query in MCP-Zero's form (`<tool_assistant>server: … tool: …`) is read as its two parts.
+    """
+    query, server_query = _text(arguments, "query"), _text(arguments, "server_query")
+    if block := _TOOL_ASSISTANT.fullmatch(query):
+        query, server_query = block[2].strip(), server_query or block[1].strip()
+    return SearchRequest(
+        query=query,
+        server_name=_text(arguments, "server_name"),
+        tool_names=_texts(arguments, "tool_names"),
+        tags=_texts(arguments, "domain"),
+        limit=_count(arguments, "limit"),
+        min_similarity=_share(arguments, "min_similarity"),
+        server_query=server_query,
+    )
+
+
+def _texts(arguments: Mapping[str, object], key: str) -> tuple[str, ...]:
+    """A list of texts, also if it was written as one text."""
+    given = arguments.get(key)
+    if isinstance(given, str):
+        given = [part.strip() for part in given.split(",")]
+    return tuple(str(one) for one in given if str(one).strip()) if isinstance(given, list | tuple) else ()
+
+
+def _count(arguments: Mapping[str, object], key: str) -> int:
+    """A whole number above 0, or 0 if there is none."""
+    try:
+        return max(int(float(_text(arguments, key))), 0)
+    except (ValueError, OverflowError):
+        return 0
+
+
+def _share(arguments: Mapping[str, object], key: str) -> float:
+    """A number from 0 to 1, or 0 if there is none."""
+    try:
+        return min(max(float(_text(arguments, key)), 0.0), 1.0)
+    except ValueError:
+        return 0.0
+
+
+def _text(arguments: Mapping[str, object], key: str) -> str:
+    value = arguments.get(key)
+    return "" if value is None else str(value).strip()

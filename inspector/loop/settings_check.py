@@ -1,0 +1,187 @@
+"""Runs every check of the settings; what they find is in the stream and in the session's state.
+
+To add a check, write a function of the type `domain.setting_problem.Check` and name it in `CHECKS`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from inspector.access.unmatched_pattern import unmatched_patterns
+from inspector.core.events import SettingsChecked
+from inspector.core.index_state import IndexPhase
+from inspector.core.setting_problem import Check, Checked, SettingProblem, worst_first
+from inspector.core.settings import Settings
+from inspector.core.stream import Session
+from inspector.core.tool import Tool
+from inspector.search.live import Live
+from inspector.search.rankers.ranker_list import INFO
+from inspector.tokens.cost.delivery import effective_delivery, is_native
+from inspector.tokens.manifest import SEARCH_TOOLS
+
+# Checks for settings that make each other void.
+
+
+def setting_conflicts(checked: Checked) -> Iterator[SettingProblem]:
+    """Every setting in force that another one keeps from having its effect."""
+    settings = checked.settings
+    yield from _gate_and_guard(settings)
+    yield from _no_way_to_load(checked)
+    yield from _window_never_full(settings)
+    yield from _guidance_without_search(settings)
+    yield from _ranker_without_vectors(checked)
+    yield from _impossible_delivery(checked)
+
+
+def _gate_and_guard(settings: Settings) -> Iterator[SettingProblem]:
+    if _is_gated(settings) and settings.guard.enabled:
+        yield SettingProblem(
+            "guard.enabled",
+            "",
+            "unloads tools that the gate binds again at the next call",
+            "The model still gets the guard's advice. Turn off guard.enabled, or change binding.policy.",
+        )
+
+
+def _no_way_to_load(checked: Checked) -> Iterator[SettingProblem]:
+    settings = checked.settings
+    is_needed = settings.binding.policy not in ("gate", "all")
+    if (
+        is_needed
+        and not settings.discovery.search_tool
+        and checked.configuration.deferred_servers(settings.discovery)
+    ):
+        yield SettingProblem(
+            "discovery.search_tool",
+            "",
+            "is off, so nothing can load a deferred tool",
+            "Turn it on, set binding.policy to gate or all, or turn discovery.enabled off.",
+        )
+
+
+def _window_never_full(settings: Settings) -> Iterator[SettingProblem]:
+    guard = settings.guard
+    if guard.enabled and guard.window_repeats >= guard.window_calls:
+        yield SettingProblem(
+            "guard.window_repeats",
+            str(guard.window_repeats),
+            f"cannot be exceeded within the last {guard.window_calls} calls (guard.window_calls)",
+            "Lower it, or raise guard.window_calls.",
+        )
+
+
+def _guidance_without_search(settings: Settings) -> Iterator[SettingProblem]:
+    if settings.discovery.enabled and settings.discovery.search_tool and not _is_gated(settings):
+        return
+    for pattern, text in settings.guard.guidance.items():
+        if settings.guard.enabled and SEARCH_TOOLS in text:
+            yield SettingProblem(
+                "guard.guidance",
+                pattern,
+                f"advises {SEARCH_TOOLS}, which the model does not have",
+                "Name a tool that it has.",
+            )
+
+
+def _ranker_without_vectors(checked: Checked) -> Iterator[SettingProblem]:
+    settings = checked.settings
+    if settings.discovery.embedding_model != "none" and checked.index.phase is not IndexPhase.FAILED:
+        return
+    why = (
+        "discovery.embedding_model is set to none"
+        if settings.discovery.embedding_model == "none"
+        else checked.index.reason
+    )
+    for path, ranker, effect in _rankers(settings):
+        if ranker in INFO and INFO[ranker].meaning_only:
+            yield SettingProblem(
+                path,
+                ranker,
+                f"{effect} without vectors: {why}",
+                "Choose a ranker that also matches words.",
+            )
+
+
+def _rankers(settings: Settings) -> Iterator[tuple[str, str, str]]:
+    """The rankers in use: the path of each, its name, and what happens if it scores nothing."""
+    if _is_gated(settings):
+        yield "gate.ranker", settings.gate.ranker, "lets no tool through the gate"
+    elif settings.discovery.enabled and settings.discovery.search_tool:
+        yield "discovery.ranker", settings.discovery.ranker, "finds nothing"
+
+
+def _impossible_delivery(checked: Checked) -> Iterator[SettingProblem]:
+    """A delivery that the gate or the model cannot use."""
+    binding = checked.settings.binding
+    wanted, actual = binding.delivery, effective_delivery(binding, checked.features)
+    if wanted == actual or (wanted == "native" and is_native(actual)):
+        return
+    why = "the gate" if binding.policy == "gate" else "this model"
+    yield SettingProblem(
+        "binding.delivery",
+        wanted,
+        f"is not possible with {why}, so {actual} is used",
+        f"Set it to {actual}.",
+    )
+
+
+def _is_gated(settings: Settings) -> bool:
+    return settings.discovery.enabled and settings.binding.policy == "gate"
+
+
+CHECKS: tuple[Check, ...] = (unmatched_patterns, setting_conflicts)
+
+
+class SettingsCheck:
+    """Checks the settings of a session; `connected` returns the tools of its connected servers.
+
+    `granted` returns the patterns of the policy that its user may be told of.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        live: Live,
+        connected: Callable[[], Sequence[Tool]],
+        granted: Callable[[], tuple[str, ...]] = tuple,
+    ) -> None:
+        self._granted = granted
+        self._session = session
+        self._live = live
+        self._connected = connected
+        self._seen: frozenset[str] = frozenset()
+        self._found: tuple[SettingProblem, ...] = ()
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Check nothing more: that the servers stop when the session ends is no problem."""
+        self._is_closed = True
+
+    def run(self) -> None:
+        """Check everything again, and emit what was found if that has changed."""
+        state = self._session.state
+        if self._is_closed or not (state.servers or state.is_restricted):
+            return  # The session is over, or has not started.
+        checked = self._checked()
+        self._seen |= checked.tools
+        found = worst_first(problem for check in CHECKS for problem in check(checked))
+        # The state's copy may be redacted, so it cannot be compared with.
+        if found != self._found:
+            self._found = found
+            self._session.emit(SettingsChecked(found))
+
+    def _checked(self) -> Checked:
+        live, servers = self._live, self._session.state.servers
+        # A server lists a tool that had to be skipped too: a pattern for it is no typo.
+        skipped = {f"{server.name}:{tool.name}" for server in servers.values() for tool in server.skipped}
+        tools = skipped.union(tool.id for tool in self._connected())
+        return Checked(
+            live.configuration,
+            live.settings,
+            live.toolset,
+            servers,
+            tools=frozenset(tools),
+            gone=self._seen - tools,
+            index=self._session.state.index,
+            features=live.features,
+            sight=live.sight,
+            granted=self._granted(),
+        )

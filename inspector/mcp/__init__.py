@@ -1,0 +1,1 @@
+"""Servers: started, connected, listed, called, and what crosses the wire."""

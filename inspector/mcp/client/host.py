@@ -1,0 +1,249 @@
+"""The task that owns one SDK client.
+
+The SDK's cancel scopes belong to the task that entered them, and it cancels that task when a transport
+breaks. So each client lives in a task of its own from start to end, and other tasks call its methods.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Any, Protocol
+
+from mcp import Client, MCPError
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+from mcp_types import (
+    CONNECTION_CLOSED,
+    REQUEST_TIMEOUT,
+    ElicitCompleteNotification,
+    Implementation,
+    ToolListChangedNotification,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from inspector.core.error import ConnectError, ConnectTimeout, ServerExited
+from inspector.mcp.client.frame import stray_hint
+from inspector.mcp.client.log import LOG
+from inspector.mcp.client.page import flaw_text
+from inspector.mcp.client.reader import Reader, is_reply
+from inspector.mcp.client.recorder import Recorder
+from inspector.mcp.client.server_request import ServerRequests
+from inspector.mcp.client.tap import Streams, Tap
+
+# Seconds that a modern server gets to confirm the subscription to changes before it counts as ready.
+_SUBSCRIBE_GRACE = 1.0
+_FIRST_RETRY = 0.5
+_LAST_RETRY = 30.0
+
+
+class Channel(Protocol):
+    """A way to reach a server, and what it knows about a failure."""
+
+    ended: asyncio.Event
+
+    def transport(self) -> AbstractAsyncContextManager[Streams]: ...
+
+    def diagnose(self, causes: list[BaseException]) -> ConnectError | None: ...
+
+    def stderr_tail(self) -> str: ...
+
+
+class Host:
+    """Opens, watches and closes one client. `mode` is the SDK's: legacy, auto or a protocol version."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        mode: str,
+        on_tools_changed: Callable[[], None],
+        recorder: Recorder,
+        reader: Reader,
+        requests: ServerRequests,
+    ) -> None:
+        self.tap = Tap(channel.ended, recorder, reader, requests.declaration)
+        self._reader = reader
+        self._requests = requests
+        self.refused = False
+        self._closed_by_us = False
+        self._channel = channel
+        self._mode = mode
+        self._on_tools_changed = on_tools_changed
+        self._stop = asyncio.Event()
+        self._subscribed = asyncio.Event()
+        self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+        self._task: asyncio.Task[None] | None = None
+        self._causes: list[BaseException] = []
+
+    async def open(self, version: str, deadline: float) -> Client:
+        """Connect; `version` is Toolsight's own, `deadline` is in the event loop's time.
+
+        Another client's name and version are told if they are to be declared.
+
+        Raises ConnectError; nothing is left running then.
+        """
+        seconds = max(deadline - asyncio.get_running_loop().time(), 0)
+        task = self._task = asyncio.create_task(self._own(_identity(self._requests, version)))
+        both: set[asyncio.Future[Any]] = {task, self._ready}
+        try:
+            await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            await self.close()
+            raise
+        if self._ready.done():
+            return self._ready.result()
+        timed_out = not task.done()
+        await self.close()
+        raise self._timeout(seconds) if timed_out else self._open_failure()
+
+    async def close(self) -> None:
+        """End the client, even if the caller is cancelled: the cleanup runs in the owning task."""
+        if self._task is None:
+            return
+        self._closed_by_us = self._closed_by_us or not self._channel.ended.is_set()
+        if self._ready.done():
+            self._stop.set()
+        else:
+            self._task.cancel()
+        await asyncio.wait({self._task})
+
+    @property
+    def is_over(self) -> bool:
+        return self._task is not None and self._task.done()
+
+    async def wait_over(self) -> ServerExited:
+        """Wait until the connection has ended and is cleaned up; return why it ended."""
+        assert self._task is not None
+        await asyncio.wait({self._task})
+        if self._closed_by_us:
+            return ServerExited("The connection was closed", hint="Reconnect the server to use it again.")
+        diagnosis = self._channel.diagnose(self._causes)
+        if isinstance(diagnosis, ServerExited):
+            return diagnosis
+        message = diagnosis.message if diagnosis else "The server closed the connection"
+        hint = diagnosis.hint if diagnosis else "Reconnect the server."
+        return ServerExited(message, hint=hint, stderr_tail=self._channel.stderr_tail())
+
+    async def _own(self, identity: Implementation) -> None:
+        try:
+            async with Client(
+                self.tap.through(self._channel.transport()),
+                mode=self._mode,
+                client_info=identity,
+                message_handler=self._on_message,
+                list_roots_callback=self._requests.roots,
+                elicitation_callback=self._requests.elicit,
+                sampling_callback=self._requests.sample,
+                cache=None,  # always show what the server says now
+            ) as client:
+                self.tap.protocol = client.protocol_version
+                await self._serve(client)
+        except Exception as error:
+            self._causes = root_causes(error)
+            LOG.info("connection ended: %s", "; ".join(repr(cause) for cause in self._causes))
+
+    async def _serve(self, client: Client) -> None:
+        subscription = asyncio.create_task(self._subscribe(client))
+        try:
+            # The tools are first listed after the subscription, so that no change is missed in between.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_SUBSCRIBE_GRACE):
+                    await self._subscribed.wait()
+            self._ready.set_result(client)
+            await _first_of(self._stop, self._channel.ended)
+        finally:
+            subscription.cancel()
+            await asyncio.wait({subscription})
+
+    async def _on_message(self, message: object) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            self._on_tools_changed()
+        elif isinstance(message, ElicitCompleteNotification):
+            self._requests.completed(message.params.elicitation_id)
+
+    async def _subscribe(self, client: Client) -> None:
+        """Subscribe to changes under protocol 2026-07-28; older servers notify without a subscription."""
+        try:
+            if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                await self._listen(client)
+        except ListenNotSupportedError:
+            pass
+        except Exception as error:
+            LOG.info("no subscription to changes: %r", error)
+        finally:
+            self._subscribed.set()
+
+    async def _listen(self, client: Client) -> None:
+        delay = _FIRST_RETRY
+        while True:
+            with suppress(SubscriptionLost):
+                async with client.listen(tools_list_changed=True) as events:
+                    if self._ready.done():
+                        # Missed changes are not sent again: the list may have changed meanwhile.
+                        self._on_tools_changed()
+                    self._subscribed.set()
+                    delay = _FIRST_RETRY
+                    async for _event in events:
+                        self._on_tools_changed()
+                    return
+            await asyncio.sleep(delay)
+            delay = min(delay * 2, _LAST_RETRY)
+
+    def _timeout(self, seconds: float) -> ConnectTimeout:
+        return ConnectTimeout(
+            f"The handshake did not finish within {round(seconds, 1):g} s",
+            hint=stray_hint(self._reader.stray)
+            or "Is it an MCP server? If it downloads something first, raise `connect_timeout`.",
+            stderr_tail=self._channel.stderr_tail(),
+        )
+
+    def _open_failure(self) -> ConnectError:
+        diagnosis = self._channel.diagnose(self._causes)
+        if diagnosis is not None:
+            return diagnosis
+        self.refused = not any(is_closed(cause) for cause in self._causes)
+        reason = "; ".join(dict.fromkeys(cause_text(cause) for cause in self._causes))
+        return ConnectError(
+            f"The handshake failed: {reason or 'the connection closed'}",
+            hint="Is it an MCP server? Its protocol may be too old or too new.",
+            stderr_tail=self._channel.stderr_tail(),
+        )
+
+
+def _identity(requests: ServerRequests, version: str) -> Implementation:
+    client = requests.capabilities
+    if client is None or not client.name:
+        return Implementation(
+            name="toolsight", version=client.version if client and client.version else version
+        )
+    return Implementation(name=client.name, version=client.version or "0")
+
+
+def root_causes(error: BaseException) -> list[BaseException]:
+    """The errors inside nested groups, in order."""
+    if isinstance(error, BaseExceptionGroup):
+        return [cause for inner in error.exceptions for cause in root_causes(inner)]
+    return [error]
+
+
+def is_closed(cause: BaseException) -> bool:
+    if not isinstance(cause, MCPError) or is_reply(cause):
+        return False
+    return cause.code in (CONNECTION_CLOSED, REQUEST_TIMEOUT)
+
+
+def cause_text(cause: BaseException) -> str:
+    """A cause in words for people."""
+    if isinstance(cause, ValidationError):
+        return f"invalid answer ({flaw_text(cause)})"
+    if isinstance(cause, MCPError):
+        return f"{cause.message} ({cause.code})"
+    return str(cause) or type(cause).__name__
+
+
+async def _first_of(*events: asyncio.Event) -> None:
+    waits = {asyncio.create_task(event.wait()) for event in events}
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()

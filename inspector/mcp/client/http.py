@@ -1,0 +1,307 @@
+"""MCP over streamable HTTP: keeps the HTTP status, which the SDK hides behind one vague error."""
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+from mcp import MCPError
+from mcp.client.streamable_http import streamable_http_client
+
+from inspector.core.error import AuthRequired, ConnectError, RateLimited
+from inspector.core.number import duration
+from inspector.core.server import ServerSpec
+from inspector.mcp.client.cut_frame import TOO_LARGE
+from inspector.mcp.client.frame import RawMessage
+from inspector.mcp.client.line import HEAD, LONGEST_LINE, TAIL, CutLine, Lines
+from inspector.mcp.client.log import LOG
+from inspector.mcp.client.reader import BYTE_ORDER_MARK, Reader
+from inspector.mcp.client.tap import Streams
+from inspector.mcp.client.translate import size_text
+
+# The bodies of HTTP answers, read before the SDK reads them: it gets a stand-in for each message.
+
+_FIELDS = (b"data", b"event", b"id", b"retry")
+
+
+def read_stream(inner: httpx2.AsyncByteStream, content_type: str, reader: Reader) -> httpx2.AsyncByteStream:
+    """The body as the SDK gets it, by its content type."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind == "text/event-stream":
+        return _Events(inner, reader)
+    return _Body(inner, reader if kind == "application/json" else None)
+
+
+class _Body(httpx2.AsyncByteStream):
+    """An answer in one piece; it ends with an error once it is larger than Toolsight reads."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, reader: Reader | None) -> None:
+        self._inner = inner
+        self._reader = reader
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size, chunks = 0, list[bytes]()
+        async for chunk in self._inner:
+            size += len(chunk)
+            if size > LONGEST_LINE:
+                raise httpx2.StreamError(f"{TOO_LARGE}: Toolsight reads at most {size_text(LONGEST_LINE)}")
+            chunks.append(chunk)
+        whole = b"".join(chunks)
+        messages = self._reader.body(whole) if self._reader is not None else []
+        yield self._reader.stand_ins.hold(messages[-1]) if self._reader is not None and messages else whole
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _Events(httpx2.AsyncByteStream):
+    """A stream of server-sent events: those without a message are left out, and a flood is slowed down."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, reader: Reader) -> None:
+        self._inner = inner
+        self._reader = reader
+        self._data: list[bytes] = []
+        self._size = 0
+        self._has_fields = False
+        self._is_first = True
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        lines = Lines()
+        async for chunk in self._inner:
+            began = time.perf_counter()
+            passed = b"".join(part for line in lines.feed(chunk) for part in self._line(line))
+            if pause := self._reader.pause(time.perf_counter() - began, is_flood=lines.is_cut):
+                await asyncio.sleep(pause)
+            if passed:
+                yield passed
+        last = b"".join((*self._line(lines.rest), *self._event()))
+        if last:
+            yield last
+
+    def _line(self, line: bytes | CutLine) -> Iterator[bytes]:
+        if isinstance(line, CutLine):
+            self._data = []
+            yield from self._passed(self._reader.cut(line))
+            return
+        line = line.removesuffix(b"\r")
+        if self._is_first:
+            line, self._is_first = line.removeprefix(BYTE_ORDER_MARK), False
+        if not line:
+            yield from self._event()
+            return
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            self._add(value.removeprefix(b" "))
+        elif name in _FIELDS or not name:
+            self._has_fields = True
+            yield line + b"\n"
+        elif self._data:
+            # JSON over several lines, of which only the first says that it is data.
+            self._add(line)
+
+    def _add(self, value: bytes) -> None:
+        self._size += len(value)
+        self._data.append(value)
+        if self._size > LONGEST_LINE:
+            self._data = [b"".join(self._data)[:HEAD]]
+
+    def _event(self) -> Iterator[bytes]:
+        data, size = b"\n".join(self._data), self._size
+        self._data, self._size = [], 0
+        if size > LONGEST_LINE:
+            yield from self._passed(self._reader.cut(CutLine(data, data[-TAIL:], size)))
+        elif data:
+            yield from self._passed(self._reader.body(data))
+        else:
+            yield from self._passed([])
+
+    def _passed(self, messages: list[RawMessage]) -> Iterator[bytes]:
+        for message in messages:
+            yield b"data: " + self._reader.stand_ins.hold(message) + b"\n\n"
+        if not messages and self._has_fields:
+            yield b"\n"
+        self._has_fields = False
+        self._is_first = True
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+# Reads when an HTTP server wants to be asked again (RFC 9110, section 10.2.3).
+
+_SECONDS = re.compile(r"[0-9]+")
+# A year: nobody waits longer, and a header of a thousand digits is no number of seconds.
+_LONGEST = 365 * 24 * 60 * 60.0
+_DIGITS = len(str(int(_LONGEST)))
+
+
+def retry_after(headers: Mapping[str, str], now: Callable[[], datetime] | None = None) -> float | None:
+    """The seconds that `Retry-After` names, at most a year; None without a header that can be read.
+
+    A date is compared with the `Date` of the same answer, since the clocks of two machines differ; without
+    one, with the time `now`.
+    """
+    text = headers.get("retry-after", "").strip()
+    if _SECONDS.fullmatch(text):
+        digits = text.lstrip("0")
+        return _LONGEST if len(digits) > _DIGITS else min(float(digits or 0), _LONGEST)
+    until = _date(text)
+    if until is None:
+        return None
+    sent = _date(headers.get("date", "")) or (now or _now)()
+    return min(max((until - sent).total_seconds(), 0.0), _LONGEST)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    # `-0000` says that the zone is unknown; HTTP knows UTC only.
+    return date if date.tzinfo is not None else date.replace(tzinfo=UTC)
+
+
+# Seconds to connect or to send. Reading has no limit: a stream of changes may be silent for hours, and every
+# call has its own timeout.
+_HTTP_TIMEOUT = 30.0
+_GOODBYE_TIMEOUT = 2.0
+_UNAUTHORIZED = (401, 403)
+_TOO_MANY, _UNAVAILABLE = 429, 503
+# The SDK's messages in place of an HTTP status.
+_STAND_INS = ("Server returned an error response", "Not Found")
+
+
+class HttpChannel:
+    """One connection to a URL, with the configured headers on every request."""
+
+    def __init__(self, spec: ServerSpec, reader: Reader) -> None:
+        self.ended = asyncio.Event()
+        self.status = 0
+        self.retry_after: float | None = None
+        self.reader = reader
+        self._spec = spec
+        self._where = _origin(spec.url)
+
+    def stderr_tail(self) -> str:
+        return ""
+
+    @asynccontextmanager
+    async def transport(self) -> AsyncGenerator[Streams, None]:
+        """Open the HTTP client, and the SDK's transport with it."""
+        timeout = httpx2.Timeout(_HTTP_TIMEOUT, read=None)
+        async with (
+            _WatchedClient(self, headers=dict(self._spec.headers), timeout=timeout) as client,
+            streamable_http_client(
+                self._spec.url, http_client=client, max_sse_event_size=LONGEST_LINE
+            ) as streams,
+        ):
+            yield streams
+
+    def asked(self, request: httpx2.Request) -> None:
+        if request.method == "POST":
+            self.status, self.retry_after = 0, None
+
+    def answered(self, request: httpx2.Request, response: httpx2.Response) -> None:
+        # A GET only asks for a stream of notifications, which servers may refuse with any 4xx.
+        if request.method == "POST":
+            self.status = response.status_code
+            self.retry_after = retry_after(response.headers)
+
+    def unreachable(self, error: httpx2.TransportError) -> None:
+        LOG.info("%s: %r", self._where, error)
+        self.ended.set()
+
+    def diagnose(self, causes: list[BaseException]) -> ConnectError | None:
+        """The error if HTTP explains a failure, else None."""
+        for cause in causes:
+            if isinstance(cause, httpx2.TransportError | httpx2.InvalidURL):
+                return self._transport_failure(cause)
+        return next((refusal for cause in causes if (refusal := self.refusal(cause))), None)
+
+    def refusal(self, error: BaseException) -> ConnectError | None:
+        """The error for the HTTP status behind one of the SDK's vague errors, else None."""
+        if isinstance(error, MCPError) and self._is_limited:
+            return self._limited()
+        if not isinstance(error, MCPError) or error.message not in _STAND_INS:
+            return None
+        if self.status in _UNAUTHORIZED:
+            return AuthRequired(f"{self._where} answered HTTP {self.status}", hint=self._auth_hint())
+        if self.status in (404, 405, 410):
+            hint = "Check the URL's path; many servers use /mcp."
+            return ConnectError(f"No MCP endpoint at {self._where}: HTTP {self.status}", hint=hint)
+        if self.status >= 400:
+            return ConnectError(f"{self._where} answered HTTP {self.status}", hint="Check the server's log.")
+        return None
+
+    @property
+    def _is_limited(self) -> bool:
+        """Whether it wants fewer requests, whatever its answer says besides."""
+        return self.status == _TOO_MANY or (self.status == _UNAVAILABLE and self.retry_after is not None)
+
+    def _limited(self) -> RateLimited:
+        wanted = f"; try again in {duration(self.retry_after)}" if self.retry_after else ""
+        message = f"{self._where} answered HTTP {self.status}: too many requests, or overloaded{wanted}"
+        hint = "Wait, then call it less often."
+        return RateLimited(message, hint=hint, retry_after=self.retry_after)
+
+    def _auth_hint(self) -> str:
+        if any(name.lower() == "authorization" for name in self._spec.headers):
+            return "The server rejected the configured Authorization header."
+        return 'Add credentials: "headers": {"Authorization": "Bearer ..."}.'
+
+    def _transport_failure(self, error: Exception) -> ConnectError:
+        if isinstance(error, httpx2.ConnectTimeout):
+            return ConnectError(f"{self._where} does not answer", hint="Check the address and the network.")
+        if isinstance(error, httpx2.ConnectError):
+            reason = str(error) or "connection refused"
+            return ConnectError(
+                f"Cannot connect to {self._where}: {reason}", hint="Is the server running on this port?"
+            )
+        if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
+            return ConnectError(f"Not a valid URL: {error}", hint="Write it as http://host:port/mcp.")
+        return ConnectError(
+            f"{self._where}: {str(error) or type(error).__name__}", hint="Reconnect the server."
+        )
+
+
+class _WatchedClient(httpx2.AsyncClient):
+    """Reports every response, and every request that could not be sent, to the channel."""
+
+    def __init__(self, channel: HttpChannel, **options: Any) -> None:
+        super().__init__(**options)
+        self._channel = channel
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        # The SDK ends a session with a DELETE; a server that never answers it must not delay closing.
+        self._channel.asked(request)
+        limit = _GOODBYE_TIMEOUT if request.method == "DELETE" else None
+        try:
+            async with asyncio.timeout(limit):
+                response = await super().send(request, **options)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            self._channel.unreachable(error)
+            raise
+        self._channel.answered(request, response)
+        if isinstance(response.stream, httpx2.AsyncByteStream):
+            kind = response.headers.get("content-type", "")
+            response.stream = read_stream(response.stream, kind, self._channel.reader)
+        return response
+
+
+def _origin(url: str) -> str:
+    """The URL without user, password, query and fragment, which may contain secrets."""
+    try:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    except ValueError:
+        return "the configured URL"

@@ -1,0 +1,307 @@
+"""An open MCP connection as the engine's `ServerLink`; opening one tries the protocol eras in turn."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mcp import Client, MCPError, types
+from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, URL_ELICITATION_REQUIRED
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from inspector.core.error import (
+    ArgumentsRejected,
+    CallTimeout,
+    ClientRefusal,
+    ConnectError,
+    ProtocolError,
+    ServerExited,
+)
+from inspector.core.message import ToolResult
+from inspector.core.ports import ToolListing, ignored
+from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.core.tool import Annotations, Tool
+from inspector.mcp.client.cut_frame import ASK_FOR_LESS, TOO_LARGE
+from inspector.mcp.client.frame import UNREADABLE
+from inspector.mcp.client.host import Channel, Host, cause_text
+from inspector.mcp.client.http import HttpChannel
+from inspector.mcp.client.log import StderrLog
+from inspector.mcp.client.page import SKIPPED
+from inspector.mcp.client.process import StdioChannel
+from inspector.mcp.client.reader import SESSION_GONE, Reader, is_reply
+from inspector.mcp.client.recorder import Recorder
+from inspector.mcp.client.server_request import ServerRequests
+from inspector.mcp.client.tap import RAW
+from inspector.mcp.client.translate import MAX_INSTRUCTIONS, summary, tool_result
+from inspector.mcp.process.registration import Registry
+from inspector.schema.json_value import JsonObject
+
+# What a server says of itself and of its tools, as Toolsight's own types.
+
+_TAG_SPACES = ("fastmcp", "_fastmcp")
+_MOST_TAGS, _LONGEST_TAG = 32, 64
+
+
+def translated(server: str, tool: types.Tool) -> Tool:
+    """Convert the SDK's tool to Toolsight's."""
+    claims = tool.annotations or types.ToolAnnotations()
+    return Tool(
+        server=server,
+        name=tool.name,
+        description=tool.description or "",
+        input_schema=tool.input_schema,
+        annotations=Annotations(
+            read_only=claims.read_only_hint,
+            destructive=claims.destructive_hint,
+            idempotent=claims.idempotent_hint,
+            open_world=claims.open_world_hint,
+        ),
+        output_schema=tool.output_schema,
+        title=tool.title or claims.title or "",
+        tags=_tags(tool.meta),
+    )
+
+
+def _tags(meta: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The tags that FastMCP puts into a tool's `_meta`, in either of its namespaces, or that stand there."""
+    spaces = [meta or {}, *((meta or {}).get(name) for name in _TAG_SPACES)]
+    given = [space.get("tags") for space in spaces if isinstance(space, Mapping)]
+    tags = (tag for each in given if isinstance(each, list) for tag in each)
+    named = {tag.strip()[:_LONGEST_TAG] for tag in tags if isinstance(tag, str) and tag.strip()}
+    return tuple(sorted(named)[:_MOST_TAGS])
+
+
+def server_info(client: Client) -> ServerInfo:
+    """What the server says about itself."""
+    said = client.server_info
+    return ServerInfo(
+        name=said.name if said else "",
+        version=said.version if said else "",
+        protocol=client.protocol_version,
+        era=Era.MODERN if client.protocol_version in MODERN_PROTOCOL_VERSIONS else Era.LEGACY,
+        instructions=(client.instructions or "").strip()[:MAX_INSTRUCTIONS],
+        summary=summary(client.instructions, *((said.title, said.description) if said else ())),
+        capabilities=capabilities(client.server_capabilities),
+    )
+
+
+def capabilities(declared: types.ServerCapabilities | None) -> tuple[str, ...]:
+    """What the server says it can do, each with what it adds in parentheses: `tools (listChanged)`."""
+    known = declared.model_dump(by_alias=True, exclude_none=True, mode="json") if declared else {}
+    return tuple(_capability(name, details) for name, details in known.items())
+
+
+def _capability(name: str, details: object) -> str:
+    extras = [key for key, value in details.items() if value] if isinstance(details, dict) else []
+    return f"{name} ({', '.join(extras)})" if extras else name
+
+
+# What the SDK's errors of a request mean.
+
+SERVER_BUG = "This is a bug in the server."
+
+
+def is_gone(error: Exception) -> bool:
+    """Whether the SDK says that the connection has ended; a server may use the same code for anything."""
+    if not isinstance(error, MCPError) or is_reply(error):
+        return False
+    return error.code == CONNECTION_CLOSED or error.message == SESSION_GONE
+
+
+def protocol_error(error: Exception, what: str) -> ProtocolError:
+    """The error of a request that was answered, but with no result; `what` names the tool or method."""
+    if isinstance(error, ValidationError):
+        return ProtocolError(f"Invalid answer to {what}: {cause_text(error)}", hint=SERVER_BUG)
+    if not isinstance(error, MCPError):
+        return ProtocolError(f"{what}: {cause_text(error)}")
+    kind = ArgumentsRejected if error.code == INVALID_PARAMS else ProtocolError
+    hint = "The server rejected the request."
+    if error.message == UNREADABLE:
+        hint = SERVER_BUG
+    elif TOO_LARGE in error.message:
+        hint = ASK_FOR_LESS
+    return kind(f"{what}: {cause_text(error)}", hint=hint)
+
+
+MAX_PAGES = 5_000
+# How often a call may need more input (2026-07-28), and seconds between rounds in which it asks for nothing.
+_MOST_ROUNDS = 10
+_ROUND_PAUSE = 0.2
+_MODES = {Era.LEGACY: "legacy", Era.MODERN: "auto", Era.AUTO: "auto"}
+
+
+async def open_link(
+    spec: ServerSpec,
+    *,
+    eras: Sequence[Era],
+    environment: Mapping[str, str],
+    stderr: StderrLog,
+    on_tools_changed: Callable[[], None],
+    version: str,
+    new_recorder: Callable[[], Recorder],
+    registry: Registry,
+    requests: ServerRequests,
+) -> "McpLink":
+    """Try the eras in order, each with a fresh process and recorder. Raises the first ConnectError."""
+    deadline = asyncio.get_running_loop().time() + spec.connect_timeout
+    first: ConnectError | None = None
+    for era in eras:
+        recorder = new_recorder()
+        reader = Reader(recorder, on_tools_changed)
+        channel: Channel = (
+            HttpChannel(spec, reader)
+            if spec.is_http
+            else StdioChannel(spec, environment, stderr, reader, registry)
+        )
+        host = Host(channel, _MODES[era], on_tools_changed, recorder, reader, requests)
+        try:
+            client = await host.open(version, deadline)
+            link = McpLink(spec, host, client, channel, requests)
+            if spec.era is Era.MODERN and link.info.era is not Era.MODERN:
+                await link.close()
+                raise ConnectError(
+                    f"The server speaks {link.info.protocol}, not {Era.MODERN}",
+                    hint="Remove `era` to let Toolsight detect it.",
+                )
+            return link
+        except ConnectError as error:
+            first = first or error
+            # Some older servers exit when they get the probe of 2026-07-28.
+            if not host.refused and not (era is Era.MODERN and isinstance(error, ServerExited)):
+                break
+    assert first is not None
+    raise first
+
+
+def eras_to_try(spec: ServerSpec, remembered: Era | None) -> tuple[Era, ...]:
+    """The eras to try in order: the configured one; automatic for HTTP; else what worked last, or legacy."""
+    if spec.era is not None:
+        return (spec.era,)
+    if spec.is_http:
+        return (Era.AUTO,)
+    return (Era.MODERN, Era.LEGACY) if remembered is Era.MODERN else (Era.LEGACY, Era.MODERN)
+
+
+class McpLink:
+    """See `ServerLink`."""
+
+    def __init__(
+        self, spec: ServerSpec, host: Host, client: Client, channel: Channel, requests: ServerRequests
+    ) -> None:
+        self._requests = requests
+        self.info = server_info(client)
+        self._server = spec.name
+        self._host = host
+        self._client = client
+        self._channel = channel
+        self._results: dict[str, JsonObject | None] = {}
+
+    async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
+        tools: dict[str, Tool] = {}
+        skipped: list[SkippedTool] = []
+        cursor: str | None = None
+        seen: set[str] = set()
+        for number in range(1, MAX_PAGES + 1):
+            try:
+                page = await self._page(cursor)
+            except ProtocolError as error:
+                if number == 1:
+                    raise
+                skipped.append(_lost(number, error.message))
+                break
+            skipped += [SkippedTool(*each) for each in (page.meta or {}).get(SKIPPED, ())]
+            for tool in page.tools:
+                if tool.name in tools:
+                    skipped.append(SkippedTool(tool.name, "listed twice; the first one is used"))
+                else:
+                    tools[tool.name] = translated(self._server, tool)
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+            if cursor in seen:
+                skipped.append(_lost(number + 1, f"the server repeats the page cursor {cursor!r}"))
+                break
+            seen.add(cursor)
+            progress(len(tools))
+        else:
+            skipped.append(_lost(MAX_PAGES + 1, f"the tool list has more than {MAX_PAGES:,} pages"))
+        self._results = {name: tool.output_schema for name, tool in tools.items()}
+        return ToolListing(tuple(tools.values()), tuple(skipped))
+
+    async def _page(self, cursor: str | None) -> types.ListToolsResult:
+        try:
+            return await self._client.list_tools(cursor=cursor, cache_mode="refresh")
+        except Exception as error:
+            raise await self._translated(error, "tools/list") from error
+
+    async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
+        try:
+            async with self._requests.call(timeout) as deadline:
+                return tool_result(await self._answered(tool, arguments), self._results.get(tool))
+        except ClientRefusal as refusal:
+            text = f"[{tool} needs more input and does not get it: {refusal.message}]"
+            return ToolResult(text, is_error=True, kinds=("unsupported",))
+        except Exception as error:
+            if isinstance(error, TimeoutError) and deadline.expired():
+                hint = "The server may still be working on it. Raise `call_timeout` if it needs longer."
+                raise CallTimeout(f"{tool} did not return within {timeout:g} s", hint=hint) from None
+            raise await self._translated(error, tool) from error
+
+    async def _answered(self, tool: str, arguments: JsonObject) -> Mapping[str, Any]:
+        """The result as it came, after whatever the server needed first. Raises ClientRefusal."""
+        given: dict[str, Any] = {}
+        for _ in range(_MOST_ROUNDS):
+            try:
+                raw = await self._result(tool, arguments, given)
+            except MCPError as error:
+                if error.code != URL_ELICITATION_REQUIRED:
+                    raise
+                if not await self._requests.visits(error.data):
+                    raise ClientRefusal("the address was not visited") from error
+                raise ClientRefusal("call it again once what you do at the address is done") from error
+            wanted = raw.get("inputRequests")
+            if raw.get("resultType") != "input_required" or not isinstance(wanted, Mapping | None):
+                return raw
+            given = {"requestState": raw.get("requestState")}
+            if wanted:
+                given["inputResponses"] = await self._requests.answers(wanted)
+            else:
+                await asyncio.sleep(_ROUND_PAUSE)
+        raise ClientRefusal(f"it asks for more after {_MOST_ROUNDS} answers")
+
+    async def _result(self, tool: str, arguments: JsonObject, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        # Not `client.call_tool`: it rejects results that do not match the tool's output schema, and Toolsight
+        # shows what a server really answers.
+        sent = {"name": tool, "arguments": dict(arguments)}
+        sent |= {key: value for key, value in given.items() if value is not None}
+        params = types.CallToolRequestParams.model_validate(sent, by_name=False)
+        request = types.CallToolRequest(params=params)
+        answer = await self._client.session.send_request(request, types.CallToolResult)
+        raw: Mapping[str, Any] = (answer.meta or {})[RAW]
+        return raw
+
+    async def wait_closed(self) -> ServerExited:
+        return await self._host.wait_over()
+
+    def stderr_tail(self) -> str:
+        return self._channel.stderr_tail()
+
+    async def close(self) -> None:
+        """End the connection, and the server's process with everything that it started."""
+        await self._host.close()
+
+    async def _translated(self, error: Exception, what: str) -> ConnectError | ProtocolError:
+        is_over = self._channel.ended.is_set() or self._host.is_over
+        if not is_over and isinstance(self._channel, HttpChannel):
+            refusal = self._channel.refusal(error)
+            if refusal is not None:
+                return refusal
+        if is_over or is_gone(error):
+            # A stream that stopped in the middle of an answer ends the connection, if nothing else has.
+            self._channel.ended.set()
+            return await self._host.wait_over()
+        return protocol_error(error, what)
+
+
+def _lost(page: int, reason: str) -> SkippedTool:
+    return SkippedTool(f"page {page:,}", f"{reason}; this page and later ones are not listed")

@@ -1,0 +1,235 @@
+"""Between a server's bytes and the SDK: one tolerant reader for both transports.
+
+What is wrong with a message costs that message, or the tool or page in it, never the connection: it is
+repaired or dropped, and counted in the server's log. What a server sends unasked is let through up to an
+`Allowance`; the rest is dropped before it is parsed.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+from mcp import MCPError
+from mcp_types import (
+    CONNECTION_CLOSED,
+    REQUEST_TIMEOUT,
+    JSONRPCError,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
+
+from inspector.mcp.client.allowance import REQUEST, Allowance, pause_after
+from inspector.mcp.client.cut_frame import cut_frame
+from inspector.mcp.client.frame import Message, RawMessage
+from inspector.mcp.client.line import LONGEST_LINE, CutLine
+from inspector.mcp.client.log import LOG
+from inspector.mcp.client.recorder import Recorder
+from inspector.mcp.client.repair import repaired
+from inspector.mcp.client.stand_in import StandIns
+from inspector.mcp.client.translate import size_text
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+SEVERAL_LINES, MARK = "message split over several lines", "byte order mark"
+STRAY = "output that is not a message"
+FLOOD = "unrequested messages"
+TOO_LONG = f"message longer than {size_text(LONGEST_LINE)}"
+REPLIED = "toolsight/replied"
+"""In an error's data: the server itself sent it, with this as its data."""
+# The SDK uses the codes for what it finds out by itself, and the message for a session that is gone.
+_SDK_CODES, SESSION_GONE = (CONNECTION_CLOSED, REQUEST_TIMEOUT), "Session terminated"
+_SHOWN = 120
+# Of a line of JSON without its strings, all that is left.
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
+_STRUCTURE = re.compile(rb"(?:[\s{}\[\],:]|-?[0-9.eE+-]+|true|false|null)*")
+
+
+class Reader:
+    """Reads one connection. `on_tools_changed` is called for a dropped message that says so."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        on_tools_changed: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.asked: dict[str, str] = {}
+        """The methods of requests that are not answered yet, by their ids."""
+        self.stray = ""
+        """The first line that is no message."""
+        self.stand_ins = StandIns()
+        self._recorder = recorder
+        self._on_tools_changed = on_tools_changed
+        self._allowance = Allowance(clock)
+        self._has_dropped = False
+        self._lines: list[bytes] = []
+        self._depth = self._size = 0
+
+    def line(self, whole: bytes | CutLine) -> Iterator[RawMessage]:
+        """The messages that a line of output completes; it may be part of one that has several lines."""
+        if isinstance(whole, CutLine):
+            yield from self.cut(whole)
+        elif text := self._unmarked(whole).strip():
+            messages = self._continued(whole, text) if self._lines else self._first(whole, text)
+            yield from filter(self._admits, messages)
+
+    def body(self, data: bytes) -> list[RawMessage]:
+        """The messages in an HTTP answer, or in one event of it; whatever it answers was asked."""
+        text = self._unmarked(data).strip()
+        messages = self._read(text) if text else []
+        if text and not messages:
+            self._stray(text)
+        return [message for message in messages if _is_answer(message.message) or self._admits(message)]
+
+    def cut(self, line: CutLine) -> list[RawMessage]:
+        """What is left of a message that was too long."""
+        frame = cut_frame(line)
+        self._recorder.flaw(TOO_LONG, "repaired" if isinstance(frame, JSONRPCResponse) else "dropped")
+        if frame is None:
+            self._stray(line.head)
+            return []
+        return [RawMessage(frame, raw=line.head, size=line.size)]
+
+    def pause(self, spent: float, *, is_flood: bool = False) -> float:
+        """Seconds in which nothing should be read, after reading so many seconds; 0 without a flood."""
+        was_flood, self._has_dropped = is_flood or self._has_dropped, False
+        return pause_after(spent) if was_flood else 0.0
+
+    def _first(self, whole: bytes, text: bytes) -> list[RawMessage]:
+        if self._is_spared(text):
+            return []
+        message = self._valid(text)
+        if message is not None:
+            return [message]
+        if text.startswith(b"{") and (depth := _depth(text)) is not None and depth > 0:
+            self._lines, self._depth, self._size = [whole], depth, len(whole)
+            return []
+        messages = self._repaired(text)
+        if not messages:
+            self._stray(whole)
+        return messages
+
+    def _continued(self, whole: bytes, text: bytes) -> list[RawMessage]:
+        message = self._valid(text) if text.startswith(b"{") and b'"jsonrpc"' in text else None
+        if message is not None or self._begins_anew(whole):
+            self._stray(self._taken())
+            return [message] if message is not None else self._first(whole, text)
+        depth = _depth(text)
+        if depth is None:
+            self._stray(whole)
+            return []
+        self._lines.append(whole)
+        self._depth += depth
+        self._size += len(whole)
+        if self._size > LONGEST_LINE:
+            self._recorder.flaw(TOO_LONG, "dropped")
+            self._stray(self._taken())
+        elif self._depth <= 0:
+            return self._whole(self._taken())
+        return []
+
+    def _begins_anew(self, whole: bytes) -> bool:
+        """Whether a line cannot go on with what waits, in which what is inside is indented."""
+        return whole.startswith(b"{") and (len(self._lines) == 1 or self._lines[1][:1].isspace())
+
+    def _whole(self, text: bytes) -> list[RawMessage]:
+        messages = self._read(text)
+        if messages:
+            self._recorder.flaw(SEVERAL_LINES, "repaired")
+        else:
+            self._stray(text)
+        return messages
+
+    def _taken(self) -> bytes:
+        lines, self._lines, self._depth, self._size = self._lines, [], 0, 0
+        return b"\n".join(lines)
+
+    def _read(self, text: bytes) -> list[RawMessage]:
+        message = self._valid(text)
+        return [message] if message is not None else self._repaired(text)
+
+    def _valid(self, text: bytes) -> RawMessage | None:
+        with suppress(ValueError):
+            return _raw(jsonrpc_message_adapter.validate_json(text, by_name=False), text)
+        return None
+
+    def _repaired(self, text: bytes) -> list[RawMessage]:
+        if b"{" not in text:
+            return []
+        found = list(repaired(text))
+        for flaw in (flaw for each in found for flaw in each.flaws):
+            self._recorder.flaw(flaw, "repaired")
+        return [_raw(each.message, text) for each in found]
+
+    def _unmarked(self, data: bytes) -> bytes:
+        if not data.startswith(BYTE_ORDER_MARK):
+            return data
+        self._recorder.flaw(MARK, "repaired")
+        return data.removeprefix(BYTE_ORDER_MARK)
+
+    def _is_spared(self, text: bytes) -> bool:
+        """Whether a line of a flood is dropped unread, as it can answer nothing."""
+        if self._allowance.is_left:
+            return False
+        if not text.startswith(b"{"):
+            if b'"jsonrpc"' in text:
+                return False
+            self._stray(text)
+            return True
+        may_answer = bool(self.asked) and (b'"result"' in text or b'"error"' in text)
+        if may_answer or not text.endswith(b"}") or b'"method"' not in text:
+            return False
+        self._drop(text)
+        return True
+
+    def _admits(self, message: RawMessage) -> bool:
+        found = message.message
+        if isinstance(found, JSONRPCResponse | JSONRPCError) and str(found.id) in self.asked:
+            return True
+        if self._allowance.take(message.size, REQUEST if isinstance(found, JSONRPCRequest) else 1):
+            return True
+        self._drop(message.raw)
+        return False
+
+    def _drop(self, text: bytes) -> None:
+        self._has_dropped = True
+        self._recorder.flaw(FLOOD, "dropped")
+        if b"notifications/tools/list_changed" in text:
+            self._on_tools_changed()
+
+    def _stray(self, text: bytes) -> None:
+        self._recorder.flaw(STRAY, "dropped")
+        shown = text.strip()[:_SHOWN]
+        self.stray = self.stray or shown.decode("utf-8", "replace")
+        if self._allowance.take(len(text)):
+            self._recorder.stray(text)
+            LOG.info("not JSON-RPC: %r", shown)
+        else:
+            self._has_dropped = True
+
+
+def is_reply(error: MCPError) -> bool:
+    """Whether a server sent an error whose code or message is one that the SDK makes itself."""
+    return isinstance(error.data, dict) and REPLIED in error.data
+
+
+def _raw(frame: Message, text: bytes) -> RawMessage:
+    if isinstance(frame, JSONRPCError) and (
+        frame.error.code in _SDK_CODES or frame.error.message == SESSION_GONE
+    ):
+        frame.error.data = {REPLIED: frame.error.data}
+    return RawMessage(frame, raw=text, size=len(text))
+
+
+def _is_answer(frame: Message) -> bool:
+    return isinstance(frame, JSONRPCResponse | JSONRPCError)
+
+
+def _depth(line: bytes) -> int | None:
+    """By how much a line of JSON goes deeper; None for a line that is no part of any JSON."""
+    bare = _STRING.sub(b"", line)
+    if _STRUCTURE.fullmatch(bare) is None:
+        return None
+    opened, closed = (sum(bare.count(each) for each in marks) for marks in ((b"{", b"["), (b"}", b"]")))
+    return opened - closed

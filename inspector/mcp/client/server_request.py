@@ -1,0 +1,266 @@
+"""What a server asks of its client, between the SDK in the servers' thread and Toolsight's own side."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mcp import types
+from mcp.client.session import ClientRequestContext
+from pydantic import FileUrl, TypeAdapter, ValidationError
+
+from inspector.core.client_capabilities import protocol_form
+from inspector.core.elicitation import (
+    QUESTIONS_A_CALL,
+    Action,
+    ElicitationAnswer,
+    ElicitationRequest,
+    FormRequest,
+    LinkRequest,
+)
+from inspector.core.error import ClientRefusal
+from inspector.core.ports import ClientSide
+from inspector.core.settings import ClientCapabilities
+from inspector.mcp.client.page import flaw_text
+from inspector.schema.json_value import JsonObject, compact
+
+# The time that a call may take, without the time in which a person is asked.
+
+
+class Patience:
+    """The time limits of a server's running calls; while its server asks a person, none goes on."""
+
+    def __init__(self) -> None:
+        self._limits: dict[asyncio.Timeout, float] = {}
+        self._questions = 0
+
+    @asynccontextmanager
+    async def limit(self, seconds: float) -> AsyncGenerator[asyncio.Timeout, None]:
+        """Like `asyncio.timeout`, in the event loop of the server."""
+        async with asyncio.timeout(None if self._questions else seconds) as limit:
+            self._limits[limit] = seconds
+            try:
+                yield limit
+            finally:
+                del self._limits[limit]
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """A person is asked; the limits go on where they were after the last answer."""
+        now = asyncio.get_running_loop().time
+        if not self._questions:
+            for limit in self._running:
+                self._limits[limit] = max((limit.when() or now()) - now(), 0)
+                limit.reschedule(None)
+        self._questions += 1
+        try:
+            yield
+        finally:
+            self._questions -= 1
+            if not self._questions:
+                for limit in self._running:
+                    limit.reschedule(now() + self._limits[limit])
+
+    @property
+    def _running(self) -> list[asyncio.Timeout]:
+        """The limits that can be moved: one that has expired stays until its call has noticed."""
+        return [limit for limit in self._limits if not limit.expired()]
+
+
+# How often a server asks a person while it works on tool calls.
+
+
+class CallQuestions:
+    """Counts the questions of the running calls together: older servers do not say whose they are."""
+
+    def __init__(self) -> None:
+        self._running = 0
+        self._left = 0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """A call runs. What it does not use is for the others, until none runs."""
+        self._running += 1
+        self._left += QUESTIONS_A_CALL
+        try:
+            yield
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._left = 0
+
+    def is_excess(self) -> bool:
+        """Count a question; whether it is one too many. Between calls none is: nothing waits for it."""
+        if not self._running:
+            return False
+        self._left -= 1
+        return self._left < 0
+
+
+T = TypeVar("T")
+# The specification's code for a person's no to sampling.
+_REJECTED = -1
+_INPUT: TypeAdapter[types.InputRequest] = TypeAdapter(types.InputRequest)
+_Answer = types.ElicitResult | types.ListRootsResult | types.ErrorData
+
+
+class ServerRequests:
+    """Answers a server's requests with Toolsight's side of its connection, which lives in another event loop.
+
+    Without a `client`, everything is refused. While a person is asked, the time of calls stands still.
+    """
+
+    def __init__(self, server: str, client: ClientSide | None, home: asyncio.AbstractEventLoop) -> None:
+        """`home` is the event loop that `client` lives in."""
+        self._patience = Patience()
+        self._calls = CallQuestions()
+        self._server = server
+        self._client = client
+        self._home = home
+
+    @property
+    def capabilities(self) -> ClientCapabilities | None:
+        """What is declared; None for nothing."""
+        return self._client.capabilities if self._client is not None else None
+
+    @property
+    def declaration(self) -> JsonObject:
+        """The capabilities as the protocol writes them."""
+        return protocol_form(self.capabilities) if self.capabilities is not None else {}
+
+    @asynccontextmanager
+    async def call(self, timeout: float) -> AsyncGenerator[asyncio.Timeout, None]:
+        """A tool call's time limit in seconds, within which its server may ask a few questions."""
+        with self._calls.running():
+            async with self._patience.limit(timeout) as limit:
+                yield limit
+
+    async def roots(
+        self,
+        context: ClientRequestContext,  # noqa: ARG002 - the SDK passes it by name
+    ) -> types.ListRootsResult | types.ErrorData:
+        """Answer `roots/list`."""
+        found = await self._asked(lambda client: _told(client.roots), types.METHOD_NOT_FOUND)
+        if isinstance(found, types.ErrorData):
+            return found
+        return types.ListRootsResult(roots=[types.Root(uri=FileUrl(_file_uri(path))) for path in found])
+
+    async def elicit(
+        self,
+        context: ClientRequestContext,  # noqa: ARG002
+        params: types.ElicitRequestParams,
+    ) -> types.ElicitResult | types.ErrorData:
+        """Answer `elicitation/create`."""
+        request = self._question(params)
+        with self._patience.paused():
+            answer = await self._asked(lambda client: client.elicit(request), types.INVALID_PARAMS)
+        return answer if isinstance(answer, types.ErrorData) else _elicited(request, answer)
+
+    async def sample(
+        self,
+        context: ClientRequestContext,  # noqa: ARG002
+        params: types.CreateMessageRequestParams,
+    ) -> types.ErrorData:
+        """Refuse `sampling/createMessage`."""
+        text = _prompt(params)
+        refused = await self._asked(lambda client: _told(lambda: client.sample(text)), types.METHOD_NOT_FOUND)
+        return refused if isinstance(refused, types.ErrorData) else _error(_REJECTED, "refused")
+
+    async def answers(self, requests: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer the requests inside a result that needs input (2026-07-28), by their keys.
+
+        Raises ClientRefusal for the first that is refused, or cannot be read.
+        """
+        return {str(key): await self._answer(request) for key, request in requests.items()}
+
+    async def _answer(self, raw: object) -> dict[str, Any]:
+        try:
+            request = _INPUT.validate_python(raw, by_name=False)
+        except ValidationError as error:
+            raise ClientRefusal(f"it cannot be read: {flaw_text(error)}") from error
+        context: Any = None
+        answer: _Answer
+        match request:
+            case types.ElicitRequest(params=params):
+                answer = await self.elicit(context, params)
+            case types.CreateMessageRequest(params=asked):
+                answer = await self.sample(context, asked)
+            case _:
+                answer = await self.roots(context)
+        if isinstance(answer, types.ErrorData):
+            raise ClientRefusal(answer.message)
+        return answer.model_dump(by_alias=True, exclude_none=True, mode="json")
+
+    async def visits(self, data: object) -> bool:
+        """Ask for the visits that an error of a call demands (2025-11-25); False unless all are agreed to.
+
+        Raises ClientRefusal.
+        """
+        try:
+            demanded = types.ElicitationRequiredErrorData.model_validate(data, by_name=False).elicitations
+        except ValidationError as error:
+            raise ClientRefusal(f"it cannot be read: {flaw_text(error)}") from error
+        context: Any = None
+        for params in demanded:
+            answer = await self.elicit(context, params)
+            if isinstance(answer, types.ErrorData):
+                raise ClientRefusal(answer.message)
+            if answer.action != Action.ACCEPT.value:
+                return False
+        return bool(demanded)
+
+    def completed(self, elicitation: str) -> None:
+        """Pass on that what a server wanted at an address is done."""
+        if self._client is not None:
+            self._home.call_soon_threadsafe(self._client.completed, elicitation)
+
+    def _question(self, params: types.ElicitRequestParams) -> ElicitationRequest:
+        is_excess = self._calls.is_excess()
+        if isinstance(params, types.ElicitRequestURLParams):
+            id_ = params.elicitation_id or ""
+            return LinkRequest(self._server, params.message, params.url, id_, is_excess)
+        return FormRequest(self._server, params.message, params.requested_schema, is_excess)
+
+    async def _asked(
+        self, ask: Callable[[ClientSide], Coroutine[Any, Any, T]], undeclared: int
+    ) -> T | types.ErrorData:
+        """Ask Toolsight's side where it lives; a refusal becomes an error, `undeclared` by its code."""
+        if self._client is None:
+            return _error(undeclared, "the client did not declare it")
+        asked = asyncio.run_coroutine_threadsafe(ask(self._client), self._home)
+        try:
+            return await asyncio.wrap_future(asked)
+        except ClientRefusal as refusal:
+            return _error(_REJECTED if refusal.was_declared else undeclared, refusal.message)
+
+
+async def _told(act: Callable[[], T]) -> T:
+    return act()
+
+
+def _error(code: int, message: str) -> types.ErrorData:
+    return types.ErrorData(code=code, message=message)
+
+
+def _elicited(request: ElicitationRequest, answer: ElicitationAnswer) -> types.ElicitResult:
+    is_filled = isinstance(request, FormRequest) and answer.action is Action.ACCEPT
+    content = dict(answer.content or {}) if is_filled else None
+    return types.ElicitResult(action=answer.action.value, content=content)
+
+
+def _prompt(params: types.CreateMessageRequestParams) -> str:
+    """The text that a server would have the model read."""
+    data = params.model_dump(by_alias=True, exclude_none=True, mode="json")
+    texts = [_content_text(message.get("content")) for message in data.get("messages", ())]
+    return "\n".join(filter(None, [data.get("systemPrompt", ""), *texts]))
+
+
+def _content_text(content: object) -> str:
+    if isinstance(content, Mapping) and isinstance(content.get("text"), str):
+        return str(content["text"])
+    return compact(content)
+
+
+def _file_uri(path: str) -> str:
+    return Path(path).as_uri()

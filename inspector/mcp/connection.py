@@ -1,0 +1,413 @@
+"""The connection of one server: its owner task and its state."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from inspector.access.glimpse import seen_failure, seen_info, seen_listing, since
+from inspector.access.reach import covers
+from inspector.config.target import target
+from inspector.core.access import Sight
+from inspector.core.client_capabilities import in_words
+from inspector.core.consent_item import ChangedFile, changed_files
+from inspector.core.error import ConnectError, ProtocolError, ServerExited, StoreError, ToolsightError
+from inspector.core.events import (
+    Event,
+    ServerConnecting,
+    ServerFailed,
+    ServerListing,
+    ServerReady,
+    ServerStopped,
+    ToolsChanged,
+)
+from inspector.core.message import ToolResult
+from inspector.core.ports import ClientSide, Clock, Connector, ServerLink, ToolListing
+from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.core.store_ports import ServerMemory
+from inspector.core.tool import Tool
+from inspector.mcp.change_pace import ChangePace
+from inspector.mcp.listing import Difference, Listed, difference, list_tools
+from inspector.mcp.look import Look, Seen
+from inspector.mcp.start_pace import StartPace
+from inspector.schema.json_value import JsonObject
+
+_LIST = "tools/list"
+# So many more tools of a long list are an event.
+_TOLD_EVERY = 1_000
+_FAULT_HINT = "This is a bug in Toolsight, not in your configuration. Reconnect the server to try again."
+
+
+# Long because everything that one owner task does is here.
+class Connection:
+    """One server: its owner task and its state.
+
+    What it lists is kept to itself. Whatever leaves here, be it an event, a tool or a text, is what the
+    `sight` of the moment permits; another sight is another object.
+    """
+
+    def __init__(
+        self,
+        spec: ServerSpec,
+        connector: Connector,
+        memory: ServerMemory,
+        *,
+        clock: Clock,
+        emit: Callable[[Event], None],
+        count_tokens: Callable[[Sequence[Tool]], int],
+        on_tools: Callable[[], None],
+        redact: Callable[[Tool], Tool] | None,
+        slots: asyncio.Semaphore,
+        pace: StartPace,
+        client_for: Callable[[ServerSpec], ClientSide | None],
+        sight: Callable[[], Sight],
+    ) -> None:
+        self.tools: tuple[Tool, ...] = ()
+        self.summary = ""
+        self.instructions = ""
+        self._last: tuple[Tool, ...] = ()
+        self._listing = ToolListing(())
+        self._failure: ServerFailed | None = None
+        self._stderr_before = ""
+        self._milliseconds = 0.0
+        self._sight = sight
+        self._showing = asyncio.Lock()
+        self._spec = spec
+        self._connector = connector
+        self._memory = memory
+        self._clock = clock
+        self._emit = emit
+        self._pace = pace
+        self._client_for = client_for
+        self._look = Look(
+            spec,
+            memory,
+            clock,
+            count_tokens=count_tokens,
+            redact=redact,
+            slots=slots,
+            sight=sight,
+            offered=lambda: self._last,
+        )
+        self._change_pace = ChangePace(clock.monotonic)
+        self._client: ClientSide | None = None
+        self._on_tools = on_tools
+        self._link: ServerLink | None = None
+        self._owner: asyncio.Task[None] | None = None
+        self._settled = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._switching = asyncio.Lock()
+
+    def start(self) -> None:
+        """Launch the owner task unless it is running."""
+        if self._owner is None or self._owner.done():
+            self._settled.clear()
+            self._owner = asyncio.create_task(self._own(), name=f"server {self._spec.name}")
+
+    @property
+    def is_connecting(self) -> bool:
+        return self._owner is not None and not self._settled.is_set()
+
+    @property
+    def away(self) -> tuple[Tool, ...]:
+        """The tools that were listed last, while there is no connection."""
+        return self._last if self._link is None else ()
+
+    async def settled(self) -> None:
+        if self._owner is not None:
+            await self._settled.wait()
+            if self._owner.done() and not self._owner.cancelled():
+                self._owner.result()
+
+    @property
+    def _changed_files(self) -> tuple[ChangedFile, ...]:
+        """The files it runs that are not as a person approved them; none of what needs no approval."""
+        files, id_ = self._spec.files, self._spec.consent_id
+        approved = self._memory.approved([id_]).get(id_) if files else None
+        return changed_files(files, approved) if approved is not None else ()
+
+    async def stop(self) -> None:
+        async with self._switching:
+            if await self._end():
+                self._emit(ServerStopped(self._spec.name))
+
+    async def restart(self) -> None:
+        async with self._switching:
+            await self._end()
+            self.start()
+
+    async def restart_if_outdated(self) -> None:
+        """Restart it, if it runs and was declared something else than it would be now."""
+        async with self._switching:
+            if self._client is None or self._owner is None or self._owner.done():
+                return
+            now = self._client_for(self._spec)
+            if now is not None and now.capabilities != self._client.capabilities:
+                await self._end()
+                self.start()
+
+    async def _end(self) -> bool:
+        """End the owner task; return False if it had already ended."""
+        owner = self._owner
+        if owner is None or owner.done():
+            return False
+        # Cancel only once: a second cancellation would interrupt the cleanup that the first one started.
+        if not owner.cancelling():
+            owner.cancel()
+        await asyncio.wait({owner})
+        return True
+
+    async def end(self) -> None:
+        """End it without a word: in the session that goes on there is no such server."""
+        async with self._switching:
+            await self._end()
+
+    def withdraw(self) -> None:
+        """Cancel what the server asked the person whose session ends."""
+        if self._client is not None:
+            self._client.withdraw()
+
+    def hide(self) -> None:
+        """Offer nothing and forget what was reported: another session begins."""
+        self._look.begin()
+        self._stderr_before = self._link.stderr_tail() if self._link is not None else ""
+        if self._failure is not None:
+            self._failure = replace(self._failure, stderr_tail="")
+        self._last, self.tools, self.summary, self.instructions = (), (), "", ""
+
+    async def renew(self) -> None:
+        """Tell a session that has just begun of the server as it is, as if it had been connected for it."""
+        if self._owner is None or self._owner.done():
+            if self._failure is not None:
+                self._emit(seen_failure(self._failure, self._sight()))
+            return
+        told = in_words(self._client.capabilities) if self._client is not None else ()
+        self._emit(ServerConnecting(self._spec.name, target(self._spec), told, self._changed_files))
+        if self._link is not None:
+            async with self._showing:
+                await self._emit_ready(self._link, self._listing, self._milliseconds, None)
+
+    def narrow(self) -> None:
+        """Offer no tool that may not be seen any more; what may be seen besides is found by `look_again`."""
+        sight = self._sight()
+        self.tools, info = (
+            sight.of(self.tools),
+            ServerInfo(summary=self.summary, instructions=self.instructions),
+        )
+        info = seen_info(self._spec.name, info, sight)
+        self.summary, self.instructions = info.summary, info.instructions
+        if self._link is None:
+            self._last = sight.of(self._listing.tools)
+
+    async def look_again(self) -> None:
+        """Offer what the sight permits now of what the server lists."""
+        async with self._showing:
+            if self._link is not None:
+                await self._show_again(self._link, self._listing)
+
+    def stderr_tail(self) -> str:
+        is_told = self._link is not None and covers(self._sight(), self._spec.name)
+        return self._own_stderr(self._link.stderr_tail()) if self._link is not None and is_told else ""
+
+    def _own_stderr(self, tail: str) -> str:
+        """What the process wrote to stderr since the session began."""
+        return since(self._stderr_before, tail)
+
+    async def call(self, tool: str, arguments: JsonObject) -> ToolResult:
+        link = self._link
+        if not self._sight().permits(f"{self._spec.name}:{tool}"):
+            raise ToolsightError(f"there is no tool '{self._spec.name}:{tool}'")
+        if link is None:
+            raise ServerExited(f"{self._spec.name} is not connected", hint="Reconnect it and call again.")
+        return await link.call(tool, arguments, timeout=self._spec.call_timeout)
+
+    async def _own(self) -> None:
+        try:
+            self._client = self._client_for(self._spec)
+            told = in_words(self._client.capabilities) if self._client is not None else ()
+            self._emit(ServerConnecting(self._spec.name, target(self._spec), told, self._changed_files))
+            await self._connect()
+        except StoreError:
+            raise
+        except ToolsightError as error:
+            self._fail(_failure(self._spec.name, error))
+        # Whatever it is: a server whose task has ended must not pass for ready.
+        except Exception as error:
+            self._fail(_fault(self._spec.name, error))
+        finally:
+            self._forget()
+            self._settled.set()
+        self._on_tools()
+
+    def _fail(self, failure: ServerFailed) -> None:
+        self._forget()
+        failure = replace(failure, stderr_tail=self._own_stderr(failure.stderr_tail))
+        self._failure = failure
+        self._emit(seen_failure(failure, self._sight()))
+
+    async def _connect(self) -> None:
+        remembered = self._memory.era(_startable(self._spec).fingerprint())
+        self._failure, self._stderr_before = None, ""
+        self._changed.clear()
+        opening = self._connector.connect(
+            self._spec, era=remembered, on_tools_changed=self._changed.set, client=self._client
+        )
+        start, began = await self._pace.begin(), self._clock.monotonic()
+        try:
+            async with opening as link:
+                listing = await list_tools(link, self._spec.connect_timeout, self._progress())
+                start.end()
+                milliseconds = (self._clock.monotonic() - began) * 1000
+                era = link.info.era if link.info.era is not remembered else None
+                async with self._showing:
+                    await self._emit_ready(link, listing, milliseconds, era)
+                await self._watch(link)
+        finally:
+            start.end()
+
+    def _progress(self) -> Callable[[int], None]:
+        """Tell now and then how many tools of a long list there are."""
+        told = 0
+
+        def progress(count: int) -> None:
+            nonlocal told
+            if count >= told + _TOLD_EVERY and covers(self._sight(), self._spec.name):
+                told = count
+                self._emit(ServerListing(self._spec.name, count))
+
+        return progress
+
+    async def _emit_ready(
+        self, link: ServerLink, listing: ToolListing, milliseconds: float, era: Era | None
+    ) -> None:
+        before = self._link
+        seen = await self._look.at(listing, link.info, era)
+        if self._link is not before:
+            return
+        self._milliseconds = milliseconds
+        self._use(link, listing, seen)
+        self._emit(
+            ServerReady(
+                server=self._spec.name,
+                tools=len(seen.listing.tools),
+                tokens=seen.tokens,
+                info=seen.info,
+                skipped=seen.listing.skipped,
+                milliseconds=milliseconds,
+                definitions=seen.listed.definitions,
+                added=seen.listed.difference.added,
+                removed=seen.listed.difference.removed,
+                since=seen.listed.since,
+                approved_version=seen.listed.approved_version if seen.info.version else "",
+            )
+        )
+        self._note(seen.listed)
+        self._settled.set()
+        self._on_tools()
+
+    async def _watch(self, link: ServerLink) -> None:
+        """List the tools again after each change until the connection ends; raises why it ended."""
+        closed = asyncio.create_task(link.wait_closed())
+        try:
+            while not closed.done():
+                changed = asyncio.create_task(self._changed.wait())
+                try:
+                    await asyncio.wait({closed, changed}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    changed.cancel()
+                if self._changed.is_set() and not closed.done():
+                    await self._list_again(link, closed)
+        finally:
+            closed.cancel()
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({closed})
+        raise closed.result()
+
+    async def _list_again(self, link: ServerLink, closed: asyncio.Task[ServerExited]) -> None:
+        await asyncio.wait({closed}, timeout=self._change_pace.pause())
+        if closed.done():
+            return
+        # Clear the flag before listing, so that a change during the listing triggers another one.
+        self._changed.clear()
+        listing = await self._listed_again(link)
+        async with self._showing:
+            await self._show_again(link, listing)
+
+    async def _listed_again(self, link: ServerLink) -> ToolListing:
+        """The new list, or the one before if the server does not give it: its connection may be fine."""
+        try:
+            return await list_tools(link, self._spec.call_timeout)
+        except ServerExited:
+            raise
+        except (ConnectError, ProtocolError) as error:
+            reason = f"{error.message}; the earlier tool list is still used"
+            kept = [one for one in self._listing.skipped if one.name != _LIST]
+            return replace(self._listing, skipped=(*kept, SkippedTool(_LIST, reason)))
+
+    async def _show_again(self, link: ServerLink, listing: ToolListing) -> None:
+        """Offer what is seen of a listing; an event reports a change."""
+        seen = seen_listing(self._spec.name, listing, self._sight())
+        is_same = seen.skipped == seen_listing(self._spec.name, self._listing, self._sight()).skipped
+        if await asyncio.to_thread(difference, self._last, seen.tools) == Difference() and is_same:
+            self._listing, self.tools = listing, seen.tools
+            told = seen_info(self._spec.name, link.info, self._sight())
+            if (self.summary, self.instructions) != (told.summary, told.instructions):
+                self.summary, self.instructions = told.summary, told.instructions
+                self._on_tools()
+            return
+        now = await self._look.at(listing, link.info)
+        if self._link is not link:
+            return
+        self._use(link, listing, now)
+        self._emit(
+            ToolsChanged(
+                server=self._spec.name,
+                added=now.listed.difference.added,
+                removed=now.listed.difference.removed,
+                changed=now.listed.difference.changed,
+                tools=len(now.listing.tools),
+                tokens=now.tokens,
+                skipped=now.listing.skipped,
+                definitions=now.listed.definitions,
+            )
+        )
+        self._note(now.listed)
+        self._on_tools()
+
+    def _note(self, listed: Listed) -> None:
+        """Note what the stream has now, and report how each changed tool differs."""
+        self._look.note(listed)
+        for change in listed.changes:
+            self._emit(change)
+
+    def _use(self, link: ServerLink, listing: ToolListing, seen: Seen) -> None:
+        """Offer these tools.
+
+        Nothing may be awaited until their definitions are recorded: no catalog has a tool whose definition is
+        not in the stream.
+        """
+        self._link, self.tools, self._listing = link, seen.listing.tools, listing
+        self.summary, self.instructions = seen.info.summary, seen.info.instructions
+        self._last = seen.listing.tools
+
+    def _forget(self) -> None:
+        self._link, self.tools, self.summary, self.instructions = None, (), "", ""
+
+
+def _startable(spec: ServerSpec) -> ServerSpec:
+    """The spec. Raises ConnectError if it lacks a value."""
+    if spec.lacks:
+        raise ConnectError(f"needs {spec.lacks}", hint=spec.advice)
+    return spec
+
+
+def _failure(server: str, error: ToolsightError) -> ServerFailed:
+    tail = error.stderr_tail if isinstance(error, ConnectError) else ""
+    return ServerFailed(server, error.message, error.hint, tail)
+
+
+def _fault(server: str, error: Exception) -> ServerFailed:
+    told = f": {error}" if str(error) else ""
+    return ServerFailed(
+        server, f"Toolsight cannot continue with this server: {type(error).__name__}{told}", _FAULT_HINT
+    )

@@ -1,0 +1,172 @@
+"""Servers in memory, and the connector that reaches them."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from inspector.core.error import CallTimeout, ConnectError, ConnectTimeout, ServerExited, ToolsightError
+from inspector.core.frame import FrameLog
+from inspector.core.message import ToolResult
+from inspector.core.ports import ClientSide, ToolListing, ignored
+from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.core.tool import Tool
+from inspector.schema.json_value import JsonObject, compact
+
+Answer = Callable[[str, JsonObject], Awaitable[ToolResult]]
+
+
+async def echo(_tool: str, arguments: JsonObject) -> ToolResult:
+    """Answer any call with its arguments."""
+    return ToolResult(compact(dict(arguments)), structured=dict(arguments))
+
+
+class MemoryServer:
+    """A server for a MemoryConnector: what it lists and answers, and how it fails.
+
+    `fault` is raised instead of connecting; a server that `hangs` never answers the handshake;
+    `list_error` is raised instead of listing tools; `stderr` is what its process would have written.
+    `lists` counts the requests for the list, and each request sets `listed`. Nothing crosses a wire: `log`
+    has what a test puts there.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Tool] = (),
+        *,
+        answer: Answer = echo,
+        info: ServerInfo | None = None,
+        skipped: Sequence[SkippedTool] = (),
+        fault: ConnectError | None = None,
+        hangs: bool = False,
+        list_error: ToolsightError | None = None,
+        stderr: str = "",
+    ) -> None:
+        self.tools = tuple(tools)
+        self.answer = answer
+        self.info = info or ServerInfo()
+        self.skipped = tuple(skipped)
+        self.fault = fault
+        self.hangs = hangs
+        self.list_error = list_error
+        self.stderr = stderr
+        self.eras: list[Era | None] = []
+        self.calls: list[tuple[str, JsonObject]] = []
+        self.lists = 0
+        self.page = 1_000
+        self.listed = asyncio.Event()
+        self.links: list[MemoryLink] = []
+        self.log = FrameLog()
+
+    def change(self, tools: Sequence[Tool]) -> None:
+        """List other tools from now on, and notify clients."""
+        self.tools = tuple(tools)
+        self.notify()
+
+    @property
+    def client(self) -> ClientSide:
+        """The client of the newest connection."""
+        client = self.links[-1].client
+        assert client is not None
+        return client
+
+    def notify(self) -> None:
+        """Notify clients that the list changed."""
+        for link in self.links:
+            link.on_tools_changed()
+
+    def die(self, message: str = "The process ended with exit code 1") -> None:
+        """End every connection from the server's side."""
+        for link in tuple(self.links):
+            link.end(message)
+
+
+class MemoryLink:
+    """A ServerLink to a MemoryServer, which may ask its `client`."""
+
+    def __init__(
+        self, server: MemoryServer, on_tools_changed: Callable[[], None], client: ClientSide | None = None
+    ) -> None:
+        self.info = server.info
+        self.client = client
+        self.on_tools_changed = on_tools_changed
+        self._server = server
+        self._ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def end(self, message: str) -> None:
+        """End the connection; only the first message is kept."""
+        if not self._ended.done():
+            self._ended.set_result(message)
+
+    async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
+        """List the tools; each page but the last has `page` of them."""
+        self._require_open()
+        self._server.lists += 1
+        self._server.listed.set()
+        if self._server.list_error is not None:
+            raise self._server.list_error
+        for listed in range(self._server.page, len(self._server.tools), self._server.page):
+            progress(listed)
+        return ToolListing(self._server.tools, self._server.skipped)
+
+    async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
+        self._require_open()
+        self._server.calls.append((tool, arguments))
+        answer = asyncio.ensure_future(self._server.answer(tool, arguments))
+        both: set[asyncio.Future[Any]] = {answer, self._ended}
+        try:
+            await asyncio.wait(both, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            self._require_open()
+            if not answer.done():
+                raise CallTimeout(f"{tool} did not return within {timeout:g} s")
+            return answer.result()
+        finally:
+            answer.cancel()
+
+    async def wait_closed(self) -> ServerExited:
+        return self._exit(await asyncio.shield(self._ended))
+
+    def stderr_tail(self) -> str:
+        return self._server.stderr
+
+    def _require_open(self) -> None:
+        if self._ended.done():
+            raise self._exit(self._ended.result())
+
+    def _exit(self, message: str) -> ServerExited:
+        return ServerExited(message, stderr_tail=self._server.stderr)
+
+
+class MemoryConnector:
+    """A Connector to the given servers, by name, and a Wire."""
+
+    def __init__(self, servers: Mapping[str, MemoryServer]) -> None:
+        self.servers = servers
+
+    def frames(self, server: str) -> FrameLog:
+        """See `Wire`."""
+        return self.servers[server].log
+
+    @asynccontextmanager
+    async def connect(
+        self,
+        spec: ServerSpec,
+        *,
+        era: Era | None,
+        on_tools_changed: Callable[[], None],
+        client: ClientSide | None = None,
+    ) -> AsyncGenerator[MemoryLink, None]:
+        server = self.servers[spec.name]
+        server.eras.append(era)
+        if server.hangs:
+            await asyncio.sleep(spec.connect_timeout)
+            raise ConnectTimeout("The handshake did not finish in time", stderr_tail=server.stderr)
+        if server.fault is not None:
+            raise server.fault
+        link = MemoryLink(server, on_tools_changed, client)
+        server.links.append(link)
+        try:
+            yield link
+        finally:
+            server.links.remove(link)
+            link.end("The connection was closed")

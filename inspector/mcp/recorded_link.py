@@ -1,0 +1,92 @@
+"""Stands in for the servers of a recorded run: lists the definitions and answers with recorded results."""
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from inspector.core.error import ServerExited
+from inspector.core.message import ToolResult
+from inspector.core.ports import ClientSide, ToolListing, ignored
+from inspector.core.server import Era, ServerInfo, ServerSpec
+from inspector.core.tool import Tool
+from inspector.mcp.recorded_run import RecordedCall
+from inspector.schema.json_value import JsonObject
+
+NO_RESULT = "[The recording has no result of this call.]"
+_UNKNOWN = ToolResult(NO_RESULT)
+_NO_RESULTS: Mapping[str, deque[ToolResult]] = {}
+
+
+class RecordedServers:
+    """A Connector to the servers of some definitions; `expect` says what the next calls return."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools: defaultdict[str, list[Tool]] = defaultdict(list)
+        for tool in tools:
+            self._tools[tool.server].append(tool)
+        self._results: defaultdict[str, deque[ToolResult]] = defaultdict(deque)
+
+    @property
+    def specs(self) -> tuple[ServerSpec, ...]:
+        """A server for each that the definitions name; all of its tools are deferred."""
+        # What was recorded is played back, so no call of it changes anything.
+        return tuple(
+            ServerSpec(name, command="recorded", defer_loading=True, trust_annotations=True)
+            for name in self._tools
+        )
+
+    def expect(self, calls: Sequence[RecordedCall]) -> None:
+        """Answer the next calls with these results, by tool and in order; forget what was expected before."""
+        self._results.clear()
+        for call in calls:
+            text = NO_RESULT if call.result is None else call.result
+            self._results[f"{call.server}:{call.tool}"].append(ToolResult(text, is_error=call.failed))
+
+    @asynccontextmanager
+    async def connect(
+        self,
+        spec: ServerSpec,
+        *,
+        era: Era | None,  # noqa: ARG002 - a recording has no protocol
+        on_tools_changed: Callable[[], None],  # noqa: ARG002 - nor changes
+        client: ClientSide | None = None,  # noqa: ARG002 - nor questions
+    ) -> AsyncGenerator["RecordedLink", None]:
+        """See `Connector`."""
+        yield RecordedLink(ServerInfo(spec.name), tuple(self._tools[spec.name]), self._results)
+
+
+class RecordedLink:
+    """A ServerLink that answers from a recording, by tool and in order; other calls get `otherwise`."""
+
+    def __init__(
+        self,
+        info: ServerInfo,
+        tools: tuple[Tool, ...],
+        results: Mapping[str, deque[ToolResult]] = _NO_RESULTS,
+        otherwise: ToolResult = _UNKNOWN,
+    ) -> None:
+        self.info = info
+        self._tools = tools
+        self._results = results
+        self._otherwise = otherwise
+
+    async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:  # noqa: ARG002
+        return ToolListing(self._tools)
+
+    async def call(
+        self,
+        tool: str,
+        arguments: JsonObject,  # noqa: ARG002 - the recording knows the result
+        *,
+        timeout: float,  # noqa: ARG002
+    ) -> ToolResult:
+        waiting = self._results.get(f"{self.info.name}:{tool}")
+        return waiting.popleft() if waiting else self._otherwise
+
+    async def wait_closed(self) -> ServerExited:
+        await asyncio.Event().wait()
+        raise AssertionError("a recorded server is never lost")
+
+    def stderr_tail(self) -> str:
+        return ""

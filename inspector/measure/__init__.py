@@ -1,0 +1,1 @@
+"""How well searches do: labelled requests, metrics, calibration, statistics over sessions."""

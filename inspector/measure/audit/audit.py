@@ -1,0 +1,176 @@
+"""Audits a client's configuration."""
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+from inspector.core.number import count, percent
+from inspector.core.tool import Tool
+from inspector.measure.audit.cost import Pricing, deferring, server_costs, share, tool_tokens
+from inspector.measure.audit.result import ConfigurationAudit, Subject, Suggestion
+from inspector.schema.json_value import JsonObject, compact
+from inspector.tokens.cost.delivery_cost import Delivery
+from inspector.tokens.count.measure import BudgetMeter
+
+# Suggests changes to a configuration, each with the tokens it concerns.
+
+KEEP, DEFER, SHORTEN, TWINS, UNUSED = "keep", "defer", "shorten", "twins", "unused"
+AT_MOST = 3
+_NAMED = 3
+_DEAREST = 3
+
+
+def suggestions(
+    subject: Subject, audited: ConfigurationAudit, meter: BudgetMeter, pricing: Pricing
+) -> tuple[Suggestion, ...]:
+    """At most three suggestions: the best of each kind by tokens, then the next best.
+
+    The first one is to leave a configuration as it is if it is small (`discovery.auto_tools`), or if a
+    session costs no less with any of its servers deferred; then none is to defer a server.
+    """
+    if not audited.tokens:
+        return ()
+    tools = subject.tools
+    is_small = len(tools) < subject.settings.discovery.auto_tools
+    deferrals = [] if is_small else _deferrals(subject, audited, meter, pricing)
+    kinds = [
+        deferrals,
+        _wordy(tools, meter),
+        _twins(tools, meter),
+        _unused(subject, tools, meter),
+    ]
+    ranked = [sorted(kind, key=_rank) for kind in kinds]
+    best = sorted((kind[0] for kind in ranked if kind), key=_rank)
+    rest = sorted((suggestion for kind in ranked for suggestion in kind[1:]), key=_rank)
+    return (*([] if deferrals else [_keep(audited, is_small=is_small)]), *best, *rest)[:AT_MOST]
+
+
+def _rank(suggestion: Suggestion) -> tuple[int, str, str]:
+    return -suggestion.tokens, suggestion.kind, suggestion.text
+
+
+def _keep(audited: ConfigurationAudit, *, is_small: bool) -> Suggestion:
+    tools = count(len(audited.tools), "tool")
+    why = (
+        "static binding is fine at this size"
+        if is_small
+        else "deferring a server would not make a session cheaper"
+    )
+    text = f"Leave it as is: {tools}, {audited.tokens:,} tokens per model call; {why}"
+    return Suggestion(KEEP, text, audited.tokens)
+
+
+def _deferrals(
+    subject: Subject, audited: ConfigurationAudit, meter: BudgetMeter, pricing: Pricing
+) -> list[Suggestion]:
+    """Deferring one server, where a session costs less then, its searches included."""
+    found = []
+    for server in audited.servers:
+        if not server.tools:
+            continue
+        session = pricing.session(deferring(subject, frozenset({server.name})), meter)
+        static, other = session.of(Delivery.STATIC).cached, session.of(session.discovery).cached
+        saved = (static.discovery_tokens - other.discovery_tokens) // len(static.requests)
+        if saved > 0 and session.saved is not None and session.saved > 0:
+            text = (
+                f"Defer {server.name}: a session costs {percent(session.saved)} less, searches included, "
+                f"and each model call sends {saved:,} fewer tool tokens"
+            )
+            found.append(Suggestion(DEFER, text, saved))
+    return found
+
+
+def _wordy(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
+    """Shortening the most expensive tools, by the tokens of their descriptions, also those in the schema."""
+    found = []
+    for tool in sorted(tools, key=lambda one: (-meter.tool(one), one.id))[:_DEAREST]:
+        cost = meter.cost(tool)
+        inside = _descriptions(tool.input_schema, meter)
+        words = inside + cost.description
+        if words:
+            text = (
+                f"Shorten {tool.id}: its schema takes {cost.schema:,} of {cost.tokens:,} tokens "
+                f"({inside:,} in descriptions), and the tool's description {cost.description:,}"
+            )
+            found.append(Suggestion(SHORTEN, text, words))
+    return found
+
+
+def _descriptions(schema: JsonObject, meter: BudgetMeter) -> int:
+    """Tokens of the descriptions in a schema; 0 if it is nested too deeply to analyze."""
+    try:
+        return max(0, meter.text(compact(schema)) - meter.text(compact(without_descriptions(schema))))
+    except RecursionError:
+        return 0
+
+
+def without_descriptions(schema: JsonObject) -> JsonObject:
+    """A JSON schema without its descriptions. A parameter named `description` stays."""
+    return {
+        key: _bare(value, is_names=key in ("properties", "$defs", "definitions", "patternProperties"))
+        for key, value in schema.items()
+        if not (key in ("description", "title", "$comment") and isinstance(value, str))
+    }
+
+
+def _bare(value: Any, *, is_names: bool = False) -> Any:
+    if isinstance(value, list):
+        return [_bare(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _bare(item) for key, item in value.items()} if is_names else without_descriptions(value)
+
+
+def _twins(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
+    """Excluding tools whose names occur on two servers: one set may be enough."""
+    servers: dict[str, dict[str, Tool]] = {}
+    for tool in tools:
+        servers.setdefault(tool.server, {})[tool.name] = tool
+    found = []
+    for one, other in combinations(servers, 2):
+        shared = [name for name in servers[one] if name in servers[other]]
+        if shared:
+            saved = min(sum(meter.tool(servers[name][tool]) for tool in shared) for name in (one, other))
+            text = (
+                f"{one} and {other} both have {_listed(shared)}: if the tools do the same thing, excluding "
+                f"them from one server saves {saved:,} tokens per model call"
+            )
+            found.append(Suggestion(TWINS, text, saved))
+    return found
+
+
+def _unused(subject: Subject, tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
+    """Excluding tools that no recorded session of this configuration called, if any tool was called."""
+    usage = subject.usage
+    unused = [tool for tool in tools if not usage.calls.get(tool.id)]
+    if len(unused) in (0, len(tools)):
+        return []
+    saved = sum(map(meter.tool, unused))
+    text = (
+        f"{len(unused)} of {count(len(tools), 'tool')} were never called in "
+        f"{count(usage.sessions, 'recorded session')}: excluding them saves {saved:,} tokens per model call"
+    )
+    return [Suggestion(UNUSED, text, saved)]
+
+
+def _listed(names: list[str]) -> str:
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    *first, last = [*names[:_NAMED], *more]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def audit(subject: Subject, meter: BudgetMeter, pricing: Pricing) -> ConfigurationAudit:
+    """Count and price a configuration, and suggest changes. Raises ConfigError for an unknown toolset."""
+    tools = subject.tools
+    tokens = meter.static(tools)
+    counted = ConfigurationAudit(
+        client=subject.client,
+        scope=subject.scope,
+        source=subject.configuration.source,
+        servers=server_costs(subject, meter),
+        tokens=tokens,
+        share=share(tokens, meter),
+        discovery=tool_tokens(subject, meter, frozenset(subject.readings)) if tools else 0,
+        session=pricing.session(subject.setup, meter, judged=pricing.judges) if tools else None,
+    )
+    return replace(counted, suggestions=suggestions(subject, counted, meter, pricing))

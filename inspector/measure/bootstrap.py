@@ -1,0 +1,148 @@
+"""Means and shares with 95 % confidence intervals, over cases that need not be independent."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.core.interval import wilson
+
+RESAMPLES = 1000
+SEED = 0
+LEVEL = 95.0
+_DRAWS_AT_ONCE = 1_000_000
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over cases with its 95 % confidence interval.
+
+    `clusters` is how many independent groups the cases form; as many as cases if each stands alone.
+    """
+
+    mean: float
+    low: float
+    high: float
+    clusters: int = 1
+
+    @property
+    def half_width(self) -> float:
+        return (self.high - self.low) / 2
+
+
+def estimate(values: Sequence[float], clusters: Sequence[Hashable] | None = None) -> Estimate:
+    """The mean with its bootstrap percentile interval (Efron & Tibshirani 1993, chapter 13).
+
+    `clusters` names each value's cluster: whole clusters are resampled, because cases that share a tool fail
+    together (Field & Welsh 2007). Without it, each value is its own. They are drawn with replacement 1,000
+    times from a fixed seed, so equal values always get equal intervals. A single cluster says nothing about
+    others: its interval is from its smallest to its largest value. Raises ValueError without values.
+    """
+    sums, sizes = by_cluster(values, clusters)
+    mean = float(sums.sum() / sizes.sum())
+    if len(sums) == 1:
+        return Estimate(mean, min(values), max(values))
+    generator = np.random.default_rng(SEED)
+    # Draw in blocks: all draws at once would take 8 bytes times 1,000 times the clusters.
+    rows = max(1, _DRAWS_AT_ONCE // len(sums))
+    blocks = [min(rows, RESAMPLES - start) for start in range(0, RESAMPLES, rows)]
+    means = np.concatenate([_resampled(sums, sizes, generator, block) for block in blocks])
+    tail = (100 - LEVEL) / 2
+    low, high = np.percentile(means, [tail, 100 - tail])
+    # Sums in another order differ in the last bit, which can put the mean outside the interval.
+    return Estimate(mean, min(float(low), mean), max(float(high), mean), len(sums))
+
+
+def share_estimate(flags: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> Estimate:
+    """A share of cases with its Wilson interval (Wilson 1927), which is right near 0 and 1 as well.
+
+    Clusters reduce the sample to its effective size (Kish 1965): that of as many independent cases with the
+    same variance, and as many as there are clusters if all cases agree. Raises ValueError without cases.
+    """
+    sums, sizes = by_cluster([float(flag) for flag in flags], clusters)
+    share = float(sums.sum() / sizes.sum())
+    low, high = wilson(share, _effective(sums, sizes, share))
+    return Estimate(share, low, high, len(sums))
+
+
+def ratio_estimate(cases: Iterable[tuple[Hashable, float, float]]) -> Estimate | None:
+    """The sum of the second values over the sum of the third, with its bootstrap percentile interval.
+
+    Whole clusters (the first value) are drawn, see `estimate` (Davison & Hinkley 1997, section 3.8); draws in
+    which the denominator is 0 do not count. The interval of a single cluster is from the smallest to the
+    largest ratio of its cases. None if the denominators add up to 0.
+    """
+    known = list(cases)
+    table = _sums(known)
+    above, below = table.sum(axis=0)
+    if not below:
+        return None
+    size = len(table)
+    if size == 1:
+        ratios = [over / under for _, over, under in known if under]
+    else:
+        generator = np.random.default_rng(SEED)
+        drawn = np.stack([table[generator.integers(size, size=size)].sum(axis=0) for _ in range(RESAMPLES)])
+        drawn = drawn[drawn[:, 1] != 0]
+        tail = (100 - LEVEL) / 2
+        ratios = list(np.percentile(drawn[:, 0] / drawn[:, 1], [tail, 100 - tail]))
+    ratio = float(above / below)
+    return Estimate(ratio, min(*map(float, ratios), ratio), max(*map(float, ratios), ratio), size)
+
+
+def effective_size_of(clusters: Sequence[tuple[float, float]]) -> float:
+    """The effective size of clusters by their sums and sizes, one pair a cluster with cases. Not empty."""
+    table = np.asarray(clusters, dtype=np.float64)
+    sums, sizes = table[:, 0], table[:, 1]
+    return _effective(sums, sizes, float(sums.sum() / sizes.sum()))
+
+
+def effective_size(flags: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> float:
+    """How many independent cases would give as sure a share. Raises ValueError without cases."""
+    sums, sizes = by_cluster([float(flag) for flag in flags], clusters)
+    return _effective(sums, sizes, float(sums.sum() / sizes.sum()))
+
+
+def _effective(sums: Floats, sizes: Floats, share: float) -> float:
+    """The effective sample size of clustered cases: never more than there are cases."""
+    cases, clusters = float(sizes.sum()), len(sums)
+    if clusters == cases or clusters == 1:
+        return float(clusters)
+    residuals = float(((sums - share * sizes) ** 2).sum())
+    variance = clusters / (clusters - 1) * residuals / cases**2
+    return min(cases, share * (1 - share) / variance) if variance else float(clusters)
+
+
+def _sums(cases: Iterable[tuple[Hashable, float, float]]) -> Floats:
+    """Both sums of each cluster, one cluster a row."""
+    sums: dict[Hashable, tuple[float, float]] = {}
+    for cluster, above, below in cases:
+        known = sums.get(cluster, (0.0, 0.0))
+        sums[cluster] = (known[0] + above, known[1] + below)
+    return np.array(list(sums.values()), dtype=np.float64).reshape(-1, 2)
+
+
+def by_cluster(values: Sequence[float], clusters: Sequence[Hashable] | None) -> tuple[Floats, Floats]:
+    """The sum and the size of each cluster, in order of appearance. Raises ValueError without values."""
+    if not len(values):
+        raise ValueError("no values")
+    sample = np.asarray(values, dtype=np.float64)
+    if clusters is None:
+        return sample, np.ones(len(sample))
+    if len(clusters) != len(sample):
+        raise ValueError(f"{len(sample)} values and {len(clusters)} clusters")
+    numbers: dict[Hashable, int] = {}
+    places = np.asarray([numbers.setdefault(cluster, len(numbers)) for cluster in clusters])
+    sums, sizes = np.zeros(len(numbers)), np.zeros(len(numbers))
+    np.add.at(sums, places, sample)
+    np.add.at(sizes, places, 1.0)
+    return sums, sizes
+
+
+def _resampled(sums: Floats, sizes: Floats, generator: np.random.Generator, rows: int) -> Floats:
+    drawn = generator.integers(len(sums), size=(rows, len(sums)))
+    means: Floats = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    return means

@@ -1,0 +1,173 @@
+"""Data sets of tools and labelled requests, as JSON Lines.
+
+A folder has `tools.jsonl` (`name`; optional `id`, `server`, `description`, `inputSchema`) and
+`queries.jsonl` (`id`, `query`, and `relevant` or `groups`; optional `kind` or `split`), which names tools by
+their `id` in the folder. A file of cases is like `queries.jsonl`, but names tools as `server:tool`.
+Reading stops at the first bad line, with its file and number: a data set with lost lines measures wrongly.
+"""
+
+import json
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, ConfigDict, Field, model_validator
+
+from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.config import content
+from inspector.config.json_text import load_lines
+from inspector.config.problem import Model, NullAsAbsent, not_empty, refusal, validated
+from inspector.core.error import ConfigError
+from inspector.core.sink import clean, open_private
+from inspector.core.tool import Tool
+
+TOOLS, QUERIES = "tools.jsonl", "queries.jsonl"
+_SEED = 0
+_RELEVANT_HINT = (
+    '`relevant` is a list of "server:tool" ids or of lists of alternatives; write [] if no tool fits.'
+)
+
+_Text = Annotated[str, Field(description="Every line needs a string for this key.")]
+_Group = Annotated[
+    list[str],
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+    Field(min_length=1, description=_RELEVANT_HINT),
+]
+
+
+class _Line(NullAsAbsent):
+    """One line; unknown keys are ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class _ToolLine(_Line):
+    name: Annotated[str, AfterValidator(not_empty), Field(description="Every tool needs a name.")]
+    id: str | None = None
+    server: str = ""
+    description: str = ""
+    inputSchema: dict[str, Any] = Field(  # noqa: N815 - the format's own name
+        default_factory=dict, description="It must be a JSON Schema with `type: object`."
+    )
+
+    def tool(self) -> Tool:
+        return Tool(self.server, self.name, self.description, {**self.inputSchema, "type": "object"})
+
+
+class _CaseLine(_Line):
+    """A labelled request. `groups` takes precedence over `relevant`, where an id alone is a group."""
+
+    id: _Text
+    query: _Text
+    relevant: Annotated[
+        list[_Group] | None,
+        Field(validation_alias=AliasChoices("groups", "relevant"), description=_RELEVANT_HINT),
+    ] = None
+    kind: Annotated[str, Field(validation_alias=AliasChoices("kind", "split"))] = ""
+
+    @model_validator(mode="after")
+    def _is_labelled(self) -> "_CaseLine":
+        if self.relevant is None:
+            raise refusal("relevant is missing", _RELEVANT_HINT)
+        return self
+
+
+def read_evalset(folder: Path, name: str = "") -> EvalSet:
+    """Read a folder's data set, named after it. Raises ConfigError, also for a label without a tool."""
+    tools = _tools(folder)
+
+    def tool_id(place: str, given: str) -> str:
+        if given not in tools:
+            raise ConfigError(f"{place}: no tool has the id {given!r:.80}", hint=f"Use an `id` from {TOOLS}.")
+        return tools[given].id
+
+    cases = _cases(folder / QUERIES, tool_id)
+    return EvalSet(name or folder.resolve().name, tuple(tools.values()), cases)
+
+
+def read_tools(folder: Path) -> tuple[Tool, ...]:
+    """Read a folder's tools; it needs no requests. Raises ConfigError."""
+    return tuple(_tools(folder).values())
+
+
+def read_cases(path: Path) -> tuple[EvalCase, ...]:
+    """Read a file's cases, which may name any tool. Raises ConfigError."""
+    return _cases(path, lambda _, given: given)
+
+
+def write_cases(path: Path, cases: Sequence[EvalCase]) -> None:
+    """Write these cases in place of the file. Raises ConfigError.
+
+    `read_cases` can read them back if no two have the same id and no group is empty.
+    """
+    # ASCII, so that lone surrogates survive too.
+    text = "".join(f"{json.dumps(clean(_row(case)))}\n" for case in cases)
+    try:
+        with open_private(path, "w", encoding="ascii", newline="\n") as file:
+            file.write(text)
+    except (OSError, ValueError) as error:
+        raise content.unusable(path, error, "written") from error
+
+
+def sample(evalset: EvalSet, count: int) -> EvalSet:
+    """Keep at most `count` cases, always the same ones and in their order, and all the tools."""
+    if len(evalset.cases) <= count:
+        return evalset
+    import numpy as np
+
+    chosen = np.random.default_rng(_SEED).choice(len(evalset.cases), count, replace=False)
+    return replace(evalset, cases=tuple(evalset.cases[index] for index in sorted(chosen.tolist())))
+
+
+def _row(case: EvalCase) -> Mapping[str, Any]:
+    groups = [sorted(group) for group in case.relevant]
+    return {"id": case.id, "query": case.query, "relevant": groups, "kind": case.kind}
+
+
+def _tools(folder: Path) -> dict[str, Tool]:
+    """The tools by their id in the file."""
+    lines = _lines(folder / TOOLS, _ToolLine)
+    tools: dict[str, Tool] = {}
+    for (place, line), tool in zip(lines, _distinct([line.tool() for _, line in lines]), strict=True):
+        name = tool.id if line.id is None else line.id
+        _refuse_twice(place, name, tools, "Ids must be unique, because labels refer to them.")
+        tools[name] = tool
+    return tools
+
+
+def _distinct(tools: Sequence[Tool]) -> list[Tool]:
+    """The tools with distinct ids: of those that share an id, all but the first get a number."""
+    taken = {tool.id for tool in tools}
+    last: dict[str, int] = {}
+    distinct = []
+    for tool in tools:
+        named = tool
+        number = last.get(tool.id, 1)
+        if tool.id in last:
+            while named.id in taken:
+                number += 1
+                named = replace(tool, name=f"{tool.name}#{number}")
+        last[tool.id] = number
+        taken.add(named.id)
+        distinct.append(named)
+    return distinct
+
+
+def _cases(path: Path, tool_id: Callable[[str, str], str]) -> tuple[EvalCase, ...]:
+    cases: dict[str, EvalCase] = {}
+    for place, line in _lines(path, _CaseLine):
+        groups = (frozenset(tool_id(place, given) for given in group) for group in line.relevant or ())
+        _refuse_twice(place, line.id, cases, "Ids must be unique, because results are matched by id.")
+        cases[line.id] = EvalCase(line.id, line.query, tuple(dict.fromkeys(groups)), line.kind)
+    return tuple(cases.values())
+
+
+def _refuse_twice(place: str, case_id: str, known: Container[str], hint: str) -> None:
+    if case_id in known:
+        raise ConfigError(f"{place}: the id {case_id!r:.80} appears twice", hint=hint)
+
+
+def _lines(path: Path, model: type[Model]) -> list[tuple[str, Model]]:
+    """The checked lines of a file, each with its file and number. Raises ConfigError at the first bad one."""
+    return [(place, validated(model, value, place)) for place, value in load_lines(path)]

@@ -1,0 +1,199 @@
+"""How well it can be predicted which tool a recorded agent calls next, by rules that never saw the run.
+
+What a rule is asked is left out of what it learns: the run alone, as when tasks come back, or every attempt
+at its task, as when each is new. Only first uses are scored: a tool that was called before is bound.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from inspector.core.inertia import Aging, InertiaGraph, Successor, TaskCalls, server_of
+from inspector.mcp.recorded_run import RecordedRun
+from inspector.measure.bootstrap import Estimate, ratio_estimate
+from inspector.measure.transition import named, transitions
+
+SHARE, AT_LEAST = "share", "at least"
+LEVELS = ((SHARE, 0.1), (SHARE, 0.3), (SHARE, 0.5), (AT_LEAST, 0.1), (AT_LEAST, 0.2), (AT_LEAST, 0.25))
+"""From where on tools are bound ahead: their share of the calls, or the lower end of its interval."""
+RULES = ("order 1", "order 1 unfiltered", "most used", "same server")
+CUTS = (1, 3)
+_NOW = Aging(0.0)
+
+Persona = Callable[[RecordedRun], str]
+PERSONAS: Mapping[str, Persona] = {
+    "all in one": lambda _run: "",
+    "model": lambda run: run.model,
+    "task group": lambda run: run.task.partition("__")[0] if "__" in run.task else "",
+}
+"""Ways to decide whose habits a run shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """Binding all unused tools ahead whose `by` is `level` or more after some call, each once a run.
+
+    `unused_next` is the share that was not the next call, `unused` the share that was not called at all, and
+    `covered` the share of first uses whose tool had been bound ahead.
+    """
+
+    by: str
+    level: float
+    bound: int
+    unused_next: Estimate | None
+    unused: Estimate | None
+    covered: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class InertiaScore:
+    """One way to learn and to leave out. `hits` is by rule and cut, over first uses that follow a call."""
+
+    persona: str
+    left_out: str
+    hits: Mapping[str, Mapping[int, Estimate | None]]
+    ahead: tuple[Ahead, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """A call after another one of the same message. `unused` is whether it is the tool's first of the run."""
+
+    task: str
+    before: str
+    tool: str
+    unused: bool
+    hits: Mapping[str, int]
+
+
+def score(runs: Sequence[RecordedRun], persona: str, *, by_task: bool) -> InertiaScore:
+    """Score every run by the others of its persona, without those of its task if `by_task`."""
+    groups: defaultdict[str, list[RecordedRun]] = defaultdict(list)
+    for run in runs:
+        groups[PERSONAS[persona](run)].append(run)
+    moves: list[_Move] = []
+    bound: dict[tuple[str, float], list[tuple[str, bool, bool]]] = {level: [] for level in LEVELS}
+    covered: dict[tuple[str, float], list[tuple[str, float, float]]] = {level: [] for level in LEVELS}
+    for group in groups.values():
+        for graph, run in _left_out(group, by_task=by_task):
+            moves += _moves(graph, run)
+            for level in LEVELS:
+                ahead = _bound_ahead(graph, run, level)
+                bound[level] += [(run.task, is_next, is_used) for is_next, is_used, _ in ahead]
+                new = sum(is_new for *_, is_new in transitions(named(run)))
+                covered[level].append((run.task, float(sum(one[2] for one in ahead)), float(new)))
+    firsts = [move for move in moves if move.unused]
+    return InertiaScore(
+        persona,
+        "the task" if by_task else "the run",
+        {rule: {cut: _hits(firsts, rule, cut) for cut in CUTS} for rule in RULES},
+        tuple(_ahead(level, bound[level], covered[level]) for level in LEVELS),
+    )
+
+
+def _left_out(runs: Sequence[RecordedRun], *, by_task: bool) -> Iterator[tuple[InertiaGraph, RecordedRun]]:
+    """Each run with what the others say."""
+    graph, apart = InertiaGraph(), defaultdict[str, list[RecordedRun]](list)
+    for run in runs:
+        apart[run.task if by_task else run.id].append(run)
+        for task in _tasks(run):
+            graph.add(task)
+    for group in apart.values():
+        for run in group:
+            for task in _tasks(run):
+                graph.remove(task)
+        for run in group:
+            yield graph, run
+        for run in group:
+            for task in _tasks(run):
+                graph.add(task)
+
+
+def _tasks(run: RecordedRun) -> Iterator[TaskCalls]:
+    for calls in named(run):
+        if calls:
+            yield TaskCalls("", tuple((tool, 0.0) for tool in calls))
+
+
+def _moves(graph: InertiaGraph, run: RecordedRun) -> Iterator[_Move]:
+    """The transitions of a run, each with the rank that every rule gave the tool, 0 if none."""
+    called: set[str] = set()
+    most = graph.most_used(_NOW, lambda _: True, len(graph.calls))
+    for calls in named(run):
+        before = ""
+        for tool in calls:
+            is_new = tool not in called
+            if before:
+                ranks = _ranks(graph, before, called, most, tool) if is_new else {}
+                yield _Move(run.task, before, tool, is_new, ranks)
+            called.add(tool)
+            before = tool
+
+
+def _ranks(
+    graph: InertiaGraph, before: str, called: set[str], most: Sequence[str], tool: str
+) -> dict[str, int]:
+    unused = [one for one in most if one not in called]
+    server = server_of(before)
+    after = [one.tool for one in graph.after(before, _NOW)]
+    said = {
+        "order 1": [one for one in after if one not in called],
+        "order 1 unfiltered": after,
+        "most used": unused,
+        "same server": [one for one in unused if server_of(one) == server],
+    }
+    return {rule: ranked.index(tool) + 1 if tool in ranked else 0 for rule, ranked in said.items()}
+
+
+def _bound_ahead(
+    graph: InertiaGraph, run: RecordedRun, level: tuple[str, float]
+) -> list[tuple[bool, bool, bool]]:
+    """For each tool bound ahead: whether it was called next, at all, and first after another call."""
+    found: list[tuple[bool, bool, bool]] = []
+    messages = named(run)
+    later = [tool for calls in messages for tool in calls]
+    starts = _starts(messages)
+    called, ahead, place = set[str](), set[str](), 0
+    for calls in messages:
+        for number, tool in enumerate(calls):
+            called.add(tool)
+            place += 1
+            for one in graph.after(tool, _NOW):
+                if _value(one, level[0]) >= level[1] and one.tool not in called | ahead:
+                    ahead.add(one.tool)
+                    is_next = number + 1 < len(calls) and calls[number + 1] == one.tool
+                    is_used = one.tool in later[place:]
+                    found.append((is_next, is_used, is_used and one.tool not in starts))
+    return found
+
+
+def _value(successor: Successor, by: str) -> float:
+    return successor.probability if by == SHARE else successor.low
+
+
+def _starts(messages: Sequence[Sequence[str]]) -> set[str]:
+    """The tools whose first use is the first call of a message: no call predicts it."""
+    called, starts = set[str](), set[str]()
+    for calls in messages:
+        if calls and calls[0] not in called:
+            starts.add(calls[0])
+        called.update(calls)
+    return starts
+
+
+def _hits(firsts: Sequence[_Move], rule: str, cut: int) -> Estimate | None:
+    return ratio_estimate((move.task, float(0 < move.hits[rule] <= cut), 1.0) for move in firsts)
+
+
+def _ahead(
+    level: tuple[str, float],
+    bound: Sequence[tuple[str, bool, bool]],
+    covered: Sequence[tuple[str, float, float]],
+) -> Ahead:
+    return Ahead(
+        *level,
+        len(bound),
+        ratio_estimate((task, float(not is_next), 1.0) for task, is_next, _ in bound),
+        ratio_estimate((task, float(not is_used), 1.0) for task, _, is_used in bound),
+        ratio_estimate(covered),
+    )

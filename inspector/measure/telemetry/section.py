@@ -1,0 +1,250 @@
+"""Statistics as the sections of a report, for the command and for the page."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from inspector.clients.backlog import Backlog
+from inspector.clients.miss import MissCause
+from inspector.core.moment import shown_moment
+from inspector.core.number import count, percent
+from inspector.core.report import Section, Table
+from inspector.measure.telemetry.call import CallUse
+from inspector.measure.telemetry.cell import (
+    NOTHING,
+    Row,
+    counted,
+    facts,
+    interval,
+    number_row,
+    quantiles,
+    sample_row,
+    share_row,
+    token_row,
+    words,
+)
+from inspector.measure.telemetry.discovery import DiscoveryCount, RankerScores
+from inspector.measure.telemetry.gathering import Telemetry
+from inspector.measure.telemetry.inertia import inertia_tables
+from inspector.measure.telemetry.reliability import breaker_tables, reliability_rows
+
+MOST = 12
+"""How many rows a table has that grows with the tools."""
+_INTERVALS = "95 %: Wilson interval; a session's searches, turns and calls count as one cluster."
+_QUERY, _EXAMPLES = 60, 3
+
+
+def overview(gathered: Telemetry) -> str:
+    """What was read, in one line."""
+    agents = ", ".join(f"{number:,} from {agent}" for agent, number in gathered.agents.most_common())
+    first, last = shown_moment(gathered.first), shown_moment(gathered.last)
+    during = f"{first} UTC" if first == last else f"{first} to {last} UTC"
+    read = f"{count(gathered.sessions, 'session')} ({agents})" if agents else "0 sessions"
+    events = f"{count(gathered.records, 'event')} read"
+    parts = (read, count(gathered.turns, "turn"), events, during if gathered.records else "")
+    return ", ".join(filter(None, parts))
+
+
+def sections(gathered: Telemetry, most: int = MOST) -> tuple[Section, ...]:
+    """All of it, by subject. Tables that grow with the tools have at most `most` rows."""
+    made = (
+        ("discovery", "Discovery", _discovery(gathered)),
+        ("tools", "Tools used", _tools(gathered, most)),
+        ("latency", "Latency", _latency(gathered, most)),
+        ("failures", "Failures and breakers", _failures(gathered, most)),
+        ("inertia", "Inertia", inertia_tables(gathered.inertia)),
+        ("backlog", "Backlog", _backlog(gathered, most)),
+    )
+    return tuple(Section(id_, title, "", "", tuple(tables)) for id_, title, tables in made)
+
+
+def _discovery(gathered: Telemetry) -> Iterator[Table]:
+    found = gathered.discovery
+    unused, answers = sum(found.causes.values()), found.answers.items()
+    rows: list[Row] = [
+        number_row("model searches", found.searches),
+        share_row("turns with a search", found.turns, "turn"),
+        sample_row("tools ranked per search, mean", found.candidates),
+        sample_row("tools returned per search, mean", found.returned),
+        *(share_row(f"searches that answered “{a}”", cases, "search", "searches") for a, cases in answers),
+        share_row("returned tools called later", found.used, "tool"),
+        share_row("… ranked first", found.first, "call"),
+        share_row("… ranked in the top three", found.third, "call"),
+        number_row("searches that led to no call", unused),
+        *(number_row(f"… {cause}", found.causes[cause]) for cause in MissCause if found.causes[cause]),
+        share_row("redundant searches", found.redundant, "search", "searches"),
+    ]
+    rows += [number_row("manual searches", found.by_hand)] if found.by_hand else []
+    rows += [number_row("failed searches", found.errors)] if found.errors else []
+    yield facts(rows, notes=(_INTERVALS,))
+    if found.by_agent:
+        yield _frequency(found)
+    if found.rankers:
+        headers = ("ranker", "called", "median score", "lowest tenth", "not called", "median score")
+        ranked = tuple(_scores(name, one) for name, one in found.rankers.items())
+        yield Table("Scores of called tools in the search that found them", headers, ranked, _columns(1, 6))
+    yield from _gate(gathered)
+
+
+def _columns(first: int, end: int) -> frozenset[int]:
+    return frozenset(range(first, end))
+
+
+def _frequency(found: DiscoveryCount) -> Table:
+    headers = ("agent", "toolset", "sessions", "turns", "searches", "per turn", "no call")
+    rows = tuple(
+        (
+            *(agent, toolset or "all tools", f"{one.sessions:,}", f"{one.turns:,}", f"{one.searches:,}"),
+            f"{one.searches / one.turns:.2f}" if one.turns else NOTHING,
+            percent(one.unused / one.searches) if one.searches else NOTHING,
+        )
+        for (agent, toolset), one in sorted(found.by_agent.items(), key=lambda pair: -pair[1].searches)
+    )
+    return Table("Search frequency", headers, rows, _columns(2, 7))
+
+
+def _scores(name: str, one: RankerScores) -> Row:
+    def cell(value: float | None) -> str:
+        return NOTHING if value is None else f"{value:.2f}"
+
+    called = (cell(one.called.at(0.5)), cell(one.called.at(0.1)))
+    return (name, f"{one.called.count:,}", *called, f"{one.others.count:,}", cell(one.others.at(0.5)))
+
+
+def _gate(gathered: Telemetry) -> Iterator[Table]:
+    gate = gathered.gate
+    if not gate.latency.count:
+        return
+    rows = (
+        sample_row("tools above the threshold", gate.candidates),
+        sample_row("bound", gate.active),
+        sample_row("blocked by preconditions", gate.gated_out),
+        sample_row("below the threshold", gate.below),
+        token_row("phase 1: summary tokens", gate.pool_tokens),
+        token_row("phase 2: definition tokens", gate.tokens),
+    )
+    yield facts(rows, "The gate's decisions")
+
+
+def _tools(gathered: Telemetry, most: int) -> Iterator[Table]:
+    bound = gathered.binding
+    rows = [
+        number_row("tool calls", gathered.calls.all.calls.count),
+        number_row("distinct tools called", len(gathered.calls.tools)),
+        number_row("model calls", gathered.calls.model_calls),
+        sample_row("tools bound per model call, mean", bound.bound),
+        token_row("definition tokens per model call, mean", bound.definitions),
+        token_row("… including all that discovery adds", bound.discovery),
+        token_row("… if every tool were bound", bound.static),
+        token_row("tool tokens resent per model call", bound.resent),
+    ]
+    yield facts(rows)
+    events: tuple[tuple[str, Mapping[str, int]], ...] = (
+        ("loaded", bound.loads),
+        ("evicted", bound.evictions),
+        ("loops", bound.loops),
+        ("rejected calls", gathered.calls.rejected),
+        ("turns ended", gathered.calls.outcomes),
+    )
+    told = tuple((name, f"{sum(kinds.values()):,}", counted(kinds)) for name, kinds in events if kinds)
+    if told:
+        yield Table("By cause", ("", "times", "causes"), told, _columns(1, 2))
+    if gathered.calls.tools:
+        yield _most_called(gathered.calls.tools, most)
+
+
+def _most_called(tools: Mapping[str, CallUse], most: int) -> Table:
+    ordered = sorted(tools.items(), key=lambda pair: (-pair[1].calls.count, pair[0]))
+    whole = sum(use.calls.count for use in tools.values())
+    rows = tuple(
+        (tool, f"{use.calls.count:,}", percent(use.calls.count / whole)) for tool, use in ordered[:most]
+    )
+    return Table("Most called", ("tool", "calls", "share"), rows, _columns(1, 3), _more(len(tools), most))
+
+
+def _more(number: int, most: int) -> tuple[str, ...]:
+    return (f"and {number - most:,} more; see --json",) if number > most else ()
+
+
+def _latency(gathered: Telemetry, most: int) -> Iterator[Table]:
+    found, calls = gathered.discovery, gathered.calls
+    headers = ("", "p50", "p95", "p99", "of")
+    rows = [("searches", *quantiles(found.latency))]
+    if len(found.rankers) > 1:
+        rows += [
+            (f"… by {name}", *quantiles(one.latency))
+            for name, one in found.rankers.items()
+            if one.latency.count
+        ]
+    rows += [("the gate", *quantiles(gathered.gate.latency))] if gathered.gate.latency.count else []
+    rows += [
+        ("model calls", *quantiles(calls.model)),
+        ("tool calls", *quantiles(calls.all.latency)),
+    ]
+    yield Table("", headers, tuple(rows), _columns(1, 5), ("Search latency covers ranking only.",))
+    timed = {tool: use for tool, use in calls.tools.items() if use.latency.count}
+    if timed:
+        slowest = sorted(timed.items(), key=lambda pair: -(pair[1].latency.at(0.95) or 0))[:most]
+        slow = tuple((tool, *quantiles(use.latency)) for tool, use in slowest)
+        yield Table("Slowest tools", ("tool", *headers[1:]), slow, _columns(1, 5), _more(len(timed), most))
+
+
+def _failures(gathered: Telemetry, most: int) -> Iterator[Table]:
+    calls = gathered.calls
+    rows = [
+        share_row("failed tool calls", calls.all.calls, "call"),
+        *(number_row(f"… {words(kind)}", number) for kind, number in calls.all.kinds.most_common()),
+        *reliability_rows(gathered.reliability),
+        number_row("calls that reached no server", calls.rejected.total()),
+        number_row("failed model calls and other errors", calls.errors),
+    ]
+    yield facts(rows)
+    yield from breaker_tables(gathered.reliability)
+    for title, name, known in (("By server", "server", calls.servers), ("By tool", "tool", calls.tools)):
+        failing = {key: use for key, use in known.items() if use.calls.held}
+        if failing:
+            yield _failing(title, name, failing, most)
+
+
+def _failing(title: str, name: str, known: Mapping[str, CallUse], most: int) -> Table:
+    def rate(use: CallUse) -> float:
+        return use.calls.held / use.calls.count
+
+    ordered = sorted(known.items(), key=lambda pair: (-rate(pair[1]), -pair[1].calls.count, pair[0]))
+    rows = tuple(
+        (
+            *(key, f"{use.calls.count:,}", f"{use.calls.held:,}", percent(rate(use)), interval(use.calls)),
+            counted(use.kinds),
+        )
+        for key, use in ordered[:most]
+    )
+    headers = (name, "calls", "failed", "rate", "95 %", "kinds")
+    return Table(title, headers, rows, _columns(1, 5), _more(len(known), most))
+
+
+def _backlog(gathered: Telemetry, most: int) -> Iterator[Table]:
+    groups = gathered.discovery.backlog.groups
+    if groups:
+        yield backlog_table(groups, most)
+
+
+def backlog_table(groups: Sequence[Backlog], most: int = MOST) -> Table:
+    """What was asked for and not served: how often, when last, and what was found instead."""
+    headers = (
+        "times",
+        "sessions",
+        "last (UTC)",
+        "searched for",
+        "outcome",
+        "found",
+        "called instead",
+    )
+    rows = tuple(
+        (
+            *(f"{one.count:,}", f"{len(one.sessions):,}", shown_moment(one.last, "%Y-%m-%d")),
+            "; ".join(query[:_QUERY] for query in one.queries[:_EXAMPLES]),
+            ", ".join(str(cause) for cause, _ in one.causes.most_common()),
+            ", ".join(tool for tool, _ in one.found.most_common(_EXAMPLES)) or NOTHING,
+            ", ".join(tool for tool, _ in one.called.most_common(_EXAMPLES)) or NOTHING,
+        )
+        for one in groups[:most]
+    )
+    return Table("", headers, rows, _columns(0, 2), _more(len(groups), most))

@@ -1,0 +1,342 @@
+"""A session's records as spans: a trace a turn, with its model calls, searches and tool calls.
+
+What is said, searched for, given and returned is left out unless it is asked for. Beside the turns, each
+connection of a server is a trace, and so is each call by hand.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from inspector.core.events import (
+    BreakerChanged,
+    CallFinished,
+    CallRejected,
+    CallRetried,
+    CallStarted,
+    Event,
+    Failed,
+    GateApplied,
+    LoopDetected,
+    ModelRequested,
+    ModelResponded,
+    ModelSwitched,
+    Record,
+    RedundantSearch,
+    SearchPerformed,
+    ServerConnecting,
+    ServerFailed,
+    ServerReady,
+    SessionStarted,
+    ToolEvicted,
+    ToolLoaded,
+    ToolSubstituted,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.core.message import Usage
+from inspector.measure.telemetry import attribute
+from inspector.measure.telemetry.discovery import OWN
+from inspector.measure.telemetry.span import OpenSpan, Span, SpanKind, Value, known, moment, trace_id
+from inspector.schema.json_value import compact
+
+# Spans of single requests to servers: a connection's beginning, and each attempt at a call.
+
+_OF_THE_CALL = ("gen_ai.conversation.id", "gen_ai.tool.name", "mcp.method.name", "mcp.server.name")
+
+
+def attempt(record: Record, call: OpenSpan, took: float, error: str) -> Span:
+    """One request of a call that was made several times; it ended with this record, after `took` ms."""
+    # A record may name a tool without its server, or by nothing at all.
+    name = f"tools/call {call.attributes.get('gen_ai.tool.name', '')}".rstrip()
+    made = OpenSpan(name, SpanKind.CLIENT, record, call.trace, call.id)
+    made.attributes.update({key: call.attributes[key] for key in _OF_THE_CALL if key in call.attributes})
+    made.attributes.update(known({"error.type": error}))
+    return replace(made.ended(record, failed=bool(error)), start=moment(record, max(took, 0.0)))
+
+
+class ConnectionSpans:
+    """Follows connections as they open; each is a trace of its own."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, OpenSpan] = {}
+
+    def after(
+        self, record: Record, event: ServerConnecting | ServerReady | ServerFailed, agent: str
+    ) -> Iterator[Span]:
+        """The span that ends with this record, if one does."""
+        opened = self._open.pop(event.server, None)
+        if isinstance(event, ServerConnecting):
+            trace = trace_id(record.session, record.seq)
+            opened = OpenSpan("initialize", SpanKind.CLIENT, record, trace, "")
+            opened.attributes.update(
+                known(
+                    {
+                        "gen_ai.conversation.id": record.session,
+                        "gen_ai.agent.name": agent,
+                        "mcp.method.name": "initialize",
+                        "mcp.server.name": event.server,
+                    }
+                )
+            )
+            self._open[event.server] = opened
+        elif opened is not None:
+            yield _connected(record, event, opened)
+
+    def end(self) -> tuple[OpenSpan, ...]:
+        """The connections that are still opening."""
+        left, self._open = tuple(self._open.values()), {}
+        return left
+
+
+def _connected(record: Record, event: ServerReady | ServerFailed, opened: OpenSpan) -> Span:
+    if isinstance(event, ServerReady):
+        opened.attributes.update(
+            known({"mcp.protocol.version": event.info.protocol, "toolsight.server.tools": event.tools})
+        )
+        return opened.ended(record)
+    error = "login_required" if event.needs_login else attribute.UNKNOWN_ERROR
+    opened.attributes["error.type"] = error
+    return opened.ended(record, failed=True, message=event.reason)
+
+
+# What a span notes of an event that gets no span of its own.
+
+
+def told_within(event: Event) -> Mapping[str, Value | None] | None:
+    """What a turn's span notes of an event; None for events that have spans of their own, or are left out."""
+    match event:
+        case ToolLoaded():
+            return {"toolsight.tool": event.tool, "toolsight.tokens": event.tokens}
+        case ToolEvicted():
+            return {"toolsight.tool": event.tool, "toolsight.cause": event.cause}
+        case LoopDetected():
+            return {"toolsight.tool": event.tool, "toolsight.count": event.count}
+        case RedundantSearch():
+            return {"toolsight.overlap": event.overlap, "toolsight.in_a_row": event.in_a_row or None}
+        case CallRejected():
+            return {"toolsight.tool": event.name, "toolsight.reason": event.reason}
+        case GateApplied():
+            return {
+                "toolsight.gate.candidates": len(event.candidates),
+                "toolsight.gate.active": len(event.active),
+                "toolsight.gate.gated_out": len(event.gated_out),
+                "toolsight.gate.query_hash": event.query_hash,
+                "toolsight.gate.phase1_tokens": event.pool_tokens,
+                "toolsight.gate.phase2_tokens": event.tokens,
+                "toolsight.gate.milliseconds": event.milliseconds,
+            }
+        case BreakerChanged():
+            return {
+                "toolsight.breaker": event.name,
+                "toolsight.breaker.before": str(event.before),
+                "toolsight.breaker.after": str(event.after),
+                "toolsight.breaker.failure_rate": event.failure_rate,
+            }
+        case CallRetried():
+            return {
+                "toolsight.retry.attempt": event.attempt,
+                "toolsight.retry.wait": event.wait,
+                "toolsight.retry.failure": str(event.failure),
+            }
+        case ToolSubstituted():
+            return {
+                "toolsight.tool": event.tool,
+                "toolsight.substitute.instead_of": event.instead_of,
+                "toolsight.substitute.similarity": event.similarity,
+            }
+    return None
+
+
+class SpanMaker:
+    """Makes spans of one session's records, one after another; a span comes once it has ended."""
+
+    def __init__(self, *, content: bool = False) -> None:
+        """With `content`, what was said, searched for, given and returned is among the attributes."""
+        self._has_content = content
+        self._agent, self._model = OWN, ""
+        self._version = ""
+        self._turn: OpenSpan | None = None
+        self._usage = Usage()
+        self._request: OpenSpan | None = None
+        self._calls: dict[str, OpenSpan] = {}
+        self._connections = ConnectionSpans()
+        self._said: list[str] = []
+        self._is_first = False
+        self._last: Record | None = None
+        self._asked = 0
+
+    def after(self, record: Record) -> Iterator[Span]:
+        """The spans that end with this record."""
+        self._last = record
+        if isinstance(record.event, UserSaid | ModelResponded):
+            self._asked = moment(record)
+        match record.event:
+            case SessionStarted() as event:
+                origin = event.origin
+                self._model = event.model
+                self._agent = origin.agent if origin else OWN
+                self._version = origin.version if origin else ""
+            case ModelSwitched(model=model):
+                self._model = model
+            case UserSaid() | TurnEnded() as event:
+                yield from self._turned(record, event)
+            case ModelRequested() | ModelResponded() | Failed() as event:
+                yield from self._model_call(record, event)
+            case SearchPerformed() as event:
+                yield self._search(record, event)
+            case CallStarted() | CallFinished() as event:
+                yield from self._call(record, event)
+            case ServerConnecting() | ServerReady() | ServerFailed() as event:
+                yield from self._connections.after(record, event, self._agent)
+            case _ as event:
+                yield from self._mark(record, event)
+
+    def end(self) -> Iterator[Span]:
+        """The spans that nothing ended; the last record is their end."""
+        last = self._last
+        if last is None:
+            return
+        left = [*self._calls.values(), *self._connections.end(), self._request, self._turn]
+        for one in left:
+            if one is not None:
+                one.attributes["toolsight.unfinished"] = True
+                yield one.ended(last)
+        self._calls, self._request, self._turn = {}, None, None
+
+    def _open(
+        self, record: Record, name: str, operation: str, kind: SpanKind, *, alone: bool = False
+    ) -> OpenSpan:
+        """A span that begins with this record, in the turn if there is one."""
+        turn = None if alone else self._turn
+        session = record.session
+        trace = turn.trace if turn is not None else trace_id(session, record.seq)
+        opened = OpenSpan(name, kind, record, trace, turn.id if turn is not None else "")
+        given = {"gen_ai.operation.name": operation, "gen_ai.conversation.id": session}
+        opened.attributes.update(known({**given, "gen_ai.agent.name": self._agent}))
+        return opened
+
+    def _turned(self, record: Record, event: UserSaid | TurnEnded) -> Iterator[Span]:
+        if isinstance(event, TurnEnded):
+            yield from self._turn_end(record, event)
+            return
+        if self._turn is not None:
+            yield self._turn.ended(record)
+        self._said.append(event.text)
+        self._usage, self._is_first = Usage(), True
+        name = f"invoke_agent {self._agent}"
+        self._turn = self._open(record, name, "invoke_agent", SpanKind.INTERNAL, alone=True)
+        self._turn.attributes.update(
+            known(
+                {
+                    "gen_ai.provider.name": attribute.provider(self._model),
+                    "gen_ai.request.model": self._model,
+                    "gen_ai.agent.version": self._version,
+                    "gen_ai.input.messages": self._words(event.text),
+                }
+            )
+        )
+
+    def _words(self, *texts: str) -> str | None:
+        """What the user said, as messages; None if nobody wants the content."""
+        return compact(attribute.said("user", *texts)) if self._has_content else None
+
+    def _turn_end(self, record: Record, event: TurnEnded) -> Iterator[Span]:
+        turn, self._turn = self._turn, None
+        if self._request is not None:
+            yield self._request.ended(record, failed=event.outcome == "failed")
+            self._request = None
+        if turn is None:
+            return
+        failed = event.outcome == "failed"
+        turn.attributes.update(
+            known(
+                {
+                    "toolsight.turn.outcome": event.outcome,
+                    "error.type": attribute.UNKNOWN_ERROR if failed else None,
+                    "gen_ai.output.messages": attribute.answer(event.text, (), event.outcome)
+                    if self._has_content
+                    else None,
+                    **attribute.usage(self._usage),
+                }
+            )
+        )
+        yield turn.ended(record, failed=failed)
+
+    def _model_call(self, record: Record, event: ModelRequested | ModelResponded | Failed) -> Iterator[Span]:
+        if isinstance(event, ModelRequested):
+            self._request = self._requested(record, event)
+            return
+        request, self._request = self._request, None
+        if request is None:
+            return
+        if isinstance(event, Failed):
+            request.attributes["error.type"] = attribute.UNKNOWN_ERROR
+            yield request.ended(record, failed=True, message=event.message if self._has_content else "")
+            return
+        self._usage = attribute.total(self._usage, event.usage)
+        request.attributes.update(attribute.responded(event, content=self._has_content))
+        yield request.ended(record)
+
+    def _requested(self, record: Record, event: ModelRequested) -> OpenSpan:
+        opened = self._open(record, f"chat {self._model}".rstrip(), "chat", SpanKind.CLIENT)
+        opened.attributes.update(attribute.requested(event, self._model))
+        # The conversation so far is told with the first call of a turn, and not with each.
+        words = self._words(*self._said) if self._is_first else None
+        opened.attributes.update(known({"gen_ai.input.messages": words}))
+        self._is_first = False
+        return opened
+
+    def _search(self, record: Record, event: SearchPerformed) -> Span:
+        name = f"retrieval {attribute.DATA_SOURCE}"
+        opened = self._open(record, name, "retrieval", SpanKind.INTERNAL, alone=event.by == "user")
+        opened.attributes.update(attribute.searched(event, content=self._has_content))
+        span = opened.ended(record, failed=bool(event.report.error))
+        start = moment(record, max(event.report.latency_ms, 0.0))
+        # No search begins before it is asked for, whatever clock has measured it.
+        return replace(span, start=min(max(start, self._asked), span.end))
+
+    def _call(self, record: Record, event: CallStarted | CallFinished) -> Iterator[Span]:
+        if isinstance(event, CallStarted):
+            self._calls[event.call_id] = self._started(record, event)
+            return
+        opened = self._calls.pop(event.call_id, None)
+        if opened is None:
+            return
+        attributes = attribute.returned(event, content=self._has_content)
+        opened.attributes.update(attributes)
+        retries = sum(each.name == f"toolsight.{CallRetried.kind}" for each in opened.events)
+        if "mcp.method.name" in opened.attributes and (retries or event.attempts > 1):
+            # Then each attempt was a request, and the call itself was none. A pause may have been the end.
+            if event.attempts > retries:
+                yield attempt(record, opened, event.milliseconds, str(attributes.get("error.type", "")))
+            del opened.attributes["mcp.method.name"]
+        message = event.text if self._has_content and not event.ok else ""
+        yield opened.ended(record, failed=not event.ok, message=message)
+
+    def _started(self, record: Record, event: CallStarted) -> OpenSpan:
+        server, _, name = event.tool.partition(":")
+        alone = event.by == "user"
+        opened = self._open(record, f"execute_tool {name}", "execute_tool", SpanKind.INTERNAL, alone=alone)
+        # A tool of the agent's own, such as a shell, stands under the agent's name and is none of a server.
+        is_mcp = server != self._agent
+        opened.attributes.update(attribute.called(event, is_mcp=is_mcp, content=self._has_content))
+        return opened
+
+    def _mark(self, record: Record, event: Event) -> Iterator[Span]:
+        """Note in a call or in the turn what happened to its tools, and what the guards did."""
+        told = told_within(event)
+        call = self._calls.get(str(getattr(event, "call_id", "")))
+        within = call if call is not None else self._turn
+        if told is None or within is None:
+            return
+        within.mark(record, f"toolsight.{record.kind}", told)
+        if isinstance(event, CallRetried) and call is not None and "mcp.method.name" in call.attributes:
+            yield attempt(record, call, event.milliseconds, event.failure)
+
+
+def spans(records: Iterable[Record], *, content: bool = False) -> Iterator[Span]:
+    """One session's records as spans, each once it has ended. See `SpanMaker`."""
+    maker = SpanMaker(content=content)
+    for record in records:
+        yield from maker.after(record)
+    yield from maker.end()

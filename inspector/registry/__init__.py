@@ -1,0 +1,1 @@
+"""Tools beside those of connected servers: registries and marketplaces."""

@@ -1,0 +1,87 @@
+"""What a registry takes, checked in one place so that every implementation refuses the same."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from inspector.core.definition import definition_hash
+from inspector.core.error import StoreError
+from inspector.core.registered_tool import RegisteredTool
+from inspector.core.sink import clean
+from inspector.core.tool import Tool
+
+# Of an id or an origin in UTF-8. PostgreSQL stores some characters in five times as many bytes, and an entry
+# of its indexes has at most 2,704.
+MOST_BYTES = 512
+MOST_VERSION = 2**31 - 1
+"""What PostgreSQL's integer holds."""
+LAST_MOMENT = 253_402_300_799.0
+"""The end of the year 9999, in seconds since 1970, UTC."""
+# What pgvector keeps.
+_MOST_DIMENSIONS = 16_000
+_NUMBER_BYTES = 4
+_SHOWN = 60
+NAME_HINT = f"Use shorter names: an id (server:tool) or origin has at most {MOST_BYTES} bytes in UTF-8."
+_VERSION = f"Versions range from 1 to {MOST_VERSION:,}; times are in seconds since 1970 (UTC)."
+_VECTOR = "The model's vectors cannot be compared. Use another model (discovery.embedding_model)."
+
+
+def name_problem(tool: Tool, origin: str) -> str:
+    """Why no registry keeps this tool of this origin, or ""; `NAME_HINT` says what helps."""
+    for what, text in (("the id", tool.id), ("the origin", origin)):
+        size = len(text.encode("utf-8", "surrogatepass"))
+        if size > MOST_BYTES:
+            return f"{what} {_short(text)} has {size:,} bytes"
+    return ""
+
+
+def versions_of(origin: str, tools: Iterable[Tool], at: float) -> Iterator[RegisteredTool]:
+    """The tools as an origin lists them, without secrets. Raises StoreError."""
+    kept, origin = map(clean, tools), clean(origin)
+    return _checked(RegisteredTool(tool, origin, 1, definition_hash(tool), at) for tool in kept)
+
+
+def accepted(versions: Iterable[RegisteredTool]) -> Iterator[RegisteredTool]:
+    """The versions without secrets, each checked as it comes. Raises StoreError."""
+    return _checked(map(without_secrets, versions))
+
+
+def without_secrets(found: RegisteredTool) -> RegisteredTool:
+    """A version without secrets; its hash is that of what is left."""
+    kept = clean(found)
+    return kept if kept.tool is found.tool else replace(kept, hash=definition_hash(kept.tool))
+
+
+def _checked(versions: Iterable[RegisteredTool]) -> Iterator[RegisteredTool]:
+    for found in versions:
+        if problem := name_problem(found.tool, found.origin):
+            raise StoreError(problem, hint=NAME_HINT)
+        if not 1 <= found.version <= MOST_VERSION or not 0 <= found.at <= LAST_MOMENT:
+            told = f"{_short(found.tool.id)} has version {found.version} and time {found.at}"
+            raise StoreError(told, hint=_VERSION)
+        yield found
+
+
+def accepted_vectors(vectors: Mapping[bytes, bytes]) -> int:
+    """The number of dimensions that all these vectors have. Raises StoreError."""
+    import numpy as np
+
+    sizes = {len(vector) for vector in vectors.values()}
+    if len(sizes) != 1:
+        raise StoreError("the vectors have different numbers of dimensions", hint=_VECTOR)
+    dimensions, rest = divmod(sizes.pop(), _NUMBER_BYTES)
+    if rest or not 0 < dimensions <= _MOST_DIMENSIONS:
+        raise StoreError(f"a vector has {dimensions * _NUMBER_BYTES + rest} bytes", hint=_VECTOR)
+    if not np.isfinite(np.frombuffer(b"".join(vectors.values()), "<f4")).all():
+        raise StoreError("a vector contains numbers that are not finite", hint=_VECTOR)
+    return dimensions
+
+
+def accepted_query(vector: Sequence[float]) -> None:
+    """Raises StoreError if this vector can be near to none."""
+    # What is above float32 is as good as infinite: vectors are compared as float32.
+    if not 0 < len(vector) <= _MOST_DIMENSIONS or not all(abs(value) < 3e38 for value in vector):
+        raise StoreError("the query's vector is empty, too long or not finite", hint=_VECTOR)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,0 +1,195 @@
+"""The marketplace of a session: what it has, what it suggests, and what installing would change.
+
+Nothing here starts or changes anything: what does is in `installing`, and only a person's command gets there.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from threading import RLock
+
+from inspector.access.control import require_whole
+from inspector.config.installation import Installation, Removal
+from inspector.core.closest import closest
+from inspector.core.error import ConfigError
+from inspector.core.events import MarketplaceSearched
+from inspector.core.events.base import Actor
+from inspector.core.marketplace import MarketplaceReport, why_further
+from inspector.core.package_run import PackageKind
+from inspector.core.plugin import Plugin, concealed_values, server_entry, server_name
+from inspector.core.ranking import SearchReport
+from inspector.core.server import ServerSpec
+from inspector.core.settings import DiscoverySettings, Settings
+from inspector.core.sink import SECRETS
+from inspector.registry.marketplace.port import Catalogs, MarketplacePorts
+from inspector.registry.marketplace.search import PluginSearch
+from inspector.search.live import Live
+
+INSTALL, REMOVE = "install a server", "remove a server"
+"""What only the administrator does."""
+_NOTHING: Mapping[str, str] = {}
+# More plugins than this are indexed before anybody searches for them.
+_MANY = 300
+# Seconds that the first start may take, in which a package is fetched with all that it depends on.
+_FETCHING = 180.0
+_FETCHED = (PackageKind.NPM, PackageKind.PYPI, PackageKind.OCI)
+
+
+class Marketplace:
+    """Reads the catalogs of the settings when they are first asked for, and again when those change."""
+
+    def __init__(
+        self,
+        live: Live,
+        market: MarketplacePorts,
+        index: Callable[[Sequence[Plugin], DiscoverySettings], PluginSearch],
+        is_connecting: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """While `is_connecting`, no search goes on here: a server that comes may serve it."""
+        self._is_connecting = is_connecting
+        self._live = live
+        self._market = market
+        self._index = index
+        # The catalogs are read in a thread, unless somebody asks for them before.
+        self._reading = RLock()
+        self._read: Catalogs | None = None
+        self._search: PluginSearch | None = None
+        self._is_closed = False
+        self._read_for: object = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether a search may go on here: the settings say so, and a catalog has a plugin."""
+        return self._live.settings.marketplace.enabled and bool(self.plugins)
+
+    @property
+    def plugins(self) -> tuple[Plugin, ...]:
+        """Every plugin of every catalog, installed or not."""
+        return self._catalogs.plugins
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the catalogs, and with entries that were left out: for the administrator."""
+        return self._catalogs.problems if self._live.sight.is_whole else ()
+
+    @property
+    def _catalogs(self) -> Catalogs:
+        chosen = self._live.settings.marketplace
+        wanted = (chosen.catalogs, chosen.imported)
+        with self._reading:
+            if self._read is None or self._read_for != wanted:
+                self._read, self._read_for = self._market.catalogs(*wanted), wanted
+                self._drop_search()
+            return self._read
+
+    async def prepare(self) -> None:
+        """Read the catalogs in a thread, and index many plugins there: no search waits for it then."""
+        if not self._live.settings.marketplace.enabled:
+            return
+        plugins = await asyncio.to_thread(lambda: self.plugins)
+        if len(plugins) > _MANY and not self._is_closed:
+            searching = self._searching
+            searching.offer(self._specs)
+            await asyncio.to_thread(searching.warm)
+
+    def find(self, name: str) -> Plugin:
+        """The plugin of that name, or the only one whose name ends so. Raises ConfigError."""
+        named = [one for one in self.plugins if one.name == name] or [
+            one for one in self.plugins if one.label == name
+        ]
+        if len(named) == 1:
+            return named[0]
+        near = [one.name for one in named] or closest(name, [one.name for one in self.plugins])
+        hint = (
+            f"Closest: {', '.join(near)}."
+            if near
+            else "Add a catalog to marketplace.catalogs, or import one."
+        )
+        what = f"{len(named)} plugins are named" if named else "the marketplace has no plugin"
+        raise ConfigError(f"{what} '{name}'", hint=hint)
+
+    def server_of(self, plugin: Plugin) -> str:
+        """The configured server that is the plugin's; "" if it is not installed."""
+        return next((spec.name for spec in self._specs if plugin.is_installed((spec,))), "")
+
+    def look(self, query: str, limit: int = 0) -> MarketplaceReport:
+        """Search without recording anything; without a limit every plugin is ranked."""
+        return self._searching.search(query, self._specs, limit)
+
+    def after(self, report: SearchReport, by: Actor) -> MarketplaceSearched | None:
+        """The search that goes on here after one that returned nothing; None if it does not."""
+        chosen = self._live.settings.marketplace
+        why = why_further(report) if chosen.enabled else ""
+        if not why or self._is_connecting() or not self.plugins:
+            return None
+        found = self._searching.search(report.request.query, self._specs, chosen.results, why)
+        return MarketplaceSearched(found, found.text, by)
+
+    def plan(self, name: str, values: Mapping[str, str] = _NOTHING) -> Installation:
+        """What installing a plugin would start and change, with these values of its variables by name.
+
+        Reads the configuration's file and writes nothing. Raises ToolsightError.
+        """
+        require_whole(self._live.sight, INSTALL)
+        plugin, configuration = self.find(name), self._live.configuration
+        if plugin.is_installed(configuration.servers):
+            server = self.server_of(plugin)
+            raise ConfigError(
+                f"{plugin.name} is already installed as {server}", hint="Remove that server first."
+            )
+        entry = server_entry(plugin, values)
+        taken = {spec.name for spec in configuration.servers} | set(configuration.disabled)
+        becomes = self._market.editor.with_server(configuration, server_name(plugin, taken), entry)
+        *others, spec = becomes.configuration.servers
+        if spec.lacks:
+            raise ConfigError(f"{plugin.name} cannot be installed without {spec.lacks}", hint=spec.advice)
+        spec = replace(spec, concealed=concealed_values(plugin, values, spec))
+        SECRETS.learn(spec.secrets)
+        becomes = replace(becomes, configuration=replace(becomes.configuration, servers=(*others, spec)))
+        if plugin.package.kind in _FETCHED:
+            spec = replace(spec, connect_timeout=max(spec.connect_timeout, _FETCHING))
+        return Installation(plugin, spec, becomes, configuration)
+
+    def removal(self, server: str) -> Removal:
+        """What removing a server would change. Writes nothing. Raises ToolsightError."""
+        require_whole(self._live.sight, REMOVE)
+        configuration = self._live.configuration
+        names = [spec.name for spec in configuration.servers]
+        if server not in names:
+            hint = f"Servers: {', '.join(closest(server, names) or tuple(names))}."
+            raise ConfigError(f"there is no server '{server}'", hint=hint)
+        becomes = self._market.editor.without_server(configuration, server)
+        return Removal(server, becomes, configuration)
+
+    def use_settings(self, settings: Settings, changed: Sequence[str]) -> None:
+        """Follow the settings; another embedding model begins anew. Raises ToolsightError."""
+        if "discovery.embedding_model" in changed:
+            self._drop_search()
+        elif self._search is not None:
+            self._search.use_settings(settings.discovery)
+
+    async def settled(self) -> None:
+        """Wait until what was searched here is embedded as far as it can be."""
+        if self._search is not None:
+            await self._search.settled()
+
+    def close(self) -> None:
+        """Embed nothing more."""
+        self._is_closed = True
+        self._drop_search()
+
+    @property
+    def _specs(self) -> tuple[ServerSpec, ...]:
+        return self._live.configuration.servers
+
+    @property
+    def _searching(self) -> PluginSearch:
+        plugins = self.plugins
+        if self._search is None:
+            self._search = self._index(plugins, self._live.settings.discovery)
+        return self._search
+
+    def _drop_search(self) -> None:
+        if self._search is not None:
+            self._search.close()
+        self._search = None

@@ -1,0 +1,1 @@
+"""Calls that fail: breakers, retries, restarts and versions."""

@@ -1,0 +1,1 @@
+"""Where the state of breakers is kept."""

@@ -1,0 +1,90 @@
+"""What follows what as rows to read, and as an export that can be a seed again."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from inspector.core.composition_settings import InertiaSettings
+from inspector.core.inertia import Aging, InertiaGraph, Successor
+from inspector.core.moment import shown_moment
+
+
+class FlowLibrary(Protocol):
+    """The transitions in the sessions recorded on this machine."""
+
+    def graphs(self, seed: str, stopped: Callable[[], bool]) -> Mapping[str, InertiaGraph]:
+        """A graph for each persona, with a seed file's if one is named; slow. Raises ToolsightError."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowTool:
+    """A tool with what follows it; `at` is when it was called last, in seconds since 1970, 0 if never."""
+
+    tool: str
+    calls: int
+    at: float
+    successors: tuple[Successor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A persona's habits: its tools, the most called first; they rest on `tasks` messages of the user."""
+
+    persona: str
+    tasks: int
+    tools: tuple[FlowTool, ...]
+
+    @property
+    def calls(self) -> int:
+        """How many calls were seen."""
+        return sum(tool.calls for tool in self.tools)
+
+
+def flow(persona: str, graph: InertiaGraph, aging: Aging) -> Flow:
+    """A graph as rows; a tool that is only known as what others come after is among them."""
+    known = {*graph.calls, *(before for before, _, _ in graph.links)}
+    tools = []
+    for tool in known:
+        tally = graph.calls.get(tool)
+        calls, at = (tally.count, tally.at) if tally is not None else (0, 0.0)
+        tools.append(FlowTool(tool, calls, at, graph.after(tool, aging)))
+    return Flow(persona, graph.tasks, tuple(sorted(tools, key=lambda one: (-one.calls, one.tool))))
+
+
+def flows(graphs: Mapping[str, InertiaGraph], aging: Aging) -> tuple[Flow, ...]:
+    """The flow of every persona, the one that is known best first."""
+    found = [flow(persona, graph, aging) for persona, graph in graphs.items()]
+    return tuple(sorted(found, key=lambda one: (-one.tasks, one.persona)))
+
+
+def is_likely(successor: Successor, settings: InertiaSettings) -> bool:
+    """Whether a tool follows often enough to be bound ahead, and was seen to often enough."""
+    return successor.probability >= settings.min_probability and successor.low >= settings.min_low
+
+
+def warmth(tasks: int, warm_up: int) -> str:
+    """How much was seen of what is needed before anything is predicted."""
+    if tasks < warm_up:
+        return f"{tasks:,} of {warm_up:,} tasks: still learning"
+    return f"{tasks:,} {'task' if tasks == 1 else 'tasks'} seen, {warm_up:,} needed"
+
+
+def exported(shown: Flow) -> dict[str, Any]:
+    """A flow as a seed file has it; what is worked out of the counts is for readers."""
+    return {
+        "persona": shown.persona,
+        "tasks": shown.tasks,
+        "transitions": [
+            {
+                "after": tool.tool,
+                "tool": one.tool,
+                "count": one.count,
+                "probability": round(one.probability, 4),
+                "low": round(one.low, 4),
+                **({"last": shown_moment(one.at)} if one.at else {}),
+                **({"note": one.note} if one.note else {}),
+            }
+            for tool in shown.tools
+            for one in tool.successors
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Scenarios with expectations, profiles side by side, and recorded runs."""

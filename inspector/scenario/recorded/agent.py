@@ -1,0 +1,219 @@
+"""A scripted agent that does again what a recorded agent did, and searches where it lacks a tool.
+
+It searches for what the recorded agent searched for; else for what found the tool before; else for what the
+agent said with the call, or before it, or for what the user asked. The name of the tool that it needs is no
+query, with one exception that is labelled: if such a search does not bring the tool, the agent asks for it
+by name, because the recording goes on with it. That is the upper bound of what a real agent could do.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from inspector.core.events import Record, SearchPerformed, ToolEvicted
+from inspector.core.message import ModelChunk, ModelReply, ModelRequest, ToolCall
+from inspector.core.session import SessionState
+from inspector.core.tool import wire_name
+from inspector.mcp.recorded_link import RecordedServers
+from inspector.mcp.recorded_run import RecordedCall, RecordedRun, RecordedStep
+from inspector.scenario.clock import LabClock
+from inspector.schema.model_feature import PLAIN
+from inspector.tokens.manifest import SEARCH_TOOLS
+from inspector.tokens.synthetic import CALL_TOOL
+
+THOUGHT = "I think about what to do differently."
+
+
+class Reason(StrEnum):
+    """Why the agent searched."""
+
+    OWN = "own"
+    FIRST = "first"
+    AGAIN = "again"
+    NAMED = "named"
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """A recorded call whose tool was not bound; `cause` is that of its eviction, empty if it had none."""
+
+    tool: str
+    cause: str
+
+
+@dataclass(slots=True)
+class AgentLog:
+    """What the agent did.
+
+    `counted` says of each model call whether the recording or a search needed it; the end of a recording that
+    stops after a call is not one. `searches` are the reasons of all searches, in order, and `needed` maps
+    each tool that was called to the number of searches before its first call.
+    """
+
+    counted: list[bool] = field(default_factory=list)
+    searches: list[Reason] = field(default_factory=list)
+    needed: dict[str, int] = field(default_factory=dict)
+    lacked: list[Lack] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A step of the recording, what to search for before it, and whether it is only the end of a message."""
+
+    step: RecordedStep
+    words: str
+    ends: bool = False
+
+
+class RecordedAgent:
+    """A ChatModel that plays one run, once: it keeps its place, and reads the session's state."""
+
+    api_base = ""
+    features = PLAIN
+
+    def __init__(
+        self,
+        run: RecordedRun,
+        servers: RecordedServers,
+        clock: LabClock,
+        *,
+        name: str,
+        window: int,
+        seconds_a_call: float,
+    ) -> None:
+        """`name` is the model as which tokens are counted and priced."""
+        self.name, self.label, self.window = name, f"{name} (recorded run)", window
+        self.log = AgentLog()
+        self.state: Callable[[], SessionState] = SessionState
+        self._servers = servers
+        self._clock = clock
+        self._seconds = seconds_a_call
+        self._plan = _plan(run)
+        self._now = next(self._plan, None)
+        self._tried: set[Reason] = set()
+        self._found_by: dict[str, str] = {}
+        self._evicted_by: dict[str, str] = {}
+
+    def listen(self, record: Record) -> None:
+        """Remember which search found a tool first, and why a tool was evicted last."""
+        event = record.event
+        if isinstance(event, SearchPerformed) and event.report.request.query:
+            for hit in event.report.results:
+                self._found_by.setdefault(hit.tool_id, event.report.request.query)
+        elif isinstance(event, ToolEvicted):
+            self._evicted_by[event.tool] = event.cause or event.reason
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
+        """The next reply; thinking takes no step of the recording."""
+        self._clock.wait(self._seconds)
+        if request.think:
+            self.log.counted.append(True)
+            yield ModelReply(THOUGHT)
+            return
+        reply = self._next(request)
+        yield reply
+
+    def _next(self, request: ModelRequest) -> ModelReply:
+        planned = self._now
+        if planned is None or planned.ends:
+            self._advance()
+            self.log.counted.append(False)
+            return ModelReply("")
+        if not self._tried:
+            self._note_lacks(planned.step)
+        if self.state().has_search:
+            searches = self._searches(planned)
+            if searches:
+                return self._search(planned, searches)
+        if planned.step.searches and not planned.step.calls:
+            # All it did was search: that is done, or cannot be done here and needs no model call.
+            self._advance()
+            return self._next(request)
+        return self._act(planned, request)
+
+    def _searches(self, planned: _Planned) -> dict[str, tuple[Reason, ToolCall]]:
+        """What to search for before the step, each query once; empty if there is nothing left to try."""
+        if planned.step.searches and Reason.OWN not in self._tried:
+            return {query: self._query(Reason.OWN, query) for query in planned.step.searches}
+        lacked = self._lacked(planned.step)
+        if lacked and not self._tried & {Reason.FIRST, Reason.AGAIN}:
+            found: dict[str, tuple[Reason, ToolCall]] = {}
+            for tool_id in lacked:
+                reason = Reason.AGAIN if tool_id in self._evicted_by else Reason.FIRST
+                query = self._found_by.get(tool_id) or planned.words
+                found.setdefault(query, self._query(reason, query))
+            return found
+        if lacked and Reason.NAMED not in self._tried:
+            names = [wire_name(*tool_id.split(":", 1)) for tool_id in lacked]
+            call = ToolCall("", SEARCH_TOOLS, {"tool_names": names})
+            return {"": (Reason.NAMED, call)}
+        return {}
+
+    @staticmethod
+    def _query(reason: Reason, query: str) -> tuple[Reason, ToolCall]:
+        return reason, ToolCall("", SEARCH_TOOLS, {"query": query})
+
+    def _search(self, planned: _Planned, searches: dict[str, tuple[Reason, ToolCall]]) -> ModelReply:
+        text = "" if self._tried else planned.step.text
+        for reason, _ in searches.values():
+            self._tried.add(reason)
+            self.log.searches.append(reason)
+        return self._reply(text, [call for _, call in searches.values()])
+
+    def _act(self, planned: _Planned, request: ModelRequest) -> ModelReply:
+        """Do what the recording did, and go on to its next step."""
+        step, text = planned.step, "" if self._tried else planned.step.text
+        self._servers.expect(step.calls)
+        for call in step.calls:
+            self.log.needed.setdefault(_id(call), len(self.log.searches))
+        offered = {entry["function"]["name"] for entry in request.tools}
+        self._advance()
+        return self._reply(text, [_sent(call, offered) for call in step.calls])
+
+    def _reply(self, text: str, calls: Sequence[ToolCall]) -> ModelReply:
+        number = len(self.log.counted)
+        self.log.counted.append(True)
+        numbered = tuple(
+            ToolCall(f"call_{number}_{index}", call.name, call.arguments) for index, call in enumerate(calls)
+        )
+        return ModelReply(text, numbered, finish_reason="tool_calls" if numbered else "stop")
+
+    def _note_lacks(self, step: RecordedStep) -> None:
+        self.log.lacked += [Lack(one, self._evicted_by.get(one, "")) for one in self._lacked(step)]
+
+    def _lacked(self, step: RecordedStep) -> list[str]:
+        """The step's tools that are not bound, each once."""
+        bound = frozenset(self.state().bound_ids)
+        return [one for one in dict.fromkeys(map(_id, step.calls)) if one not in bound]
+
+    def _advance(self) -> None:
+        self._now, self._tried = next(self._plan, None), set()
+
+
+def _plan(run: RecordedRun) -> Iterator[_Planned]:
+    """The steps of a run with what to search for before each, and the ends that the recording leaves out."""
+    for message in run.messages:
+        words = message.text
+        for step in message.steps:
+            words = last_words(step.text) or words
+            yield _Planned(step, words)
+        if message.steps[-1].acts:
+            yield _Planned(RecordedStep(), "", ends=True)
+
+
+def last_words(text: str) -> str:
+    """The last paragraph of what an agent said: what it is about to do."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def _id(call: RecordedCall) -> str:
+    return f"{call.server}:{call.tool}"
+
+
+def _sent(call: RecordedCall, offered: set[str]) -> ToolCall:
+    """The call as the request allows it: by its own name, or through the proxy."""
+    name = wire_name(call.server, call.tool)
+    if name in offered or CALL_TOOL not in offered:
+        return ToolCall("", name, call.arguments)
+    return ToolCall("", CALL_TOOL, {"name": name, "arguments": call.arguments})

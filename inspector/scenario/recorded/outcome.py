@@ -1,0 +1,184 @@
+"""What one played run shows: the searches, calls and tokens of a run, and what was missing when."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from inspector.core.budget import Tokenizer
+from inspector.core.events import (
+    CallFinished,
+    CallRejected,
+    LoopDetected,
+    ModelRequested,
+    ModelResponded,
+    Record,
+    RedundantSearch,
+    SearchPerformed,
+)
+from inspector.core.inertia_state import InertiaState
+from inspector.core.message import AssistantMessage
+from inspector.core.ranking import Answer, Outcome, SearchReport
+from inspector.mcp.recorded_run import RecordedRun
+from inspector.scenario.recorded.agent import AgentLog, Lack, Reason
+from inspector.tokens.count.accounting import Accounting
+
+LOOP = "loop"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A tool that the run called, once for each run.
+
+    `rank` is its best rank in the searches before its first call, 0 if none matched it; `returned` whether
+    one of them returned it; `reached` whether it could be called without being looked up by name.
+    """
+
+    tool: str
+    rank: int
+    returned: bool
+    reached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Tokens of a run over all its model calls, and what they cost in US dollars.
+
+    `tool_tokens` are definitions, manifest and summaries, `searches` what searches left in the conversation,
+    `input` everything sent. `cost` is with a prompt cache on the model's terms, `uncached` without one; both
+    are 0 if the model has no price.
+    """
+
+    tool_tokens: int = 0
+    searches: int = 0
+    input: int = 0
+    output: int = 0
+    cost: float = 0.0
+    uncached: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedRun:
+    """A run played in one setup. `evicted` are the calls of tools that had been evicted, by cause.
+
+    `searches` counts them by reason, `answers` by what they said; `discovered` are the tools that
+    searches not by name returned, `used` those of them that the run called. `rejected` are calls that could
+    not be made. `loops` counts the times that the iteration guard stepped in, `redundant` the searches that
+    were noted as bringing nothing new. `ahead` counts the tools that were bound ahead, `ahead_used` those of
+    them that no search had to find.
+    """
+
+    id: str
+    task: str
+    solved: bool | None
+    model_calls: int
+    calls: int
+    searches: dict[Reason, int]
+    answers: dict[Answer, int]
+    needs: tuple[Need, ...]
+    discovered: int
+    used: int
+    evicted: tuple[Lack, ...]
+    rejected: int
+    loops: int
+    redundant: int
+    spent: Spent
+    tokenizer: Tokenizer
+    ahead: int = 0
+    ahead_used: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether the run reached every tool that it called by searching, and no call was rejected."""
+        return not self.rejected and all(need.reached for need in self.needs)
+
+
+def outcome(
+    run: RecordedRun,
+    log: AgentLog,
+    records: Sequence[Record],
+    accounting: Accounting,
+    inertia: InertiaState,
+) -> PlayedRun:
+    """Sum up the records of a played run."""
+    events = [record.event for record in records]
+    reports = [event.report for event in events if isinstance(event, SearchPerformed)]
+    discovered = _discovered(log, reports)
+    return PlayedRun(
+        id=run.id,
+        task=run.task,
+        solved=run.solved,
+        model_calls=sum(log.counted),
+        calls=sum(isinstance(event, CallFinished) for event in events),
+        searches={reason: log.searches.count(reason) for reason in Reason},
+        answers={answer: sum(report.answer is answer for report in reports) for answer in Answer},
+        needs=tuple(_needs(log, reports)),
+        discovered=len(discovered),
+        used=len(discovered & log.needed.keys()),
+        evicted=tuple(lack for lack in log.lacked if lack.cause),
+        rejected=sum(isinstance(event, CallRejected) for event in events),
+        loops=sum(isinstance(event, LoopDetected) for event in events),
+        redundant=sum(isinstance(event, RedundantSearch) for event in events),
+        spent=_spent(log, records, accounting),
+        tokenizer=accounting.meter.tokenizer,
+        ahead=len(inertia.ahead),
+        ahead_used=len(inertia.used),
+    )
+
+
+def _discovered(log: AgentLog, reports: Sequence[SearchReport]) -> frozenset[str]:
+    """The tools that the searches returned which say something; a search by name finds what it names."""
+    counted = _telling(log)
+    by_reason = zip(log.searches, reports, strict=True) if reports else ()
+    return frozenset(
+        hit.tool_id for reason, report in by_reason if reason in counted for hit in report.results
+    )
+
+
+def _telling(log: AgentLog) -> frozenset[Reason]:
+    """If the agent searched by itself, only its own searches show how well tools are found."""
+    return frozenset({Reason.OWN} if Reason.OWN in log.searches else {Reason.FIRST, Reason.AGAIN})
+
+
+def _needs(log: AgentLog, reports: Sequence[SearchReport]) -> Iterator[Need]:
+    """How each tool was found."""
+    counted = _telling(log)
+    by_reason = list(zip(log.searches, reports, strict=True)) if reports else []
+    for tool, before in log.needed.items():
+        earlier = by_reason[:before]
+        hits = [
+            hit
+            for reason, report in earlier
+            if reason in counted
+            for hit in report.hits
+            # What does not match at all has a rank only because everything is listed.
+            if hit.tool_id == tool and hit.outcome is not Outcome.BELOW_FLOOR
+        ]
+        named = any(
+            reason is Reason.NAMED and any(hit.tool_id == tool for hit in report.results)
+            for reason, report in earlier
+        )
+        returned = any(hit.outcome.is_result for hit in hits)
+        rank = min((hit.rank for hit in hits), default=0)
+        yield Need(tool, rank, returned, reached=not named)
+
+
+def _spent(log: AgentLog, records: Sequence[Record], accounting: Accounting) -> Spent:
+    requests = [record.event for record in records if isinstance(record.event, ModelRequested)]
+    replies = [record.event for record in records if isinstance(record.event, ModelResponded)]
+    pairs = [
+        pair
+        for pair, counted in zip(zip(requests, replies, strict=True), log.counted, strict=True)
+        if counted
+    ]
+    prices, message = accounting.prices(), accounting.meter.message
+    output = [message(AssistantMessage(reply.text, reply.tool_calls)) for _, reply in pairs]
+    paid = sum(output) * prices.output if prices else 0.0
+    billed = sum(request.charge.billed(request.terms) for request, _ in pairs)
+    sent = sum(request.tokens.input for request, _ in pairs)
+    return Spent(
+        tool_tokens=sum(request.tokens.tool_tokens for request, _ in pairs),
+        searches=sum(request.tokens.searches for request, _ in pairs),
+        input=sent,
+        output=sum(output),
+        cost=billed * prices.input + paid if prices else 0.0,
+        uncached=sent * prices.input + paid if prices else 0.0,
+    )

@@ -1,0 +1,153 @@
+"""Sums up the played runs of each setup, with intervals that take attempts at one task together."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from inspector.core.ranking import Answer
+from inspector.mcp.recorded_run import RecordedRun
+from inspector.measure.bootstrap import Estimate, ratio_estimate, share_estimate
+from inspector.scenario.recorded.agent import Reason
+from inspector.scenario.recorded.outcome import Need, PlayedRun
+from inspector.scenario.recorded.play import RunSetup
+
+CUTS = (1, 3, 5, 8, 10)
+"""Ranks at which recall is reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetupSummary:
+    """One setup over all runs.
+
+    `recall` is the share of the called tools that the searches before their first call ranked up to there,
+    `returned` the share that they returned, `reached` the share that was not looked up by name. `used` is
+    the share of the tools that searches returned which were called (equation 4 over all runs). `evicted`
+    counts calls of evicted tools by cause, `loops_solved` the interventions in runs that were solved: false
+    alarms. Tokens are those of a model call. Costs are US dollars of all runs for each solved run, and
+    `…_reached` for each solved run that reached everything by searching: what a search misses is not free.
+    `cost_ratio` and `uncached_ratio` compare the costs of all runs with the first setup's. `whole` is the
+    share of solved runs that reached everything by searching. `call_ratio` compares the model calls. `ahead`
+    counts the tools bound ahead, `ahead_unused` is the share that no call used without a search for them.
+    Whatever has no cases is None.
+    """
+
+    setup: RunSetup
+    runs: int
+    tasks: int
+    solved: int
+    model_calls: int
+    calls: int
+    searches: Mapping[Reason, int]
+    answers: Mapping[Answer, int]
+    recall: Mapping[int, Estimate | None]
+    returned: Estimate | None
+    reached: Estimate | None
+    used: Estimate | None
+    whole: Estimate | None
+    evicted: Mapping[str, int]
+    rejected: int
+    loops: int
+    loops_solved: int
+    redundant: int
+    tool_tokens: Estimate | None
+    search_tokens: Estimate | None
+    input_tokens: Estimate | None
+    cost: Estimate | None
+    uncached: Estimate | None
+    cost_reached: Estimate | None
+    uncached_reached: Estimate | None
+    cost_ratio: Estimate | None
+    uncached_ratio: Estimate | None
+    call_ratio: Estimate | None
+    ahead: int
+    ahead_unused: Estimate | None
+
+
+def summarize(setup: RunSetup, runs: Sequence[PlayedRun], first: Sequence[PlayedRun]) -> SetupSummary:
+    """Sum up a setup; `first` are the same runs in the first setup, with which costs are compared."""
+    solved = [run for run in runs if run.solved]
+    searched = any(run.searches[reason] for run in runs for reason in Reason)
+    needs = [(run.task, need) for run in runs for need in run.needs] if searched else []
+    return SetupSummary(
+        setup=setup,
+        runs=len(runs),
+        tasks=len({run.task for run in runs}),
+        solved=len(solved),
+        model_calls=sum(run.model_calls for run in runs),
+        calls=sum(run.calls for run in runs),
+        searches={reason: sum(run.searches[reason] for run in runs) for reason in Reason},
+        answers={answer: sum(run.answers[answer] for run in runs) for answer in Answer},
+        recall={cut: _needs_share(needs, partial(_ranked, cut)) for cut in CUTS},
+        returned=_needs_share(needs, lambda need: need.returned),
+        reached=_needs_share(needs, lambda need: need.reached),
+        used=ratio_estimate((run.task, float(run.used), float(run.discovered)) for run in runs),
+        whole=_share([(run.task, run.whole) for run in solved]),
+        evicted=dict(Counter(lack.cause for run in runs for lack in run.evicted)),
+        rejected=sum(run.rejected for run in runs),
+        loops=sum(run.loops for run in runs),
+        loops_solved=sum(run.loops for run in solved),
+        redundant=sum(run.redundant for run in runs),
+        tool_tokens=_a_call(runs, lambda run: run.spent.tool_tokens),
+        search_tokens=_a_call(runs, lambda run: run.spent.searches),
+        input_tokens=_a_call(runs, lambda run: run.spent.input),
+        cost=_a_solved(runs, lambda run: run.spent.cost),
+        uncached=_a_solved(runs, lambda run: run.spent.uncached),
+        cost_reached=_a_solved(runs, lambda run: run.spent.cost, whole=True),
+        uncached_reached=_a_solved(runs, lambda run: run.spent.uncached, whole=True),
+        cost_ratio=_ratio(runs, first, lambda run: run.spent.cost),
+        uncached_ratio=_ratio(runs, first, lambda run: run.spent.uncached),
+        call_ratio=_ratio(runs, first, lambda run: run.model_calls),
+        ahead=sum(run.ahead for run in runs),
+        ahead_unused=ratio_estimate(
+            (run.task, float(run.ahead - run.ahead_used), float(run.ahead)) for run in runs
+        ),
+    )
+
+
+def bill(recorded: Sequence[RecordedRun], played: Sequence[PlayedRun]) -> Estimate | None:
+    """The provider's input tokens over ours, over the runs with both; None if there are none.
+
+    It tells something only where the recorded agent was sent what the setup sends.
+    """
+    return ratio_estimate(
+        (run.task, float(run.input_tokens), float(ours.spent.input))
+        for run, ours in zip(recorded, played, strict=True)
+        if run.input_tokens
+    )
+
+
+def _ranked(cut: int, need: Need) -> bool:
+    return 0 < need.rank <= cut
+
+
+def _needs_share(needs: Sequence[tuple[str, Need]], holds: Callable[[Need], bool]) -> Estimate | None:
+    return _share([(task, holds(need)) for task, need in needs])
+
+
+def _share(cases: Sequence[tuple[str, bool]]) -> Estimate | None:
+    return share_estimate([holds for _, holds in cases], [task for task, _ in cases]) if cases else None
+
+
+def _a_call(runs: Sequence[PlayedRun], tokens: Callable[[PlayedRun], int]) -> Estimate | None:
+    return ratio_estimate((run.task, float(tokens(run)), float(run.model_calls)) for run in runs)
+
+
+def _a_solved(
+    runs: Sequence[PlayedRun], cost: Callable[[PlayedRun], float], *, whole: bool = False
+) -> Estimate | None:
+    return ratio_estimate(
+        (run.task, cost(run), float(bool(run.solved) and (run.whole or not whole))) for run in runs
+    )
+
+
+def _ratio(
+    runs: Sequence[PlayedRun], first: Sequence[PlayedRun], cost: Callable[[PlayedRun], float]
+) -> Estimate | None:
+    """Both costs of a run belong together, so that what makes a run dear makes both dear."""
+
+    def pairs() -> Iterator[tuple[str, float, float]]:
+        for run, base in zip(runs, first, strict=True):
+            yield run.task, cost(run), cost(base)
+
+    return ratio_estimate(pairs())

@@ -1,0 +1,115 @@
+"""Puts a recorded run together from what was said, called and returned, in the order of the recording."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from inspector.mcp.recorded_run import RecordedCall, RecordedMessage, RecordedStep
+
+_FAILURES = ("error", "traceback", "failed")
+_LOOKED_AT = 80
+
+
+@dataclass(slots=True)
+class _Reply:
+    """One model call while it is read."""
+
+    texts: list[str] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    searches: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Said:
+    """What the user said, and the replies to it."""
+
+    text: str
+    replies: list[_Reply] = field(default_factory=list)
+
+
+class Conversation:
+    """Collects a run. `reply` begins a model call; calls are matched with their results by id."""
+
+    def __init__(self) -> None:
+        self._said: list[_Said] = []
+        self._calls: dict[str, RecordedCall] = {}
+
+    def user(self, text: str) -> None:
+        """Add what the user said. Two messages in a row are one, as the agent reads both at once."""
+        if self._said and not self._said[-1].replies:
+            self._said[-1].text = f"{self._said[-1].text}\n\n{text}"
+        else:
+            self._said.append(_Said(text))
+
+    def reply(self) -> None:
+        """Begin a model call."""
+        if not self._said:
+            self._said.append(_Said(""))
+        self._said[-1].replies.append(_Reply())
+
+    def say(self, text: str) -> None:
+        """Add text to the model call that began last."""
+        if text.strip():
+            self._said[-1].replies[-1].texts.append(text)
+
+    def call(self, call_id: str, call: RecordedCall) -> None:
+        """Add a call to the model call that began last."""
+        # Some recordings reuse ids or have none: a result belongs to the latest call of its id.
+        key = f"{call_id}#{len(self._calls)}"
+        self._calls[key] = call
+        self._said[-1].replies[-1].calls.append(key)
+
+    def search(self, query: str) -> None:
+        """Add the agent's own search to the model call that began last."""
+        self._said[-1].replies[-1].searches.append(query)
+
+    def result(self, call_id: str, text: str, *, failed: bool | None = None) -> None:
+        """Give a call its result; one that belongs to no call is left out."""
+        for key in reversed(self._calls):
+            if key.rpartition("#")[0] == call_id and self._calls[key].result is None:
+                known = looks_failed(text) if failed is None else failed
+                self._calls[key] = replace(self._calls[key], result=text, failed=known)
+                return
+
+    def messages(self) -> tuple[RecordedMessage, ...]:
+        """The run. What was only said before another model call becomes part of the next one."""
+        said = (RecordedMessage(one.text, self._steps(one.replies)) for one in self._said)
+        return tuple(message for message in said if message.steps)
+
+    def _steps(self, replies: Sequence[_Reply]) -> tuple[RecordedStep, ...]:
+        steps: list[RecordedStep] = []
+        waiting: list[str] = []
+        for number, reply in enumerate(replies, start=1):
+            waiting += reply.texts
+            if reply.calls or reply.searches or number == len(replies):
+                calls = tuple(self._calls[key] for key in reply.calls)
+                steps.append(RecordedStep("\n\n".join(waiting), calls, tuple(reply.searches)))
+                waiting = []
+        return tuple(steps)
+
+
+def looks_failed(text: str) -> bool:
+    """Whether a result without a flag begins as errors do."""
+    start = text[:_LOOKED_AT].lower()
+    return any(word in start for word in _FAILURES)
+
+
+def arguments_of(given: object) -> dict[str, Any]:
+    """A call's arguments, as an object or as JSON; text that is neither is kept under `arguments`."""
+    if isinstance(given, str):
+        try:
+            given = json.loads(given) if given.strip() else {}
+        except (ValueError, RecursionError):
+            return {"arguments": given}
+    return dict(given) if isinstance(given, dict) else {"arguments": given}
+
+
+def text_of(content: object) -> str:
+    """The text of a message's content: a string, or a list of parts."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        texts = (part.get("text") if isinstance(part, dict) else part for part in content)
+        return "\n".join(text for text in texts if isinstance(text, str))
+    return ""

@@ -1,0 +1,1 @@
+"""A JSON Schema: read, compared, checked, made into a form."""

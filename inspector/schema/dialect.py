@@ -1,0 +1,41 @@
+"""Tool schemas in the form in which a provider gets them, so that what is counted is what is sent.
+
+Anthropic takes an object schema with few keys at its top, and references to `$defs` only. litellm brings
+every schema into that form; done here, before counting, it has nothing left to change.
+"""
+
+import json
+from typing import Any
+
+from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.model_feature import SchemaDialect
+
+_TOP = ("type", "properties", "additionalProperties", "required", "$defs", "strict")
+_MOVED = ('"$ref":"#/definitions/', '"$ref":"#/components/schemas/')
+_DEFS = "$defs"
+
+
+def schema_for(dialect: SchemaDialect, schema: JsonObject) -> dict[str, Any]:
+    """A tool's schema as a provider gets it; as it is without a dialect."""
+    if dialect != "anthropic":
+        return dict(schema)
+    whole = {**schema, "type": "object"}
+    whole.setdefault("properties", {})
+    moved = _legacy_definitions(schema)
+    if moved:
+        # A quotation mark inside a JSON string is escaped, so only real references match.
+        text = compact({**whole, _DEFS: {**moved, **_object(schema.get(_DEFS))}})
+        for prefix in _MOVED:
+            text = text.replace(prefix, f'"$ref":"#/{_DEFS}/')
+        whole = json.loads(text)
+    return {key: value for key, value in whole.items() if key in _TOP}
+
+
+def _legacy_definitions(schema: JsonObject) -> dict[str, Any]:
+    """The definitions at places that Anthropic does not look at."""
+    components = _object(schema.get("components"))
+    return {**_object(components.get("schemas")), **_object(schema.get("definitions"))}
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,250 @@
+"""Where one JSON Schema no longer takes what another one took, told by the path of each difference.
+
+What is found is complete for the values that a caller writes by a schema, with the names that it declares: if
+nothing is found, each of them is still taken. What cannot be compared counts as found. Schemas are untrusted
+input: they may be deep, circular or of any shape, so the work is bounded.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.reading import (
+    COMBINED,
+    CONTAINERS,
+    DEEPEST,
+    WORDS,
+    Reading,
+    Schema,
+    has_same_parts,
+    is_same,
+    names,
+    reference,
+    type_text,
+    types_of,
+    values_of,
+    without,
+)
+from inspector.schema.work import TooLarge, Work, size
+
+Kind = Literal["removed", "required", "type", "values", "limit", "form", "closed", "unknown"]
+_SHOWN, _MOST_SHOWN = 60, 10
+# What it takes to compare two alternatives with nothing in them, or to tell what is found.
+_PAIR = 12
+_LOW = {"minimum": "number", "exclusiveMinimum": "number", "minLength": "string", "minItems": "array"}
+_HIGH = {"maximum": "number", "exclusiveMaximum": "number", "maxLength": "string", "maxItems": "array"}
+_LOW["minProperties"] = _HIGH["maxProperties"] = "object"
+_FORMS = {"pattern": "string", "format": "string", "multipleOf": "number", "uniqueItems": "array"}
+_PLAINLY = ("type", "enum", "const", "properties", "required", "additionalProperties", "items")
+_COMPARED = frozenset((*_PLAINLY, *COMBINED, *_LOW, *_HIGH, *_FORMS))
+_TOO_LARGE = "it is too large to be compared"
+_PLAIN = re.compile(r"[\w$-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Something that was taken and is not any more: where, what kind, and the detail in words."""
+
+    path: str
+    kind: Kind
+    detail: str = ""
+
+
+def narrowings(before: JsonObject, after: JsonObject, *, of_result: bool = False) -> tuple[Narrowing, ...]:
+    """What `after` does not take of what `before` took; () if that is nothing.
+
+    With `of_result` it is what a reader by `after` cannot read of what is written by `before`: further fields
+    do no harm to a reader, missing ones do.
+    """
+    return () if before == after else tuple(dict.fromkeys(_found(before, after, of_result)))
+
+
+def _found(before: JsonObject, after: JsonObject, of_result: bool) -> Iterator[Narrowing]:
+    work = Work()
+    try:
+        for one in _Comparison(before, after, of_result, work).found("", before, after, 0):
+            work.spend(_PAIR)
+            yield one
+    except TooLarge:
+        yield Narrowing("", "unknown", _TOO_LARGE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Alternative:
+    """A simple schema, the types that it takes, those that it says, and its values; each is read once."""
+
+    schema: Schema
+    types: frozenset[str]
+    said: frozenset[str]
+    values: Mapping[str, Any] | None
+
+    @classmethod
+    def of(cls, schema: Schema, work: Work) -> "_Alternative":
+        work.read(*(schema.get(key) for key in ("type", "enum", "const")))
+        types = types_of(schema)
+        said = types_of(without(schema, "enum", "const")) if "type" in schema else types
+        return cls(schema, types, said, values_of(schema))
+
+
+class _Comparison:
+    def __init__(self, before: JsonObject, after: JsonObject, of_result: bool, work: Work) -> None:
+        self._of_result = of_result
+        self._work = work
+        self._old, self._new = Reading(before, self._work), Reading(after, self._work)
+        self._open: set[tuple[str, str]] = set()
+        self._work.read(*(schema.get(key) for schema in (before, after) for key in CONTAINERS))
+        self._has_same_parts = has_same_parts(before, after)
+
+    def found(self, path: str, before: object, after: object, depth: int) -> Iterator[Narrowing]:
+        """What `after` does not take of `before`; both may be any value at all. Raises TooLarge."""
+        self._work.spend(1)
+        if depth > DEEPEST:
+            yield Narrowing(path, "unknown", _TOO_LARGE)
+            return
+        if self._has_same_parts and self._is_as_before(before, after):
+            return
+        pair = reference(before), reference(after)
+        if pair in self._open:
+            # A circle: nothing differs in it that is not found on the way round.
+            return
+        if all(pair):
+            self._open.add(pair)
+        try:
+            yield from self._compared(path, before, after, depth)
+        finally:
+            self._open.discard(pair)
+
+    def _compared(self, path: str, before: object, after: object, depth: int) -> Iterator[Narrowing]:
+        """Each alternative of the old schema has to be taken by one of the new ones."""
+        old, new = self._old.opened(before), self._new.opened(after)
+        for key in COMBINED:
+            if key in old and key in new and self._is_equal(old[key], new[key]):
+                old, new = without(old, key), without(new, key)
+        takers = self._new.exact_alternatives(new)
+        if takers is None:
+            yield Narrowing(path, "unknown", "it is put together in a way that cannot be compared")
+            return
+        new_ones = [_Alternative.of(taker, self._work) for taker in takers]
+        for option in self._old.alternatives(old):
+            one = _Alternative.of(option, self._work)
+            if len(new_ones) == 1:
+                yield from self._simple(path, one, new_ones[0], depth)
+                continue
+            tries = [tuple(self._simple(path, one, taker, depth)) for taker in new_ones]
+            if all(tries):
+                near = [found for found in tries if all(each.path != path for each in found)]
+                yield from near[0] if near else (Narrowing(path, "type", type_text(one.types)),)
+
+    def _is_equal(self, old: object, new: object) -> bool:
+        """Whether two parts say the same, and what they refer to does."""
+        self._work.read(old, new)
+        return is_same(old, new) and (self._has_same_parts or '"$ref"' not in compact(new))
+
+    def _is_as_before(self, old: object, new: object) -> bool:
+        self._work.read(new)
+        return type(old) is type(new) and old == new
+
+    def _simple(
+        self, path: str, before: _Alternative, after: _Alternative, depth: int
+    ) -> Iterator[Narrowing]:
+        old, new, types = before.schema, after.schema, before.types
+        self._work.spend(_PAIR + len(old) + len(new))
+        if not types:
+            return
+        yield from self._value_narrowings(path, before, after)
+        for key in sorted((old.keys() | new.keys()) - _COMPARED - WORDS - CONTAINERS):
+            if not self._is_equal(old.get(key), new.get(key)):
+                yield Narrowing(path, "unknown", f"`{key}` changed")
+        if "array" in types and "items" in new:
+            yield from self.found(f"{path}[]", old.get("items", True), new["items"], depth + 1)
+        if "object" in types:
+            yield from self._object(path, old, new, depth)
+
+    def _object(self, path: str, old: Schema, new: Schema, depth: int) -> Iterator[Narrowing]:
+        before, after = _mapping(old.get("properties")), _mapping(new.get("properties"))
+        self._work.spend(len(before) + len(after))
+        self._work.read(old.get("required"), new.get("required"))
+        gone = after.keys() - before.keys() if self._of_result else before.keys() - after.keys()
+        yield from (Narrowing(_step(path, name), "removed") for name in (*before, *after) if name in gone)
+        others = old.get("additionalProperties")
+        for name, schema in after.items():
+            if name in before:
+                yield from self.found(_step(path, name), before[name], schema, depth + 1)
+            elif isinstance(others, Mapping) and not self._of_result:
+                yield from self.found(_step(path, name), others, schema, depth + 1)
+        always = set(names(old.get("required")))
+        for name in names(new.get("required")):
+            if name not in always and not (self._of_result and name in gone):
+                yield Narrowing(_step(path, name), "required")
+        yield from self._others(path, old, new, depth)
+
+    def _others(self, path: str, old: Schema, new: Schema, depth: int) -> Iterator[Narrowing]:
+        """What may be beside the properties that are declared; a reader does without."""
+        before, after = (schema.get("additionalProperties", True) for schema in (old, new))
+        if after is False and before is not False and not self._of_result:
+            yield Narrowing(path, "closed")
+        elif isinstance(after, Mapping) and (isinstance(before, Mapping) or not self._of_result):
+            yield from self.found(_step(path, "*"), before, after, depth + 1)
+
+    def _value_narrowings(self, path: str, before: _Alternative, after: _Alternative) -> Iterator[Narrowing]:
+        """What type and values keep out, and if nothing, limits and form."""
+        taken = after.said | {"integer"} if "number" in after.said else after.said
+        if lost := before.types - taken:
+            yield Narrowing(path, "type", f"{type_text(lost)} → {type_text(taken)}")
+            return
+        if after.values is not None:
+            known = before.values or {}
+            self._work.spend(len(known) + len(after.values))
+            lost_values = [known[key] for key in known if key not in after.values]
+            if before.values is None or lost_values:
+                yield Narrowing(path, "values", _listed(lost_values))
+        kinds = before.types | {"number"} if "integer" in before.types else before.types
+        yield from self._limits(path, before.schema, after.schema, kinds)
+
+    def _limits(self, path: str, old: Schema, new: Schema, kinds: frozenset[str]) -> Iterator[Narrowing]:
+        for limits, is_low in ((_LOW, True), (_HIGH, False)):
+            for key, kind in limits.items():
+                if key not in new or kind not in kinds:
+                    continue
+                was, asked = old.get(key), new[key]
+                if not (_is_within(was, asked, is_low=is_low) or self._is_as_before(was, asked)):
+                    yield Narrowing(path, "limit", f"{key} {_short(was)} → {_short(asked)}")
+        for key, kind in _FORMS.items():
+            asked = new.get(key)
+            if kind in kinds and asked not in (None, False) and not self._is_as_before(old.get(key), asked):
+                yield Narrowing(path, "form", f"{key} {_short(old.get(key))} → {_short(asked)}")
+
+
+def _is_within(old: object, new: object, *, is_low: bool) -> bool:
+    """Whether a limit lets everything through that the old one did; None is no limit."""
+    if new is None:
+        return True
+    if isinstance(old, bool) or isinstance(new, bool):
+        return False
+    if not isinstance(old, int | float) or not isinstance(new, int | float):
+        return False
+    return new <= old if is_low else new >= old
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _step(path: str, name: str) -> str:
+    name = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
+    return f"{path}{'.' if path else ''}{name if _PLAIN.fullmatch(name) else compact(name)}"
+
+
+def _listed(values: Sequence[object]) -> str:
+    more = len(values) - _MOST_SHOWN
+    return ", ".join(map(_short, values[:_MOST_SHOWN])) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _short(value: object) -> str:
+    value = value[: _SHOWN + 1] if isinstance(value, str) else value
+    if size(value, _SHOWN) > _SHOWN:
+        return "…"
+    text = "none" if value is None else compact(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

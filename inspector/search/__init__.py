@@ -1,0 +1,1 @@
+"""Discovery: documents, index, embedding, rankers, and what explains their scores."""

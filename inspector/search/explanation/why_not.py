@@ -1,0 +1,212 @@
+"""Explains why a search does not return a tool, or not first, and what would change that."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from inspector.core.number import percent
+from inspector.core.ranking import Answer, Outcome, Score, SearchRequest, Signal
+from inspector.core.tool import Tool
+from inspector.search.answer_text import told_apart
+from inspector.search.explanation.ledger import BEST_PASSAGE, LedgerLine, ledger
+from inspector.search.explanation.standing import Standing, Standings, position_of
+from inspector.search.explanation.verdict import Verdict
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.evidence import STATIC
+from inspector.search.rankers.ranker import ranking_for
+from inspector.search.rules import NEAR, SearchRules
+
+MAX_ADVICE = 3
+LOOKED_UP = "lookup by name, server or tags: nothing was ranked"
+# A loss that rounds to zero at two decimals is not worth telling.
+_WORTH_TELLING = 0.005
+# A limit above this is not worth advising.
+_MAX_LIMIT = 20
+_SUBJECTS = {STATIC: "opening (by static vectors)"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """The tool to beat: the last of the results, or the result directly before this one."""
+
+    tool_id: str
+    standing: Standing
+    score: Score
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """What happens to one tool in a search. `cut` is None if it is a result.
+
+    `rival` is None for the first result and if there are no results. `having` and `lacking` hold the query
+    terms that some field of the tool has and that none has, highest idf first. `advice` holds at most
+    MAX_ADVICE sentences for people. `answer` is what the whole search says, with the best confidence of any
+    tool as its `probability`, of which `found` needs the `threshold`. `note` says what the
+    ranker or the search had to do without.
+    """
+
+    tool_id: str
+    ranker: str
+    request: SearchRequest
+    standing: Standing
+    score: Score
+    cut: Outcome | None
+    rival: Rival | None
+    having: tuple[str, ...]
+    lacking: tuple[str, ...]
+    ledger: tuple[LedgerLine, ...]
+    advice: tuple[str, ...] = ()
+    answer: Answer = Answer.FOUND
+    probability: float | None = None
+    threshold: float = 0.0
+    note: str = ""
+
+    @property
+    def difference(self) -> float:
+        """How much more the tool scores than its rival; the ledger adds up to it."""
+        return self.score.value - self.rival.score.value if self.rival is not None else 0.0
+
+
+def why_not(
+    rankers: CatalogRankers,
+    ranker_name: str,
+    request: SearchRequest,
+    tool_id: str,
+    rules: SearchRules,
+) -> WhyNot:
+    """Explain what a search does with one tool.
+
+    Raises ToolsightError for an unknown tool or ranker, ModelError if the query cannot be embedded.
+    """
+    position = position_of(rankers.index, tool_id)
+    request = rankers.names.resolved(request)
+    ranking = ranking_for(rankers.get(ranker_name), request)
+    standings = Standings(ranking, rules.likely(ranking, request))
+    verdict = Verdict(rankers, request, standings, rules)
+    score, rival = standings.ranking.explain(position), _rival(verdict, position)
+    having, lacking = ((), ()) if verdict.is_lookup else _terms(rankers, request.query, position)
+    found = WhyNot(
+        tool_id=tool_id,
+        ranker=ranker_name,
+        request=request,
+        standing=standings[position],
+        score=score,
+        cut=verdict.cut(position),
+        rival=rival,
+        having=having,
+        lacking=lacking,
+        ledger=ledger(score, rival.score) if rival is not None else (),
+        answer=verdict.told,
+        threshold=rules.threshold,
+        probability=None if verdict.is_lookup else standings.ranking.probability,
+        note=LOOKED_UP if verdict.is_lookup else standings.ranking.note,
+    )
+    return replace(found, advice=tuple(islice(_advice(found, verdict), MAX_ADVICE)))
+
+
+def _rival(verdict: Verdict, position: int) -> Rival | None:
+    rival = verdict.rival(position)
+    if rival is None:
+        return None
+    standings = verdict.standings
+    return Rival(verdict.rankers.index.tools[rival].id, standings[rival], standings.ranking.explain(rival))
+
+
+def _terms(rankers: CatalogRankers, query: str, position: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The query's terms that the tool has, and those that it lacks."""
+    vocabulary, lexical = rankers.index.vocabulary, rankers.lexical
+    has = set(rankers.index.documents[position].terms.ids.tolist())
+    ordered = sorted(lexical.terms(query), key=lexical.idf, reverse=True)
+    known = [vocabulary.get(term, -1) in has for term in ordered]
+    having = tuple(term for term, is_there in zip(ordered, known, strict=True) if is_there)
+    return having, tuple(term for term, is_there in zip(ordered, known, strict=True) if not is_there)
+
+
+def _advice(why: WhyNot, verdict: Verdict) -> Iterator[str]:
+    """First what excludes the tool, then where its meaning falls short."""
+    if why.cut is None and why.rival is None:
+        return
+    tool = verdict.rankers.index.tools[verdict.rankers.index.position[why.tool_id]]
+    if why.cut is not None:
+        yield from _obstacle(why.cut, tool, verdict)
+    if not verdict.is_lookup and why.cut not in (Outcome.OTHER_SERVER, Outcome.OTHER_TAG):
+        yield from _meaning(why)
+        yield from _step(why)
+
+
+def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
+    request, probability = verdict.request, verdict.standings.ranking.probability
+    if cut is Outcome.OTHER_SERVER:
+        yield f"The request is limited to server '{request.server_name}'; this tool is on '{tool.server}'."
+    elif cut is Outcome.OTHER_TAG:
+        missing = ", ".join(f"'{tag}'" for tag in verdict.missing_tags(tool))
+        yield f"It lacks the tag {missing}, which the request requires."
+    elif verdict.is_lookup:
+        yield (
+            "The request is empty."
+            if request.is_empty
+            else "The request lists tools by name, and this is not one of them."
+        )
+    elif cut is Outcome.OVER_LIMIT:
+        rivals = verdict.rivals(tool)
+        number, count = rivals.index(tool.id) + 1, len(rivals)
+        if verdict.answer is Answer.CLOSEST:
+            change = f"a “closest” answer has at most {verdict.rules.most(Answer.CLOSEST)}"
+        elif number <= _MAX_LIMIT:
+            change = f"a limit of {number} would return it"
+        else:
+            change = f"far beyond the limit of {verdict.rules.limit}"
+        yield f"It is match {number} of {count}: {change}."
+    elif cut is Outcome.UNLIKELY and verdict.standings.ranking.comparable is not None:
+        yield f"Its score is below {percent(NEAR)} of the best: other tools fit the request much better."
+    elif cut is Outcome.WITHHELD:
+        yield "It may destroy data, and the request does not clearly ask for that."
+    elif cut is Outcome.NOTHING_FITS and probability is not None:
+        lower = math.floor(probability * 100) / 100
+        own, needed = told_apart(probability, verdict.rules.closest_threshold)
+        yield (
+            f"The highest confidence of any tool is {own}, but “closest” needs {needed}; "
+            f"a threshold of {lower:.2f} would return it."
+        )
+
+
+def _meaning(why: WhyNot) -> Iterator[str]:
+    """The cosines behind the largest loss, if it is one of meaning."""
+    worst = why.ledger[0] if why.ledger else None
+    if worst is None or why.rival is None or worst.signal is not Signal.SEMANTIC:
+        return
+    mine, rival = _cosine(why.score, worst.term), _cosine(why.rival.score, worst.term)
+    if mine is None or rival is None or worst.difference > -_WORTH_TELLING:
+        return
+    subject = _SUBJECTS.get(worst.term, worst.term)
+    yield (
+        f"Its {subject} has a cosine of {mine:.2f} with the query, compared with {rival:.2f} "
+        f"for {why.rival.tool_id} ({worst.difference:+.2f}). Say in the first sentence what the query "
+        "asks for."
+    )
+
+
+def _step(why: WhyNot) -> Iterator[str]:
+    """The steps behind the largest loss, if it is that of the best step."""
+    worst = why.ledger[0] if why.ledger else None
+    if worst is None or why.rival is None or worst.signal is not Signal.STEP:
+        return
+    mine, rival = (
+        next((part for part in score.parts if part.signal is Signal.STEP), None)
+        for score in (why.score, why.rival.score)
+    )
+    if mine is not None and rival is not None and worst.difference <= -_WORTH_TELLING:
+        yield (
+            f"Of the query's steps, it fits “{mine.term}” best, with a score of {mine.inputs['score']:.2f}; "
+            f"{why.rival.tool_id} fits “{rival.term}” best, with {rival.inputs['score']:.2f}."
+        )
+
+
+def _cosine(score: Score, term: str) -> float | None:
+    """The cosine of a semantic line in the ledger."""
+    for part in score.parts:
+        is_best = term == BEST_PASSAGE and part.term.startswith("best: ")
+        if part.signal is Signal.SEMANTIC and (part.term == term or is_best):
+            return part.inputs.get("cosine")
+    return None

@@ -1,0 +1,1 @@
+"""Where vectors and the memory of past searches are kept."""

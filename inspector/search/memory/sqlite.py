@@ -1,0 +1,124 @@
+"""What is remembered between sessions: servers' protocol eras and tools, and approved configurations."""
+
+import json
+import os
+import time
+from array import array
+from collections.abc import Callable, Collection
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.core.consent_item import ConsentItem, RunFile
+from inspector.core.server import Era
+from inspector.core.sink import clean
+from inspector.core.store_ports import Snapshot
+from inspector.core.tool import Tool
+from inspector.store.codec import decode_value, encode_value
+from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+_REMEMBER_ERA = "INSERT OR REPLACE INTO server_memory (fingerprint, era) VALUES (?, ?)"
+_REMEMBER_TOOLS = (
+    "INSERT OR REPLACE INTO snapshot (fingerprint, listed_at, summary, tools) VALUES (?, ?, ?, ?)"
+)
+_SNAPSHOT = "SELECT tools, listed_at, summary FROM snapshot WHERE fingerprint = ?"
+_APPROVE = "INSERT OR REPLACE INTO approval (fingerprint, source, approved_at) VALUES (?, ?, ?)"
+_APPROVE_FILE = "INSERT INTO approved_file (fingerprint, path, digest, lines) VALUES (?, ?, ?, ?)"
+_APPROVED = (
+    "SELECT approval.fingerprint, path, digest, lines FROM approval "
+    "LEFT JOIN approved_file ON approved_file.fingerprint = approval.fingerprint "
+    "WHERE approval.fingerprint IN (SELECT value FROM json_each(?))"
+)
+_FIRST_VERSION = "UPDATE approval SET version = ? WHERE fingerprint = ? AND version = ''"
+
+
+class SqliteServerMemory:
+    """A ServerMemory in the database that holds the sessions. Each method raises StoreError."""
+
+    def __init__(
+        self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, now: Callable[[], float] = time.time
+    ) -> None:
+        """`now` gives the time of an approval, in seconds since 1970, UTC."""
+        self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+        self._now = now
+
+    def era(self, fingerprint: str) -> Era | None:
+        """The era that worked last; None for a server not seen before, or an unknown era."""
+        rows = self._database.rows("SELECT era FROM server_memory WHERE fingerprint = ?", (fingerprint,))
+        known = {str(era): era for era in Era}
+        return known.get(rows[0][0]) if rows else None
+
+    def remember_era(self, fingerprint: str, era: Era) -> None:
+        """Keep the era that worked, in place of any earlier one."""
+        with self._database.transaction() as connection:
+            connection.execute(_REMEMBER_ERA, (fingerprint, str(era)))
+
+    def approved(self, ids: Collection[str]) -> dict[str, tuple[RunFile, ...]]:
+        """Those of the consent items that a person approved, each with its files as they were then."""
+        found: dict[str, tuple[RunFile, ...]] = {}
+        for item, path, digest, lines in self._database.rows(_APPROVED, (json.dumps(list(ids)),)):
+            file = RunFile(os.fsdecode(path), digest, tuple(array("I", lines))) if path is not None else None
+            found[item] = (*found.get(item, ()), *((file,) if file is not None else ()))
+        return found
+
+    def approve(self, items: Collection[ConsentItem], source: str) -> None:
+        """Store a person's approval; `source` names the file, for people who read the database."""
+        source = clean(source).encode("utf-8", "backslashreplace").decode("utf-8")
+        with self._database.transaction() as connection:
+            for item in items:
+                connection.execute(_APPROVE, (item.id, source, self._now()))
+                connection.execute("DELETE FROM approved_file WHERE fingerprint = ?", (item.id,))
+                files = ((file.path, file.digest, array("I", file.lines).tobytes()) for file in item.files)
+                connection.executemany(
+                    _APPROVE_FILE,
+                    ((item.id, os.fsencode(path), digest, lines) for path, digest, lines in files),
+                )
+
+    def first_version(self, id: str, version: str) -> str:  # noqa: A002 - as consent items call it
+        """The version that a server had when it was connected first after its approval, or this one."""
+        if not version:
+            return ""
+        read = "SELECT version FROM approval WHERE fingerprint = ?"
+        rows = self._database.rows(read, (id,))
+        if rows and not rows[0][0]:
+            with self._database.transaction() as connection:
+                connection.execute(_FIRST_VERSION, (encode_value(version), id))
+        return str(decode_value(rows[0][0])) if rows and rows[0][0] else version
+
+    def snapshot(self, fingerprint: str) -> Snapshot | None:
+        """The tools kept last; None for a server not seen before, or a row that cannot be read."""
+        rows = self._database.rows(_SNAPSHOT, (fingerprint,))
+        if not rows:
+            return None
+        return _snapshot(*rows[0])
+
+    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> Snapshot | None:
+        """Keep the tools, in place of any earlier ones; return the earlier ones if they are others."""
+        tools = encode_value(_tools().dump_python(snapshot.tools, warnings=False))
+        row = (fingerprint, snapshot.at, encode_value(snapshot.summary), tools)
+        before = self._database.rows(_SNAPSHOT, (fingerprint,))
+        with self._database.transaction() as connection:
+            connection.execute(_REMEMBER_TOOLS, row)
+        # Mostly they are the same to the letter, and need not be read to know it.
+        return _snapshot(*before[0]) if before and before[0][0] != tools else None
+
+    def close(self) -> None:
+        """Close the file; the next call opens it again."""
+        self._database.close()
+
+
+def _snapshot(tools: str, at: float, summary: str) -> Snapshot | None:
+    try:
+        return Snapshot(_tools().validate_python(decode_value(tools)), at, str(decode_value(summary)))
+    except (ValueError, RecursionError):
+        return None
+
+
+@cache
+def _tools() -> "TypeAdapter[tuple[Tool, ...]]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(tuple[Tool, ...])

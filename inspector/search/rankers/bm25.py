@@ -1,0 +1,240 @@
+"""BM25F over tool name, description, parameters and server.
+
+A term's frequency is weighted and normalized by length in each field before it saturates (Robertson,
+Zaragoza and Taylor 2004, “Simple BM25 extension to multiple weighted fields”):
+
+    x = sum over fields of  w * tf / (1 - b + b * length / mean length)
+    score = sum over terms of  idf * x * (k1 + 1) / (x + k1)
+
+with k1 = 1.5 and b = 0.75 as in rank-bm25. Okapi's own idf, log((N - n + .5) / (n + .5)), is zero or negative
+for terms in at least half of the documents, so a catalog of one or two tools would never match; idf =
+log(1 + (N - n + .5) / (n + .5)), as in Lucene, stays positive. With one field and weight 1 this is BM25Okapi.
+
+AS_WRITTEN searches a second posting list: the words of all texts in one, as they are written, with stop
+words. Stems merge what a short query tells apart (“list”, “listing”); stop words make phrases (“turn off”).
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.core.ranking import Part, Score, Signal
+from inspector.search.document import FIELDS, WORDS, TermCounts
+from inspector.search.index import ToolIndex
+from inspector.search.rankers.ranker import Explanation, Ranking, Scores
+from inspector.search.term import terms, written_words
+from inspector.search.vocabulary import MAX_QUERY_LENGTH
+
+WEIGHTS: Mapping[Signal, float] = {
+    Signal.NAME: 3.0,
+    Signal.DESCRIPTION: 1.0,
+    Signal.PARAMETERS: 0.3,
+    Signal.SERVER: 0.5,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25Settings:
+    """`weights` by field. `per_field` normalizes each field by its own length, not the whole document's.
+
+    `as_written` compares whole words, stop words too, instead of stems.
+    """
+
+    weights: Mapping[Signal, float] = field(default_factory=lambda: WEIGHTS)
+    k1: float = 1.5
+    b: float = 0.75
+    per_field: bool = True
+    as_written: bool = False
+
+
+# With b below .75 a long description loses less: it holds more words only by chance.
+AS_WRITTEN = Bm25Settings({Signal.WORDS: 1.0}, b=0.4, as_written=True)
+
+
+class Bm25Ranker:
+    """Scores tools by the terms a query shares with their fields."""
+
+    def __init__(self, index: ToolIndex, settings: Bm25Settings | None = None, *, name: str = "bm25") -> None:
+        self.name = name
+        self._index = index
+        self._settings = settings or Bm25Settings()
+        self._postings = index.word_postings if self._settings.as_written else index.postings
+        self._fields = WORDS if self._settings.as_written else FIELDS
+        self._split = written_words if self._settings.as_written else terms
+        self._weights = np.array([self._settings.weights[signal] for signal in self._fields])
+        self._per_occurrence = self._weights / self._length_norms()
+        self._saturated = self._saturation()
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._split(query[:MAX_QUERY_LENGTH])))
+
+    def idf(self, term: str) -> float:
+        """The inverse document frequency of a term; highest for a term that no tool has."""
+        return self._idf(self._postings.document_frequency(self._term_id(term)))
+
+    def knows(self, term: str) -> bool:
+        """Whether any tool has the term."""
+        return self._postings.document_frequency(self._term_id(term)) > 0
+
+    def rank(self, query: str) -> Ranking:
+        return self.ranking(self.asked([query])[0])
+
+    def asked(self, queries: Sequence[str]) -> list["Asked"]:
+        """The terms of each query; what several ask for is looked up once."""
+        known: dict[str, AskedTerm] = {}
+        return [
+            tuple(known.get(t) or known.setdefault(t, self._known(t)) for t in self.terms(q)) for q in queries
+        ]
+
+    def ranking(self, asked: "Asked") -> Ranking:
+        """The score of each tool for a query's terms."""
+        values = self._added(asked, lambda term: self._saturated[term.span])
+
+        def explain(positions: Sequence[int]) -> list[Score]:
+            parts = self.parts(asked, positions, [1.0] * len(positions))
+            tools = self._index.tools
+            return [
+                Score(tools[position].id, float(values[position]), tuple(own))
+                for position, own in zip(positions, parts, strict=True)
+            ]
+
+        return Ranking(values, values > 0, Explanation(explain))
+
+    def coverage(self, query: str) -> Scores:
+        """For each tool, the share of the query's idf that its terms cover (0 to 1)."""
+        return self.covered(self.asked([query])[0])
+
+    def covered(self, asked: "Asked") -> Scores:
+        """The coverage of a query's terms."""
+        covered = self._added(asked, lambda term: np.ones(term.df, np.float32))
+        total = sum(term.idf for term in asked)
+        return covered / total if total else covered
+
+    def _added(self, asked: "Asked", of: Callable[["AskedTerm"], NDArray[np.float32]]) -> Scores:
+        """For each tool what the entries of all its terms add, each weighted by the idf of the term."""
+        found = [term for term in asked if term.df]
+        if not found:
+            return np.zeros(self._postings.size)
+        documents = np.concatenate([self._postings.documents[term.span] for term in found])
+        idf = np.repeat([term.idf for term in found], [term.df for term in found])
+        # It adds in the order of the entries, so each tool's sum is that of its terms one after the other.
+        gains = np.concatenate([of(term) for term in found]) * idf
+        return np.bincount(documents, gains, self._postings.size).astype(np.float64, copy=False)
+
+    def _known(self, term: str) -> "AskedTerm":
+        term_id = self._term_id(term)
+        span = self._postings.span(term_id)
+        df = int(span.stop - span.start)
+        return AskedTerm(term, term_id, span, df, self._idf(df))
+
+    def _idf(self, df: int) -> float:
+        return math.log1p((self._postings.size - df + 0.5) / (df + 0.5))
+
+    def _term_id(self, term: str) -> int:
+        return self._index.vocabulary.get(term, -1)
+
+    def _saturation(self) -> NDArray[np.float32]:
+        """What each entry of the postings adds for a term whose idf is 1."""
+        documents, frequencies = self._postings.documents, self._postings.frequencies
+        # Field by field: all at once would need the entries' memory five times.
+        x = np.zeros(len(documents))
+        for column in np.flatnonzero(self._weights):
+            x += frequencies[:, column] * self._per_occurrence[documents, column]
+        return self._saturate(x)
+
+    def _saturate(self, x: NDArray[np.float64]) -> NDArray[np.float32]:
+        """What weighted frequencies add, as rounded as they are added."""
+        return (x * (self._settings.k1 + 1) / (x + self._settings.k1)).astype(np.float32)
+
+    def _length_norms(self) -> NDArray[np.float64]:
+        """The divisor of each frequency, by document and field."""
+        lengths, b = self._postings.lengths, self._settings.b
+        if self._settings.per_field:
+            relative = lengths / self._postings.mean_lengths
+        else:
+            whole = lengths @ self._weights
+            mean = float(whole.mean()) if len(whole) else 0.0
+            relative = np.repeat((whole / (mean or 1.0))[:, None], len(self._fields), axis=1)
+        norms: NDArray[np.float64] = 1 - b + b * relative
+        return norms
+
+    def parts(self, asked: "Asked", positions: Sequence[int], scales: Sequence[float]) -> list[list[Part]]:
+        """The parts of each tool's score by term and field, times the scale given for the tool."""
+        found: list[list[Part]] = [[] for _ in positions]
+        shared = _Shared.of(
+            [self._postings.counts(position) for position in positions], asked, len(self._fields)
+        )
+        weighted = shared.frequencies * self._per_occurrence[positions][shared.owners]
+        x = sum(weighted.T, start=np.zeros(len(weighted)))
+        # A term that is in fields without a weight only has no part.
+        gains = np.divide(self._saturate(x), x, out=np.zeros(len(x)), where=x > 0)
+        shares = weighted * (gains * [asked[number].idf for number in shared.terms])[:, None]
+        lengths, size = self._postings.lengths[positions].tolist(), float(self._postings.size)
+        means, weights = self._postings.mean_lengths.tolist(), self._weights.tolist()
+        rows = zip(shared.owners, shared.terms, shared.frequencies.tolist(), shares.tolist(), strict=True)
+        for owner, number, counted, added in rows:
+            term = asked[number]
+            for field_, value in enumerate(added):
+                if value > 0:
+                    inputs = {
+                        "idf": term.idf,
+                        "df": float(term.df),
+                        "N": size,
+                        "tf": float(counted[field_]),
+                        "weight": weights[field_],
+                        "length": lengths[owner][field_],
+                        "mean length": means[field_],
+                    }
+                    part = Part(self._fields[field_], term.term, value * scales[owner], inputs)
+                    found[owner].append(part)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTerm:
+    """One term of a query: where its entries are, the number of documents that have it, and its idf."""
+
+    term: str
+    id: int
+    span: slice
+    df: int
+    idf: float
+
+
+Asked = tuple[AskedTerm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """The terms that documents share with a query, document by document and as they are asked for.
+
+    Parallel: the number of the document, that of the term, and its frequencies by field.
+    """
+
+    owners: list[int]
+    terms: list[int]
+    frequencies: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, documents: Sequence[TermCounts], asked: Asked, width: int) -> "_Shared":
+        """`width` is the number of fields."""
+        nothing = cls([], [], np.zeros((0, width), np.uint8))
+        if not documents or not asked:
+            return nothing
+        wanted = np.array([term.id for term in asked], np.int32)
+        order = np.argsort(wanted, kind="stable")
+        ids = np.concatenate([document.ids for document in documents])
+        place = np.searchsorted(wanted[order], ids)
+        # What no place holds, it is not there.
+        place[place == len(wanted)] = 0
+        rows = np.flatnonzero(wanted[order][place] == ids)
+        if not len(rows):
+            return nothing
+        owners = np.repeat(np.arange(len(documents)), [len(document.ids) for document in documents])[rows]
+        numbers = order[place[rows]]
+        as_asked = np.lexsort((numbers, owners))
+        frequencies = np.concatenate([document.frequencies for document in documents])[rows]
+        return cls(owners[as_asked].tolist(), numbers[as_asked].tolist(), frequencies[as_asked])

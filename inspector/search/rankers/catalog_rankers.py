@@ -1,0 +1,153 @@
+"""All rankers by name, built over one index on demand."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+from inspector.core.ranking import Signal
+from inspector.core.settings import DiscoverySettings
+from inspector.search.history import NOTHING_ASKED, PastRequests
+from inspector.search.index import ToolIndex
+from inspector.search.name_index import NameIndex
+from inspector.search.past_use import NOTHING_USED, PastUse
+from inspector.search.rankers.affinity import Affinity, with_affinity
+from inspector.search.rankers.asked_before import AskedBefore
+from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings
+from inspector.search.rankers.claude_code import ClaudeCodeRanker
+from inspector.search.rankers.codex import CodexRanker
+from inspector.search.rankers.dense import DenseRanker
+from inspector.search.rankers.fusion import FusionRanker, FusionWeights
+from inspector.search.rankers.fuzzy import FuzzyRanker
+from inspector.search.rankers.hybrid import HybridRanker
+from inspector.search.rankers.keyword_expert import KeywordExpertRanker
+from inspector.search.rankers.keyword_system import KeywordSystemRanker
+from inspector.search.rankers.pattern import PatternRanker
+from inspector.search.rankers.prd_bm25 import PrdBm25Ranker
+from inspector.search.rankers.query_fusion import QueryFusion
+from inspector.search.rankers.ranker import Ranker
+from inspector.search.rankers.ranker_list import require_ranker
+from inspector.search.rankers.rrf import RrfRanker
+from inspector.search.rankers.server_prior import ServerPrior
+from inspector.search.rankers.three_tier import ThreeTierRanker
+from inspector.search.rankers.tier import Tiers
+from inspector.search.rankers.two_stage import Stages, TwoStageProductRanker, TwoStageRanker
+
+# The reference against which the fusion is measured: one field, two signals.
+_Z_FUSION_FIELDS = {Signal.NAME: 2.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 1.0, Signal.SERVER: 1.0}
+_Z_FUSION_WEIGHTS = FusionWeights(lexical=0.3, written=0.0, static=0.0, summary=1.0, best_passage=0.0)
+# VS Code takes every positive similarity.
+_ABOVE_ZERO = 1e-9
+# One text of all that the Anthropic API says it searches; the constants are assumed.
+_ANTHROPIC = Bm25Settings(
+    {Signal.NAME: 1.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 1.0, Signal.SERVER: 0.0},
+    k1=1.2,
+    per_field=False,
+)
+
+
+class CatalogRankers:
+    """The rankers of one index; rankers with a common part share one instance of it."""
+
+    def __init__(
+        self,
+        index: ToolIndex,
+        settings: DiscoverySettings,
+        past: PastRequests = NOTHING_ASKED,
+        used: PastUse = NOTHING_USED,
+    ) -> None:
+        """`past` requests count in the default ranker alone, and only if the settings say so.
+
+        What was `used` counts in the configured ranker alone, with the weight that the settings say.
+        """
+        self.index = index
+        self.settings = settings
+        self.past = past
+        self.used = used
+        self._built: dict[str, Ranker] = {}
+
+    def get(self, name: str) -> Ranker:
+        """The ranker of that name as searches use it. Raises ToolsightError."""
+        ranker = self.plain(name)
+        if name != self.settings.ranker or not self.settings.affinity:
+            return ranker
+        return with_affinity(ranker, self._affinity)
+
+    def plain(self, name: str) -> Ranker:
+        """The ranker of that name without what was used before. Raises ToolsightError."""
+        if name not in self._built:
+            self._built[name] = _BUILDERS[require_ranker(name)](self)
+        return self._built[name]
+
+    @cached_property
+    def _affinity(self) -> Affinity:
+        return Affinity(self.index, self.used, self.settings.affinity)
+
+    @cached_property
+    def names(self) -> NameIndex:
+        return NameIndex(self.index.tools)
+
+    @cached_property
+    def lexical(self) -> Bm25Ranker:
+        return Bm25Ranker(self.index)
+
+    @cached_property
+    def hybrid(self) -> HybridRanker:
+        return HybridRanker(
+            self.index,
+            lexical=self.lexical,
+            whole=QueryFusion(self.index, self.fusion, self.server_prior),
+            names=self.names,
+            tiers=self.tiers,
+            asked=AskedBefore(self.index, self.past) if self.settings.learn else None,
+        )
+
+    @cached_property
+    def fusion(self) -> FusionRanker:
+        written = Bm25Ranker(self.index, AS_WRITTEN, name="words as written")
+        return FusionRanker(self.index, self.lexical, written=written)
+
+    @cached_property
+    def stages(self) -> Stages:
+        return Stages(self.index, self.lexical, self.server_prior)
+
+    @cached_property
+    def server_prior(self) -> ServerPrior:
+        return ServerPrior(self.index)
+
+    @property
+    def tiers(self) -> Tiers:
+        return Tiers(self.settings.expert_tools, self.settings.system_servers)
+
+    @cached_property
+    def dense(self) -> DenseRanker:
+        return DenseRanker(self.index, threshold=self.settings.iso_threshold)
+
+    def fuzzy(self, *, repaired: bool) -> FuzzyRanker:
+        own = self.settings
+        return FuzzyRanker(self.index.tools, repaired=repaired, bonus=own.token_bonus, floor=own.fuzzy_floor)
+
+    def z_fusion(self) -> FusionRanker:
+        lexical = Bm25Ranker(self.index, Bm25Settings(_Z_FUSION_FIELDS, per_field=False))
+        return FusionRanker(self.index, lexical, _Z_FUSION_WEIGHTS, name="z-fusion")
+
+
+_BUILDERS: Mapping[str, Callable[["CatalogRankers"], Ranker]] = {
+    "hybrid": lambda r: r.hybrid,
+    "bm25": lambda r: r.lexical,
+    "dense": lambda r: r.dense,
+    "iso": lambda r: DenseRanker(r.index, threshold=r.settings.iso_threshold, lines=True),
+    "rrf": lambda r: RrfRanker(r.index, r.lexical),
+    "z-fusion": lambda r: r.z_fusion(),
+    "two-stage": lambda r: TwoStageRanker(r.stages),
+    "two-stage-product": lambda r: TwoStageProductRanker(r.stages),
+    "three-tier": lambda r: ThreeTierRanker(r.index, r.lexical, r.dense, r.tiers),
+    "keyword-expert": lambda r: KeywordExpertRanker(r.index.tools),
+    "keyword-system": lambda r: KeywordSystemRanker(r.index.tools),
+    "fuzzy": lambda r: r.fuzzy(repaired=False),
+    "fuzzy-repaired": lambda r: r.fuzzy(repaired=True),
+    "claude-code": lambda r: ClaudeCodeRanker(r.index.tools),
+    "codex": lambda r: CodexRanker(r.index.tools, r.index.instructions),
+    "vscode": lambda r: DenseRanker(r.index, threshold=_ABOVE_ZERO, name="vscode"),
+    "anthropic-bm25": lambda r: Bm25Ranker(r.index, _ANTHROPIC, name="anthropic-bm25"),
+    "prd-bm25": lambda r: PrdBm25Ranker(r.index.tools),
+    "regex": lambda r: PatternRanker(r.index.tools),
+}

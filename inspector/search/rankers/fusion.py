@@ -1,0 +1,231 @@
+"""The fusion behind the default ranker: words, static vectors, meaning, and the passage that matches best.
+
+Each signal is standardized over the tools for this text (z-score) to bring it to a common scale; the score is
+the weighted sum:
+
+    0.12 z(BM25F)  +  0.08 z(BM25 of the words as written)  +  0.16 z(cosine of static vectors)
+        +  0.18 z(cosine of the summary)  +  0.46 z(highest cosine of any passage)
+
+The best passage lets a single sentence or parameter match for a tool whose summary covers more. Static
+vectors are there at once: until the model's are, they and the words are all there is.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.core.ranking import Part, Score, Signal
+from inspector.search.document import SUMMARY
+from inspector.search.index import ToolIndex
+from inspector.search.rankers.bm25 import Bm25Ranker
+from inspector.search.rankers.evidence import BEST, STATIC, SUMMARY_TERM, Evidence, Words
+from inspector.search.rankers.ranker import Explanation, Mask, Ranking, Scores
+from inspector.search.rankers.standardised import Standardised
+
+LEXICAL_ONLY = "words only"
+STATIC_ONLY = "words and static vectors"
+
+
+@dataclass(frozen=True, slots=True)
+class FusionWeights:
+    """The weight of each standardized signal; one of weight 0 is not computed."""
+
+    lexical: float = 0.12
+    written: float = 0.08
+    static: float = 0.16
+    summary: float = 0.18
+    best_passage: float = 0.46
+
+    @property
+    def total(self) -> float:
+        return self.lexical + self.written + self.static + self.summary + self.best_passage
+
+
+class FusionRanker:
+    """The weighted sum of standardized signals. Uses words alone while there are no vectors of any kind."""
+
+    def __init__(
+        self,
+        index: ToolIndex,
+        lexical: Bm25Ranker,
+        weights: FusionWeights | None = None,
+        *,
+        written: Bm25Ranker | None = None,
+        name: str = "fusion",
+    ) -> None:
+        """`written` ranks by the words as written; without it they have no weight."""
+        self.name = name
+        self._index = index
+        self._lexical = lexical
+        self._weights = weights or FusionWeights()
+        self._lists = [(lexical, self._weights.lexical)]
+        if written is not None and self._weights.written:
+            self._lists.append((written, self._weights.written))
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return self._lexical.terms(query)
+
+    def rank(self, query: str) -> Ranking:
+        return self.ranking(self.evidence([query])[0])
+
+    def ranking(self, evidence: Evidence) -> Ranking:
+        """The scores that follow from the evidence."""
+        words = evidence.words[0].ranking
+        if evidence.is_lexical:
+            return Ranking(words.values, words.kept, words.explain, note=self.note)
+        # Keep a tool that beats the average or shares a word with the query.
+        kept = (evidence.values > 0) | words.kept
+
+        def explain(positions: Sequence[int]) -> list[Score]:
+            parts, tools = self.parts(positions, evidence), self._index.tools
+            return [
+                Score(tools[position].id, float(evidence.values[position]), tuple(own))
+                for position, own in zip(positions, parts, strict=True)
+            ]
+
+        return Ranking(evidence.values, kept, Explanation(explain), note=self.note)
+
+    def parts(self, positions: Sequence[int], evidence: Evidence, share: float = 1.0) -> list[list[Part]]:
+        """The parts of each signal for some tools, scaled to a share of the score.
+
+        One of a tool's parts subtracts that of an average tool.
+        """
+        absent = evidence.is_absent(positions)
+        factors = [share * (self._alone if is_absent else 1.0) for is_absent in absent]
+        found: list[list[Part]] = [[] for _ in positions]
+        averages = np.zeros(len(positions))
+        for (ranker, _weight), words in zip(self._lists, evidence.words, strict=True):
+            if words.scores.weight:
+                scales = [words.scores.scale * factor for factor in factors]
+                for own, parts in zip(found, ranker.parts(words.asked, positions, scales), strict=True):
+                    own += parts
+                averages += np.multiply(scales, words.scores.mean)
+        for name, signal in evidence.cosines.items():
+            # Of a tool that is not embedded yet only the words and the static vector count.
+            counted = [
+                f * (name == STATIC or not is_absent) for f, is_absent in zip(factors, absent, strict=True)
+            ]
+            if signal.weight:
+                parts_of = _cosine_parts(name, evidence, positions, counted)
+                for own, part, factor in zip(found, parts_of, counted, strict=True):
+                    own += [part] if factor else []
+                averages += np.multiply(counted, signal.mean * signal.scale)
+        for own, average in zip(found, averages.tolist(), strict=True):
+            own.append(Part(Signal.AVERAGE, "average tool", -average))
+        return found
+
+    def evidence(
+        self, texts: Sequence[str], made_of: Mapping[str, Sequence[str]] | None = None
+    ) -> list[Evidence]:
+        """The signals of each text; all are compared at once. `made_of`: see Semantics.meanings."""
+        wants_model = bool(self._weights.summary or self._weights.best_passage)
+        vectors = self._index.query_vectors(texts, made_of) if wants_model else None
+        if vectors is None:
+            return self._evidence(texts, None)
+        # A blank text has no vector.
+        said = [number for number, vector in enumerate(vectors) if vector is not None]
+        found = [vector for vector in vectors if vector is not None]
+        compared = (
+            self._evidence([texts[n] for n in said], self._index.similarities_of(found)) if found else []
+        )
+        of = dict(zip(said, compared, strict=True))
+        return [of.get(number) or self._evidence([text], None)[0] for number, text in enumerate(texts)]
+
+    def _evidence(self, texts: Sequence[str], cosines: NDArray[np.float32] | None) -> list[Evidence]:
+        """`cosines` are of shape (texts, passages, tools)."""
+        asked = [ranker.asked(texts) for ranker, _weight in self._lists]
+        rankings = [
+            [ranker.ranking(of_text) for of_text in of_list]
+            for (ranker, _weight), of_list in zip(self._lists, asked, strict=True)
+        ]
+        named = self._cosines(texts, cosines)
+        raw = np.concatenate(
+            [
+                *(ranking.values[None] for of_list in rankings for ranking in of_list),
+                *(values for values, _weight in named.values()),
+            ],
+            dtype=np.float64,
+        )
+        weights = [weight for _ranker, weight in self._lists] + [weight for _values, weight in named.values()]
+        signals = Standardised.each(raw, np.repeat(weights, len(texts)).tolist())
+        absent = self._index.absent if cosines is not None else None
+        found = []
+        for number in range(len(texts)):
+            scores = signals[number :: len(texts)]
+            words = tuple(
+                Words(terms[number], of_list[number], own)
+                for terms, of_list, own in zip(asked, rankings, scores, strict=False)
+            )
+            own = dict(zip(named, scores[len(words) :], strict=True))
+            passages = cosines[number] if cosines is not None else None
+            found.append(Evidence(words, own, self._sum(words, own, absent), passages, absent))
+        return found
+
+    def _cosines(
+        self, texts: Sequence[str], cosines: NDArray[np.float32] | None
+    ) -> Mapping[str, tuple[NDArray[np.floating], float]]:
+        """The cosines of each name, of shape (texts, tools), and their weight."""
+        found: dict[str, tuple[NDArray[np.floating], float]] = {}
+        static = self._index.static_similarities_of(texts) if self._weights.static else None
+        if static is not None:
+            found[STATIC] = (static, self._weights.static)
+        if cosines is not None:
+            found[SUMMARY_TERM] = (cosines[:, SUMMARY], self._weights.summary)
+            if self._weights.best_passage:
+                found[BEST] = (np.fmax.reduce(cosines, axis=1), self._weights.best_passage)
+        return found
+
+    def _sum(
+        self, words: Sequence[Words], cosines: Mapping[str, Standardised], absent: Mask | None
+    ) -> Scores:
+        """The score of each tool."""
+        values = words[0].scores.values
+        for each in words[1:]:
+            values += each.scores.values
+        if STATIC in cosines:
+            values += cosines[STATIC].values
+        without = None if absent is None else values[absent] * self._alone
+        for name, signal in cosines.items():
+            if name != STATIC:
+                values += signal.values
+        if without is not None:
+            values[absent] = without
+        return values
+
+    @property
+    def _alone(self) -> float:
+        """The factor for what needs no model in a tool not embedded yet: as much as all signals together."""
+        without = sum(weight for _ranker, weight in self._lists)
+        if self._index.static is not None:
+            without += self._weights.static
+        return self._weights.total / without
+
+    @property
+    def note(self) -> str:
+        """What there is instead of the model's vectors, and why; empty if they are there."""
+        if self._index.is_semantic and self._index.semantics:
+            return ""
+        embedded = round(self._index.coverage * len(self._index.tools))
+        why = (
+            f"{embedded} of {len(self._index.tools)} tools embedded" if self._index.semantics else "no model"
+        )
+        has_static = self._index.static is not None and bool(self._weights.static)
+        return f"{STATIC_ONLY if has_static else LEXICAL_ONLY}: {why}"
+
+
+def _cosine_parts(
+    name: str, evidence: Evidence, positions: Sequence[int], factors: Sequence[float]
+) -> list[Part]:
+    """What the cosines of one name add to the scores of some tools, each times its factor."""
+    signal = evidence.cosines[name]
+    cosines: list[float] = signal.raw[positions].tolist()
+    terms = [name] * len(positions)
+    if name == BEST:
+        terms = [f"best: {passage}" for passage in evidence.best_passages(positions)]
+    common = {"mean": signal.mean, "deviation": signal.deviation, "weight": signal.weight}
+    return [
+        Part(Signal.SEMANTIC, term, cosine * signal.scale * factor, {"cosine": cosine, **common})
+        for term, cosine, factor in zip(terms, cosines, factors, strict=True)
+    ]

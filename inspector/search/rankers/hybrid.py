@@ -1,0 +1,323 @@
+"""The default ranker: tiers (semantic tool retrieval, section 4), with the catalog tier ranked by the fusion.
+
+Tools that the query names exactly come first, then expert tools, then tools of system servers, then the rest.
+An expert or system tool leads only if its words cover a good part of the query; otherwise it competes in the
+catalog like any other.
+"""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.core.ranking import Part, Score, Signal
+from inspector.search.index import ToolIndex
+from inspector.search.name_index import NameIndex
+from inspector.search.query.action import asked_action, offered
+from inspector.search.query.clause import Clause
+from inspector.search.query.parsed import ParsedQuery, parse
+from inspector.search.rankers.asked_before import AskedBefore
+from inspector.search.rankers.bm25 import Bm25Ranker
+from inspector.search.rankers.evidence import STATIC, Evidence
+from inspector.search.rankers.keyword_expert import KeywordExpertRanker
+from inspector.search.rankers.keyword_system import KeywordSystemRanker
+from inspector.search.rankers.query_fusion import QueryEvidence, QueryFusion
+from inspector.search.rankers.ranker import LOOKED_AT, Explanation, Mask, Ranker, Ranking, Scores, best_first
+from inspector.search.rankers.tier import COVERED, TIER_STEP, Tiers
+from inspector.search.term import split_words, terms
+from inspector.search.vocabulary import MAX_QUERY_LENGTH
+
+# The confidence that a tool can do what a clause of a query asks. It decides what a search answers.
+
+# The bounds of a clause's length in words.
+SHORT, LONG = 8, 12
+NAMED = 0.9
+
+
+@dataclass(frozen=True)
+class FitSignals:
+    """The signals of each tool for one clause of `words` words. Coverage is 0 to 1, cosines -1 to 1.
+
+    Cosines are None while there are no such vectors. `small_talk` is how much closer the clause is to small
+    talk than to requests (-2 to 2); `conflict` marks the tools whose verb is another.
+    """
+
+    coverage: Scores
+    words: int
+    best_cosine: Scores | None = None
+    mean_cosine: Scores | None = None
+    static_cosine: Scores | None = None
+    small_talk: float = 0.0
+    is_statement: bool = False
+    conflict: Mask | None = None
+
+    @property
+    def length(self) -> float:
+        """The logarithm of the number of words, within bounds."""
+        return math.log(min(max(self.words, SHORT), LONG))
+
+
+@dataclass(frozen=True, slots=True)
+class FitModel:
+    """The logistic coefficients."""
+
+    intercept: float = -16.3
+    coverage: float = 0.7
+    best_cosine: float = 4.5
+    mean_cosine: float = 3.7
+    static_cosine: float = 5.4
+    length: float = 4.9
+    small_talk: float = -6.9
+    statement: float = -0.5
+    conflict: float = -2.0
+
+    def probability(self, signals: FitSignals) -> Scores:
+        """The probability that each tool fits (0 to 1)."""
+        return probability(self.odds(signals))
+
+    def odds(self, signals: FitSignals) -> Scores:
+        """The logarithm of the odds that each tool fits."""
+        of_clause = (
+            self.intercept
+            + self.length * signals.length
+            + self.small_talk * signals.small_talk
+            + self.statement * signals.is_statement
+        )
+        of_tools = (
+            (self.best_cosine, signals.best_cosine),
+            (self.mean_cosine, signals.mean_cosine),
+            (self.static_cosine, signals.static_cosine),
+            (self.conflict, signals.conflict),
+        )
+        odds = self.coverage * signals.coverage + of_clause
+        for weight, signal in of_tools:
+            if signal is not None:
+                odds += weight * signal
+        return odds
+
+
+# Small talk is told by the model's vectors.
+WORDS_ALONE = FitModel(
+    intercept=-15.7,
+    coverage=2.0,
+    best_cosine=0.0,
+    mean_cosine=0.0,
+    static_cosine=10.2,
+    length=5.2,
+    small_talk=0.0,
+    statement=-1.5,
+    conflict=-0.6,
+)
+
+
+def probability(odds: Scores) -> Scores:
+    """The probability (0 to 1) for the logarithm of odds."""
+    found: Scores = 1 / (1 + np.exp(-odds))
+    return found
+
+
+def is_named(tool_name: str, query_terms: Collection[str]) -> bool:
+    """Whether the query contains every word of a tool's name; one-word names do not count."""
+    words = _name_terms(tool_name)
+    return len(words) > 1 and words.issubset(query_terms)
+
+
+@lru_cache(maxsize=16_384)
+def _name_terms(tool_name: str) -> frozenset[str]:
+    return frozenset(terms(tool_name))
+
+
+_EXACT_LEVEL = 3
+# Of a query of more clauses, those with the rarest words that tools have are judged.
+MAX_CLAUSES = 16
+
+
+@dataclass(frozen=True)
+class _Tier:
+    """A tier above the catalog: its tools and their ranker. The catalog has `level` 0."""
+
+    name: str
+    level: int
+    members: Mask
+    ranker: Ranker
+
+
+class HybridRanker:
+    """Exact names, expert tools, system tools, then the fusion, with the probability that any tool fits."""
+
+    name = "hybrid"
+
+    def __init__(
+        self,
+        index: ToolIndex,
+        *,
+        lexical: Bm25Ranker,
+        whole: QueryFusion,
+        names: NameIndex,
+        tiers: Tiers | None = None,
+        fit: FitModel | None = None,
+        asked: AskedBefore | None = None,
+    ) -> None:
+        """Without `asked` past requests add nothing."""
+        self._index = index
+        self._lexical = lexical
+        self._whole = whole
+        self._names = names
+        self._fit = fit or FitModel()
+        self._tiers = _tiers(index, tiers or Tiers())
+        self._asked = asked
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return self._lexical.terms(query)
+
+    def rank(self, query: str) -> Ranking:
+        parsed = self.parsed(query)
+        evidence = self._whole.evidence(parsed)
+        base = self._whole.ranking(evidence)
+        if self._asked is not None:
+            base = self._asked.added(base, query)
+        fit, likeliest = self._probabilities(evidence)
+        values, kept = base.values.copy(), base.kept.copy()
+        placed: dict[int, tuple[str, float, Ranking]] = {}
+        for tier in self._tiers:
+            ranking = tier.ranker.rank(query)
+            entered = tier.members & ranking.kept & (self._lexical.coverage(query) >= COVERED)
+            values[entered] = ranking.values[entered] + tier.level * TIER_STEP
+            placed |= {int(p): (tier.name, tier.level * TIER_STEP, ranking) for p in np.flatnonzero(entered)}
+        for position in self._names.positions(query):
+            values[position] = base.values[position] + _EXACT_LEVEL * TIER_STEP
+            placed[position] = ("exact name", _EXACT_LEVEL * TIER_STEP, base)
+            kept[position] = True
+            if fit is not None:
+                fit[position] = likeliest = 1.0
+        kept[list(placed)] = True
+
+        def explain(position: int, score: Score) -> Score:
+            if position not in placed:
+                return score
+            name, step, ranking = placed[position]
+            of_tier = score if ranking is base else ranking.explain(position)
+            parts = (Part(Signal.TIER, name, step), *of_tier.parts)
+            return Score(score.tool_id, float(values[position]), parts)
+
+        several = Explanation(
+            lambda ps: [explain(*each) for each in zip(ps, base.explained(ps), strict=True)]
+        )
+        read = parsed.wordings[0]
+        return Ranking(values, kept, several, fit, base.note, likeliest, comparable=base.values, read=read)
+
+    def _probabilities(self, evidence: QueryEvidence) -> tuple[Scores | None, float | None]:
+        """How likely each tool fits any clause, and how likely it is that any tool does.
+
+        The latter is that of the likeliest among the first LOOKED_AT tools of a clause, whatever the other
+        clauses are about.
+        """
+        judged = [self._judged(clause, evidence.of[clause.text]) for clause in evidence.parsed.clauses]
+        found = [each for each in judged if each is not None]
+        if not found or not len(self._index.tools):
+            return None, None
+        # The probability grows with its logarithmic odds: one exponential is enough for all clauses.
+        tools = probability(np.max([each.odds for each in found], axis=0))
+        absent = evidence.whole.absent
+        if absent is not None:
+            covered = np.max([each.coverage for each in found], axis=0)
+            tools[absent] = covered[absent]
+        named = [position for each in found for position in each.named]
+        tools[named] = np.maximum(tools[named], NAMED)
+        return tools, max(each.likeliest for each in found)
+
+    def parsed(self, query: str) -> ParsedQuery:
+        """The query with at most MAX_CLAUSES clauses, whatever their order is: each has to be embedded."""
+        parsed = parse(self._spelt(query[:MAX_QUERY_LENGTH]))
+        if len(parsed.clauses) <= MAX_CLAUSES:
+            return parsed
+        most = sorted(parsed.clauses, key=lambda c: (-self._covered(c.text), c.text))[:MAX_CLAUSES]
+        return replace(parsed, clauses=tuple(most))
+
+    def _spelt(self, query: str) -> str:
+        """The query with words corrected that no tool and no model knows; as it is without a model."""
+        semantics = self._index.semantics
+        if semantics is None or not self._index.is_semantic:
+            return query
+        return semantics.spelling.corrected(query, lambda: self._words)
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        """The words of the tools as written; the vocabulary may hold those of former tools too."""
+        used = set(chain.from_iterable(document.words.ids.tolist() for document in self._index.documents))
+        known = self._index.vocabulary.items()
+        return frozenset(word for word, number in known if number in used and word.isalpha())
+
+    def _covered(self, text: str) -> float:
+        return float(self._lexical.rank(text).values.max(initial=0.0))
+
+    def _judged(self, clause: Clause, evidence: Evidence) -> "_Judged | None":
+        """How likely each tool fits a clause; for a tool not embedded yet, the share of words it covers."""
+        signals = self._signals(clause, evidence)
+        if signals is None:
+            return None
+        fit = self._fit if signals.best_cosine is not None else WORDS_ALONE
+        odds = fit.odds(signals)
+        first = best_first(evidence.values, LOOKED_AT)
+        absent = evidence.is_absent(first)
+        likely = np.where(absent, signals.coverage[first], probability(odds[first]))
+        clause_terms = frozenset(terms(clause.text))
+        named = [position for position in first if is_named(self._index.tools[position].name, clause_terms)]
+        likeliest = float(likely.max(initial=NAMED if named else 0.0))
+        return _Judged(odds, signals.coverage, named, likeliest)
+
+    def signals(self, clause: Clause) -> tuple[FitSignals | None, list[int]]:
+        """The signals behind each tool's probability, and the clause's first LOOKED_AT tools.
+
+        There are no signals without vectors of any kind.
+        """
+        evidence = self._whole.evidence_of(clause.text)
+        return self._signals(clause, evidence), best_first(evidence.values, LOOKED_AT)
+
+    def _signals(self, clause: Clause, evidence: Evidence) -> FitSignals | None:
+        static = evidence.cosines.get(STATIC)
+        if evidence.is_lexical:
+            return None
+        asked = asked_action(clause.text)
+        return FitSignals(
+            self._lexical.covered(evidence.words[0].asked),
+            len(split_words(clause.text)),
+            evidence.best.raw if evidence.best is not None else None,
+            evidence.text_cosine,
+            static.raw if static is not None else None,
+            small_talk=self._index.small_talk(clause.text),
+            is_statement=clause.is_statement,
+            conflict=(self._offered != 0) & (self._offered & asked == 0) if asked else None,
+        )
+
+    @cached_property
+    def _offered(self) -> NDArray[np.int64]:
+        """What each tool's name says it does."""
+        return np.fromiter((offered(tool.name) for tool in self._index.tools), np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """How likely each tool fits a clause, as the logarithm of the odds, and the likeliest of its first tools.
+
+    `coverage` is the share of the clause's words, `named` are the first tools whose name the clause has.
+    """
+
+    odds: Scores
+    coverage: Scores
+    named: list[int]
+    likeliest: float
+
+
+def _tiers(index: ToolIndex, tiers: Tiers) -> tuple[_Tier, ...]:
+    """The tiers from lowest to highest; a tool in both counts as an expert tool."""
+    used = []
+    if tiers.system:
+        used.append(_Tier("system", 1, tiers.system_mask(index), KeywordSystemRanker(index.tools)))
+    if tiers.expert:
+        used.append(_Tier("expert", 2, tiers.expert_mask(index), KeywordExpertRanker(index.tools)))
+    return tuple(used)

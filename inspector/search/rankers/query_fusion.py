@@ -1,0 +1,177 @@
+"""The fusion over a whole query: both its wordings, its steps, and the servers that fit it.
+
+    score  =  (1 - s) * mean of the wordings' scores  +  s * the best step's score  +  0.1 * server
+
+Literals mislead by what they are about, so the wording without them counts half. A query of n steps is also
+ranked step by step, with s = 0.1 n and at most 0.5: the mean of a long query's meanings is close to none of
+its tools. A text of MANY_STEPS or more is not embedded itself, its vector is the mean of theirs. `server` is
+the mean of the scores of a server's three best tools: siblings that fit count.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from inspector.core.ranking import Part, Score, Signal
+from inspector.search.index import ToolIndex
+from inspector.search.query.parsed import MANY_STEPS, ParsedQuery, many_steps
+from inspector.search.rankers.evidence import Evidence
+from inspector.search.rankers.fusion import FusionRanker
+from inspector.search.rankers.ranker import Explanation, Ranking, Scores
+from inspector.search.rankers.server_prior import ServerPrior
+
+SERVER_PRIOR = "siblings that fit"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWeights:
+    """The share of the steps for each of them and at most, and of the server's best tools.
+
+    Without `literals` both wordings are one.
+    """
+
+    step: float = 0.1
+    steps_at_most: float = 0.5
+    server: float = 0.1
+    literals: bool = True
+
+    def steps(self, count: int) -> float:
+        """The share of the best step of `count`."""
+        return min(self.step * count, self.steps_at_most) if count > 1 else 0.0
+
+
+@dataclass(frozen=True)
+class QueryEvidence:
+    """What is known of each text of a query."""
+
+    parsed: ParsedQuery
+    of: dict[str, Evidence]
+
+    @property
+    def whole(self) -> Evidence:
+        return self.of[self.parsed.wordings[0]]
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """The score of each tool and what it was made of; `steps` of shape (steps, tools)."""
+
+    values: Scores
+    wordings: Sequence[str]
+    steps: Scores
+    share: float
+    server: Scores
+
+
+class QueryFusion:
+    """Ranks the tools for a query of any number of steps."""
+
+    def __init__(
+        self,
+        index: ToolIndex,
+        fusion: FusionRanker,
+        prior: ServerPrior,
+        weights: QueryWeights | None = None,
+    ) -> None:
+        self._index = index
+        self._fusion = fusion
+        self._prior = prior
+        self._weights = weights or QueryWeights()
+
+    def evidence(self, parsed: ParsedQuery) -> QueryEvidence:
+        """The signals of a query's wordings, steps and clauses."""
+        texts = dict.fromkeys((*parsed.wordings, *parsed.steps, *(clause.text for clause in parsed.clauses)))
+        # No text has more steps than the query.
+        long = [text for text in texts if text not in parsed.steps] if len(parsed.steps) >= MANY_STEPS else []
+        return QueryEvidence(parsed, dict(zip(texts, self._evidence(list(texts), long), strict=True)))
+
+    def evidence_of(self, text: str) -> Evidence:
+        """The signals of one text."""
+        return self._evidence([text], [text])[0]
+
+    def _evidence(self, texts: Sequence[str], long: Sequence[str]) -> list[Evidence]:
+        """`long` are the texts that may have many steps."""
+        return self._fusion.evidence(texts, {text: steps for text in long if (steps := many_steps(text))})
+
+    def ranking(self, evidence: QueryEvidence) -> Ranking:
+        """The scores that follow from the evidence; by words alone only those of the query as it is."""
+        whole = self._fusion.ranking(evidence.whole)
+        if evidence.whole.is_lexical:
+            return whole
+        scores = self._scores(evidence)
+        kept = whole.kept | (scores.values > 0)
+        explain = Explanation(lambda positions: self._explain(positions, scores, evidence))
+        return Ranking(scores.values, kept, explain, note=whole.note)
+
+    def _scores(self, evidence: QueryEvidence) -> _Scores:
+        parsed = evidence.parsed
+        wordings = parsed.wordings if self._weights.literals else parsed.wordings[:1]
+        values = evidence.of[wordings[0]].values
+        if len(wordings) > 1:
+            values = np.mean([evidence.of[text].values for text in wordings], axis=0)
+        share = self._weights.steps(len(parsed.steps))
+        steps = np.zeros((0, len(values)))
+        if share:
+            steps = np.stack([evidence.of[text].values for text in parsed.steps])
+            values = (1 - share) * values + share * steps.max(axis=0)
+        server = np.zeros(len(values))
+        if self._weights.server and self._prior.is_informative:
+            server = self._weights.server * self._prior.best_three(values)
+        return _Scores(values + server, wordings, steps, share, server)
+
+    def _explain(self, positions: Sequence[int], scores: _Scores, evidence: QueryEvidence) -> list[Score]:
+        """The parts of the wordings, one for the best step and one for the server."""
+        share = (1 - scores.share) / len(scores.wordings)
+        wordings = [self._fusion.parts(positions, evidence.of[text], share) for text in scores.wordings]
+        found = []
+        for number, position in enumerate(positions):
+            parts = _merged([parts_of[number] for parts_of in wordings])
+            parts += self._others(position, scores, evidence)
+            found.append(Score(self._index.tools[position].id, float(scores.values[position]), tuple(parts)))
+        return found
+
+    def _others(self, position: int, scores: _Scores, evidence: QueryEvidence) -> list[Part]:
+        """The parts that no single text has."""
+        parts = []
+        if scores.share:
+            best = int(scores.steps[:, position].argmax())
+            step = float(scores.steps[best, position])
+            inputs = {"score": step, "share": scores.share, "step": best + 1, "steps": len(scores.steps)}
+            parts.append(Part(Signal.STEP, evidence.parsed.steps[best], scores.share * step, inputs))
+        if scores.server[position]:
+            server = float(scores.server[position])
+            inputs = {"mean of three": server / self._weights.server, "weight": self._weights.server}
+            parts.append(Part(Signal.SERVER, SERVER_PRIOR, server, inputs))
+        return parts
+
+
+def _merged(lists: Sequence[list[Part]]) -> list[Part]:
+    """The parts of all lists, those of one signal and term in one; so is any best passage."""
+    if len(lists) == 1:
+        return lists[0]
+    merged: dict[tuple[Signal, str], list[Part]] = {}
+    for part in (part for parts in lists for part in parts):
+        about = part.term.partition(":")[0] if part.signal is Signal.SEMANTIC else part.term
+        merged.setdefault((part.signal, about), []).append(part)
+    return [_sum(parts, len(lists)) for parts in merged.values()]
+
+
+def _sum(parts: Sequence[Part], wordings: int) -> Part:
+    """One part for those of several wordings. The inputs of cosines are such that the same formula holds.
+
+    The mean of the wordings' cosine / deviation is cosine / deviation again with a mean of the cosines, each
+    weighted by 1 / deviation, and the harmonic mean of the deviations.
+    """
+    first = parts[0]
+    value, inputs = math.fsum(part.value for part in parts), first.inputs
+    if "deviation" in inputs:
+        weights = [1 / part.inputs["deviation"] for part in parts]
+        total = math.fsum(weights)
+        means = {
+            name: math.fsum(w * part.inputs[name] for w, part in zip(weights, parts, strict=True)) / total
+            for name in ("cosine", "mean")
+        }
+        inputs = {**inputs, **means, "deviation": wordings / total, "wordings": float(wordings)}
+    return Part(first.signal, first.term, value, inputs)

@@ -1,0 +1,134 @@
+"""The interface of a ranker, and the ranking it returns."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.core.ranking import Score, SearchRequest
+
+# How many of the top tools decide whether any tool fits: as many as a search returns by default.
+LOOKED_AT = 5
+
+Scores = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class Explanation:
+    """Explains scores: one, or several at once for less."""
+
+    def __init__(self, several: Callable[[Sequence[int]], list[Score]]) -> None:
+        self.several = several
+
+    def __call__(self, position: int) -> Score:
+        return self.several([position])[0]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """One query's scores for every tool in an index, in index order, explained on demand.
+
+    `kept` marks the tools that the ranker would return (those over its floor or threshold).
+    `explain(position)` gives the parts of one score; they add up to `values[position]`.
+    `fit` is how likely each tool fits, None if the ranker does not estimate it.
+    `note` says what the ranker had to do without, for people. `likeliest` is how likely it is that any tool
+    fits, if the ranker knows it otherwise than from its own order. `similarity` is each tool's cosine, None
+    if the ranker compares no meaning or estimates `fit`. `comparable` are the scores without the steps that
+    only order tools, None if how far a score is below another tells nothing. `read` is the query as it was
+    read, with misspelt words corrected; "" if that is as it was written.
+    """
+
+    values: Scores
+    kept: Mask
+    explain: Callable[[int], Score]
+    fit: Scores | None = None
+    note: str = ""
+    likeliest: float | None = None
+    similarity: Scores | None = None
+    comparable: Scores | None = None
+    read: str = ""
+
+    @property
+    def probability(self) -> float | None:
+        """How likely it is that any tool fits: by default as likely as the best of the first LOOKED_AT."""
+        if self.likeliest is not None:
+            return self.likeliest
+        if self.fit is None or not len(self.fit):
+            return None
+        return float(self.fit[self.order(LOOKED_AT)].max())
+
+    def explained(self, positions: Sequence[int]) -> list[Score]:
+        """The explained scores of several tools."""
+        if isinstance(self.explain, Explanation):
+            return self.explain.several(positions)
+        return [self.explain(position) for position in positions]
+
+    def better(self, other: "Ranking") -> "Ranking":
+        """Each tool with the better of its scores in two rankings of one index."""
+
+        def explain(position: int) -> Score:
+            return max(self.explain(position), other.explain(position), key=lambda score: score.value)
+
+        values = np.maximum(self.values, other.values)
+        return Ranking(values, self.kept | other.kept, explain, note=self.note)
+
+    def order(self, count: int | None = None) -> list[int]:
+        """The first `count` positions, best score first, equal scores in index order."""
+        return best_first(self.values, count)
+
+
+def best_first(values: Scores, count: int | None = None) -> list[int]:
+    """The first `count` positions, highest value first, equal values in order."""
+    if count is None or count >= len(values):
+        return [int(i) for i in np.argsort(-values, kind="stable")]
+    if count <= LOOKED_AT:
+        return _few_first(values, count)
+    # The stable sort needs every position that ties with the last rank to cut correctly.
+    last = np.partition(values, -count)[-count]
+    candidates = np.flatnonzero(values >= last)
+    ranked = candidates[np.argsort(-values[candidates], kind="stable")]
+    return [int(i) for i in ranked[:count]]
+
+
+def _few_first(values: Scores, count: int) -> list[int]:
+    """The same one after the other, which takes less time; of equal values argmax finds the first."""
+    left, found = np.array(values, np.float64), list[int]()
+    for _ in range(count):
+        first = int(left.argmax())
+        if left[first] == -np.inf:
+            return best_first(values)[:count]
+        found.append(first)
+        left[first] = -np.inf
+    return found
+
+
+class Ranker(Protocol):
+    """Scores the tools of one index. Limits, filters and loading are decided elsewhere."""
+
+    @property
+    def name(self) -> str: ...
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        """The words of the query that the ranker looks for; empty if it does not use words."""
+
+    def rank(self, query: str) -> Ranking:
+        """Score every tool. Does not raise for any text."""
+
+
+@runtime_checkable
+class ServerRanker(Protocol):
+    """A ranker that looks at servers too: a request may describe the server apart from the tool."""
+
+    def rank_on(self, server_query: str, query: str) -> Ranking:
+        """Score every tool for `query`, and its server for `server_query`. Does not raise for any text."""
+
+
+def ranking_for(ranker: Ranker, request: SearchRequest) -> Ranking:
+    """Score every tool for a request. A ranker that looks at no servers gets all of it as one query."""
+    if not request.server_query:
+        return ranker.rank(request.query)
+    if isinstance(ranker, ServerRanker):
+        return ranker.rank_on(request.server_query, request.query)
+    return ranker.rank(f"{request.query} ({request.server_query})")

@@ -1,0 +1,147 @@
+"""Servers first, then their tools (layered composition, layers 1 and 3; MCP-Zero's hierarchical routing).
+
+Stage 1 compares the query with each server's aggregate description (s), stage 2 with each tool (t).
+Similarities are cosines; without vectors they are BM25 scores as a share of the best one.
+
+- `two-stage-product` is as published: stage 2 looks only at the tools of the servers that stage 1 chose and
+  scores them (s * t) * max(s, t). The number of servers is that of the authors' code.
+- `two-stage` is ours and chooses no servers: a tool's score is t plus a share of how well its server fits. A
+  server whose description says little costs its tools some ranks, where a cut would lose them altogether.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from inspector.core.ranking import Part, Score, Signal
+from inspector.core.tool import Tool
+from inspector.search.document import SUMMARY
+from inspector.search.index import ToolIndex
+from inspector.search.rankers.bm25 import Bm25Ranker
+from inspector.search.rankers.ranker import Ranking, Scores
+from inspector.search.rankers.server_prior import ServerPrior
+
+SERVERS_KEPT = 5
+SERVER_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class _Similarities:
+    """The similarity of every tool, of every server, and of every tool's server."""
+
+    tool: Scores
+    server: Scores
+    server_of_tool: Scores
+    note: str = ""
+
+
+class Stages:
+    """What both rankers compare with a query over one index."""
+
+    def __init__(self, index: ToolIndex, lexical: Bm25Ranker, prior: ServerPrior) -> None:
+        self.tools = index.tools
+        self.prior = prior
+        self._index = index
+        self._lexical = lexical
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return self._lexical.terms(query) if not self._index.is_semantic else ()
+
+    def compare(self, query: str, server_query: str = "") -> _Similarities:
+        """Compare tools with the query, and servers with theirs or with the same."""
+        server_query = server_query if server_query.strip() else query
+        vector, server_vector = self._index.query_vector(query), self._index.query_vector(server_query)
+        if vector is None or server_vector is None:
+            tools = _of_best(self._lexical.rank(query).values)
+            servers = _of_best(self._server_lexical.rank(server_query).values)
+            note = "words only in both stages"
+        else:
+            tools = np.nan_to_num(self._index.similarities(vector)[SUMMARY], nan=0.0).clip(min=0.0)
+            servers = np.nan_to_num(self._index.server_similarities(server_vector), nan=0.0).clip(min=0.0)
+            note = ""
+        return _Similarities(tools, servers, servers[self.prior.server_of], note)
+
+    @cached_property
+    def _server_lexical(self) -> Bm25Ranker:
+        """BM25 over one document per server."""
+        texts = self._index.server_texts.items()
+        return Bm25Ranker(ToolIndex([Tool(server, server, text) for server, text in texts]))
+
+
+class TwoStageRanker:
+    """Adds to each tool's similarity a share of how well its server fits; every tool is a candidate.
+
+    A server's fit is the mean of two: the similarity of its description, and that of its three best tools. A
+    server alone finds no tool: one that is not similar itself scores nothing and is not kept.
+    """
+
+    name = "two-stage"
+
+    def __init__(self, stages: Stages, *, share: float = SERVER_SHARE) -> None:
+        self._stages = stages
+        # The same for all tools of one server, it would only lift every score.
+        self._share = share if stages.prior.is_informative else 0.0
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return self._stages.terms(query)
+
+    def rank(self, query: str) -> Ranking:
+        return self.rank_on("", query)
+
+    def rank_on(self, server_query: str, query: str) -> Ranking:
+        found = self._stages.compare(query, server_query)
+        best_tools = self._stages.prior.best_three(found.tool)
+        fit = (found.server_of_tool + best_tools) / 2
+        kept = found.tool > 0
+        values = np.where(kept, found.tool + self._share * fit, 0.0)
+
+        def explain(position: int) -> Score:
+            own = float(found.tool[position])
+            parts = [Part(Signal.SEMANTIC, "tool", own, {"tool": own})] if kept[position] else []
+            if kept[position] and self._share:
+                inputs = {
+                    "best 3": float(best_tools[position]),
+                    "text": float(found.server_of_tool[position]),
+                    "share": self._share,
+                }
+                parts.append(Part(Signal.SERVER, "server", self._share * float(fit[position]), inputs))
+            return Score(self._stages.tools[position].id, float(values[position]), tuple(parts))
+
+        return Ranking(values, kept, explain, note=found.note, similarity=found.tool)
+
+
+class TwoStageProductRanker:
+    """Multiplies the similarities of a tool and its server; keeps the tools of the `servers` best servers."""
+
+    name = "two-stage-product"
+
+    def __init__(self, stages: Stages, *, servers: int = SERVERS_KEPT) -> None:
+        self._stages = stages
+        self._servers = servers
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return self._stages.terms(query)
+
+    def rank(self, query: str) -> Ranking:
+        return self.rank_on("", query)
+
+    def rank_on(self, server_query: str, query: str) -> Ranking:
+        found = self._stages.compare(query, server_query)
+        s, t = found.server_of_tool, found.tool
+        values = s * t * np.maximum(s, t)
+        chosen = np.argsort(-found.server, kind="stable")[: self._servers]
+        kept = np.isin(self._stages.prior.server_of, chosen) & (t > 0)
+
+        def explain(position: int) -> Score:
+            value = float(values[position])
+            inputs = {"server": float(s[position]), "tool": float(t[position])}
+            part = Part(Signal.SEMANTIC, "(s * t) * max(s, t)", value, inputs)
+            return Score(self._stages.tools[position].id, value, (part,))
+
+        return Ranking(values, kept, explain, note=found.note, similarity=found.tool)
+
+
+def _of_best(values: Scores) -> Scores:
+    best = float(values.max(initial=0.0))
+    return values / best if best > 0 else values

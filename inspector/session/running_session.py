@@ -1,0 +1,384 @@
+"""A session as it runs: its connections, its stream, and everything that can be read of it."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+from inspector.access.control import AccessControl
+from inspector.access.evaluation import EvalCase
+from inspector.access.reach import covers
+from inspector.access.record import is_of, own_sessions
+from inspector.core.access import AccessPolicy, Sight
+from inspector.core.client_capabilities import declared, is_about_client
+from inspector.core.configuration import Configuration
+from inspector.core.events import IndexChanged, Record, SessionStarted, SettingsChanged
+from inspector.core.index_state import IndexState
+from inspector.core.message import ModelRequest
+from inspector.core.server import ServerSpec
+from inspector.core.session import SessionState
+from inspector.core.settings import Settings
+from inspector.core.store_ports import SessionSummary
+from inspector.core.stream import Listener, Session
+from inspector.core.tool import Tool
+from inspector.loop.policy import Policy
+from inspector.mcp.client_side import SessionClient
+from inspector.mcp.connections import Connections
+from inspector.mcp.wire_log import Beginning, WireLog
+from inspector.registry.granted import StoredGrants
+from inspector.registry.marketplace.marketplace import Marketplace
+from inspector.registry.source import servers_for
+from inspector.search.live import Live
+from inspector.search.past_use import Whose
+from inspector.search.retrieval import Retrieval
+from inspector.session.assembly import redactor_of, retrieval_of
+from inspector.session.background import Background
+from inspector.session.handover import Handover
+from inspector.session.parts import SessionParts
+from inspector.session.ports import Ports
+from inspector.session.setup.change import Setup
+from inspector.tokens.catalog import Catalog
+from inspector.tokens.count.accounting import Accounting
+from inspector.tokens.count.other_model import OtherModels
+
+
+# Long because it keeps what a session consists of together, and answers every question about it.
+class RunningSession:
+    """A session and its connections. Leaving its `async with` closes all connections."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        ports: Ports,
+        *,
+        model: str,
+        session_id: str,
+        toolset: str = "",
+        cases: Sequence[EvalCase] = (),
+        profile: str = "",
+        values: Mapping[str, Any] | None = None,
+        trusted: Collection[str] = (),
+    ) -> None:
+        """`cases` are labelled requests; `profile` and `values` (settings by path) override the file's.
+
+        `trusted` names servers whose annotations are believed, besides those that the file says.
+
+        Raises ToolsightError.
+        """
+        given = Policy(configuration, profile=profile, values=values).settings
+        self.ports, self._whole = ports, configuration
+        self.access = AccessControl(given.access, ports.policy_from, self._servers_for)
+        self.policy = Policy(
+            configuration,
+            profile=profile,
+            values=values,
+            on_change=self._on_settings,
+            restrict=self.access.settings,
+        )
+        self._cases, self._trusted = tuple(cases), frozenset(trusted)
+        self._stored_grants = StoredGrants(ports.registry) if ports.registry is not None else None
+        self._background, self._wires = Background(), dict[str, WireLog]()
+        self._beginnings: dict[str, Beginning] = {}
+        self._listeners: list[Listener] = []
+        self._past_sessions: list[str] = []
+        self._handover = Handover()
+        settings = self.policy.settings
+        self._connections = self._new_connections()
+        self._open_session(session_id)
+        self._live = Live(
+            settings=settings,
+            model=ports.model_for(model),
+            configuration=self.access.configuration(configuration),
+            retrieval=self._new_retrieval(settings),
+            toolset=toolset,
+            sight=self.access.sight,
+        )
+        self.accounting = Accounting(ports.counter_for, ports.prices, self._live)
+        self.other_models = OtherModels(
+            ports.model_for, ports.counter_for, self.accounting.prices, self._live, ports.local_models
+        )
+        self._parts = self._make_parts()
+
+    def _new_connections(self) -> Connections:
+        """The connections outlast a session: their news goes to the one that runs."""
+        return Connections(
+            self._whole.servers,
+            self.ports.connector,
+            self.ports.memory,
+            clock=self.ports.clock,
+            emit=lambda event: self._session.emit(event),
+            count_tokens=lambda tools: self.accounting.count(tools),
+            on_tools=self._on_servers,
+            redact=lambda tool: self._session.redactor.once(tool),
+            client_for=self._client_for,
+            sight=lambda: self.access.sight,
+        )
+
+    def _open_session(self, session_id: str) -> None:
+        """Begin a stream; what still works for the one before it goes on writing there, unheard."""
+        redactor = redactor_of(self._whole, self.access.sight)
+        self._session = Session(session_id, self.ports.store, self.ports.clock, redactor)
+        self._session.subscribe(partial(self._pass_on, self._session))
+
+    def _make_parts(self) -> SessionParts:
+        return SessionParts(
+            self._session,
+            self._live,
+            self.ports,
+            self._connections,
+            self.accounting,
+            judged=self._judged,
+            configure=self._configure,
+            rebuild=self._rebuild,
+        )
+
+    def _pass_on(self, session: Session, record: Record) -> None:
+        for listener in tuple(self._listeners) if session is self._session else ():
+            listener(record)
+
+    async def __aenter__(self) -> Self:
+        self.configuration.toolset(self._live.toolset)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._parts.close()
+        await self.retrieval.settled()
+        try:
+            await self._background.settled()
+        finally:
+            try:
+                await self._connections.aclose()
+            finally:
+                await self._parts.aclose()
+                for session_id in (*self._past_sessions, self.session_id):
+                    self.ports.store.release(session_id)
+
+    @property
+    def session_id(self) -> str:
+        return self._session.id
+
+    @property
+    def state(self) -> SessionState:
+        return self._session.state
+
+    @property
+    def catalog(self) -> Catalog:
+        return self._parts.binder.catalog
+
+    @property
+    def configuration(self) -> Configuration:
+        return self._live.configuration
+
+    @property
+    def whole_configuration(self) -> Configuration:
+        """The configuration whoever sees the session: what is consented to, and no page shows."""
+        return self._whole
+
+    @property
+    def settings(self) -> Settings:
+        """The settings for the next model call."""
+        return self._live.settings
+
+    @property
+    def profile(self) -> str:
+        return self.policy.profile
+
+    @property
+    def session_values(self) -> Mapping[str, Any]:
+        """The settings changed in this session, by path."""
+        return self.policy.session_values
+
+    @property
+    def retrieval(self) -> Retrieval:
+        return self._live.retrieval
+
+    @property
+    def marketplace(self) -> Marketplace:
+        return self._parts.marketplace
+
+    @property
+    def sight(self) -> Sight:
+        return self._live.sight
+
+    @property
+    def access_policy(self) -> AccessPolicy | None:
+        return None if self.access.is_restricted else self.access.policy
+
+    @property
+    def setup(self) -> Setup:
+        """Everything that determines a first model call, except the tokenizer."""
+        servers, live = self._connections, self._live
+        return Setup(
+            servers.tools,
+            live.configuration,
+            live.settings,
+            live.toolset,
+            servers.summaries,
+            servers.instructions,
+        )
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Pass every further record to `listener`, on the event loop, after the state has changed."""
+        self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return unsubscribe
+
+    def records(self, kinds: Sequence[str] = ()) -> list[Record]:
+        """This session's stream so far, from the store."""
+        return self.ports.store.read(self.session_id, kinds=kinds)
+
+    def between(self, after: int, until: int) -> Sequence[Record]:
+        """Those of them with a number above the first and up to the second one."""
+        return self.ports.store.between(self.session_id, after, until)
+
+    def recorded_sessions(self) -> list[SessionSummary]:
+        """The sessions in the store, newest first. Raises StoreError.
+
+        To a user whose sight is restricted, those that were recorded of that user, with the same expert.
+        """
+        found = self.ports.store.sessions()
+        return found if self._live.sight.is_whole else own_sessions(found, self._live.sight, self.session_id)
+
+    def recorded(self, session_id: str, kinds: Sequence[str] = ()) -> list[Record]:
+        """The stream of a session in the store, or what there is of these kinds. Raises StoreError."""
+        return self.ports.store.read(session_id, kinds=kinds) if self._is_seen(session_id) else []
+
+    def recorded_stream(self, session_id: str) -> Iterable[Record]:
+        """The same, read in parts: a long session need not fit into memory. Raises StoreError."""
+        return self.ports.store.stream(session_id) if self._is_seen(session_id) else ()
+
+    def recorded_between(self, session_id: str, after: int, until: int) -> list[Record]:
+        """Those with a number above the first and up to the second one. Raises StoreError."""
+        return self.ports.store.between(session_id, after, until) if self._is_seen(session_id) else []
+
+    def _is_seen(self, session_id: str) -> bool:
+        sight, store = self._live.sight, self.ports.store
+        if session_id == self.session_id or sight.is_whole:
+            return True
+        return is_of(store.read(session_id, kinds=(SessionStarted.kind,)), sight)
+
+    def stderr(self, server: str) -> str:
+        """The last lines that a server wrote to stderr: up to now, or as it failed."""
+        state = self.state.servers.get(server)
+        tail = self._session.redactor.text(self._connections.stderr_tail(server))
+        return tail or (state.stderr_tail if state is not None else "")
+
+    def wire(self, server: str) -> WireLog | None:
+        """What was exchanged with a server, without secrets; no session has it in its record."""
+        if not covers(self._live.sight, server):
+            return None
+        if self.ports.wire is not None and server not in self._wires:
+            log, beginning = self.ports.wire.frames(server), self._beginnings.get(server)
+            self._wires[server] = WireLog(log, self._session.redactor, beginning)
+        return self._wires.get(server)
+
+    def _begin_wires(self) -> None:
+        """Read of the wire only what is exchanged from now on."""
+        self._wires.clear()
+        if (wire := self.ports.wire) is not None:
+            names = [spec.name for spec in self._whole.servers]
+            self._beginnings = {name: Beginning.now(wire.frames(name)) for name in names}
+
+    def next_request(self) -> ModelRequest:
+        """Exactly what the model would be sent now, without the next user message."""
+        return self._parts.binder.request(self._parts.chat.loop.messages)
+
+    async def wait_connected(self) -> None:
+        """Wait until every server is ready or has failed."""
+        await self._connections.settled()
+
+    async def settled(self) -> None:
+        """Wait until all pending token counts are done."""
+        await self._background.settled()
+
+    def _client_for(self, spec: ServerSpec) -> SessionClient:
+        client = declared(self.settings.client, spec)
+        folders = self.configuration.folders_for(spec)
+        return SessionClient(spec.name, client, folders, self.ports.elicitor, lambda: self._session.emit)
+
+    def _new_retrieval(self, settings: Settings) -> Retrieval:
+        return retrieval_of(
+            lambda: self.configuration,
+            settings,
+            self.ports,
+            partial(self._on_index, self._session),
+            self._cases,
+            self._calm,
+            session=self.session_id,
+            permits=self._permits,
+            whose=lambda: Whose(self._parts.inertia.persona, self.settings.inertia.half_life_days),
+            sight=lambda: self.access.sight,
+        )
+
+    def _judged(self) -> tuple[str, ...]:
+        """The patterns to be judged; not those for tools of the registry, where that is searched."""
+        stored, patterns = self._stored_grants, self.access.judged
+        if stored is None or not self.settings.discovery.registry:
+            return patterns
+        return stored.unmatched(patterns, [tool.id for tool in self._connections.tools])
+
+    def _servers_for(self, sight: Sight) -> frozenset[str] | None:
+        return servers_for(sight, self._whole, self.ports.registry)
+
+    def _permits(self, tool: Tool) -> bool:
+        toolset = self.configuration.toolset(self._live.toolset)
+        return toolset is None or toolset.permits(tool)
+
+    async def _calm(self) -> None:
+        await self._connections.calm()
+
+    def _on_index(self, session: Session, index: IndexState) -> None:
+        session.emit(IndexChanged(index))
+        self._parts.check.run()
+
+    def _on_settings(self, changed: Sequence[str]) -> None:
+        self._live.settings = settings = self.policy.settings
+        self._session.emit(SettingsChanged(self.policy.profile, asdict(settings), tuple(changed)))
+        if any(path.startswith("record.") for path in changed):
+            self._parts.retention.run_now()
+        if "discovery.embedding_model" in changed:
+            self.retrieval.close()
+            self._live.retrieval = self._new_retrieval(settings)
+        else:
+            self.retrieval.use_settings(settings.discovery)
+        self._parts.marketplace.use_settings(settings, changed)
+        self._parts.inertia.follow()
+        self._rebuild()
+        if any(map(is_about_client, changed)):
+            self._background.run(self._connections.declare_again())
+
+    def _on_servers(self) -> None:
+        servers = self._connections
+        offered = servers.tools, servers.away, servers.summaries, servers.instructions
+        # A server that fails has often no part in the catalog.
+        is_first = not self._parts.offered and not self.state.ready_servers
+        if offered == self._parts.offered or is_first:
+            self._parts.check.run()
+        else:
+            self._rebuild()
+            self._parts.offered = offered
+
+    def _rebuild(self) -> None:
+        setup, before = self.setup, self.state
+        away = self._connections.away
+        self._parts.binder.rebuild(setup.connected, setup.summaries, away, instructions=setup.instructions)
+        now = self.state
+        self._parts.chat.redundancy.forget(
+            (before.tools.keys() | before.held) - now.tools.keys() - now.held.keys()
+        )
+        self._parts.check.run()
+        self._measure()
+
+    def _measure(self) -> None:
+        self._parts.binder.measure(self._parts.chat.loop.messages)
+
+    def _configure(self, configuration: Configuration) -> None:
+        """Let the session go on with other servers; only who sees everything changes them."""
+        self._whole = self._live.configuration = configuration

@@ -1,0 +1,1 @@
+"""What another setup of the same session would cost."""

@@ -1,0 +1,235 @@
+"""What the first model call would cost under other choices, before making them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from glob import escape
+from typing import Any
+
+from inspector.core.budget import Budget
+from inspector.core.configuration import Configuration
+from inspector.core.events import Record
+from inspector.core.fold import fold
+from inspector.core.message import ModelRequest
+from inspector.core.session import Binding
+from inspector.core.settings import Settings
+from inspector.core.tool import Tool
+from inspector.loop.binding.catalog import build_catalog
+from inspector.schema.json_value import compact
+from inspector.tokens.catalog import Catalog
+from inspector.tokens.cost.delivery import effective_delivery, system_text, tools_array
+from inspector.tokens.cost.loader import DefinitionLoader
+from inspector.tokens.count.measure import BudgetMeter
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Everything that determines the first model call, except the tokenizer.
+
+    `connected` holds the tools before the toolset filter.
+    """
+
+    connected: tuple[Tool, ...]
+    configuration: Configuration
+    settings: Settings
+    toolset: str = ""
+    summaries: Mapping[str, str] = field(default_factory=dict)
+    instructions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SetupChange:
+    """The changed choices; an empty change is the session as it is.
+
+    `servers` are deferred instead of bound, or the reverse; `pins` holds the ids of tools to pin or unpin;
+    `toolset` and `model` are None if they stay.
+    """
+
+    servers: frozenset[str] = frozenset()
+    pins: frozenset[str] = frozenset()
+    toolset: str | None = None
+    model: str | None = None
+
+    def with_server(self, name: str) -> "SetupChange":
+        """The change with one more server deferred or bound."""
+        return replace(self, servers=self.servers ^ {name})
+
+    def with_pin(self, tool_id: str) -> "SetupChange":
+        """The change with one more tool pinned or unpinned."""
+        return replace(self, pins=self.pins ^ {tool_id})
+
+
+@dataclass(frozen=True, slots=True)
+class FirstCall:
+    """The first model call, before any user message: its budget, its catalog, and why.
+
+    `pinned` holds the patterns of pinned tools. With the gate there are no `tools` yet: it selects them by
+    the user's message.
+    """
+
+    budget: Budget
+    catalog: Catalog
+    pinned: tuple[str, ...]
+    decision: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """The tool tokens of the call."""
+        return self.budget.parts.tool_tokens
+
+    @property
+    def share(self) -> float:
+        """The tool tokens as a share of the window."""
+        return self.tokens / self.budget.window if self.budget.window > 0 else 0.0
+
+    def binding(self, tool_id: str) -> Binding | None:
+        """A tool's initial binding; None if the toolset hides it."""
+        if self.catalog.get(tool_id) is None:
+            return None
+        return Binding.DEFERRED if tool_id in self.catalog.deferred_ids else Binding.PINNED
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeEffect:
+    """The first model call before and after a change."""
+
+    change: SetupChange
+    now: FirstCall
+    then: FirstCall
+
+
+def change_effect(
+    setup: Setup,
+    change: SetupChange,
+    meter: BudgetMeter,
+    *,
+    then: BudgetMeter | None = None,
+    now: FirstCall | None = None,
+) -> ChangeEffect:
+    """The effect of a change; `then` counts with the tokenizer of the change's model, if it names one.
+
+    `now` is the first call of the setup, if already known.
+
+    Raises ConfigError for an unknown toolset.
+    """
+    now = now or first_call(setup, meter)
+    return ChangeEffect(change, now, first_call(changed(setup, change, now), then or meter))
+
+
+def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
+    """Build the catalog and the request as a session would, and count them. Raises ConfigError."""
+    settings = setup.settings
+    built = build_catalog(
+        setup.connected,
+        setup.configuration,
+        settings,
+        toolset=setup.toolset,
+        summaries=setup.summaries,
+        instructions=setup.instructions,
+        meter=meter,
+    )
+    catalog, event = built.catalog, built.event
+    state = fold([Record("", 1, 0.0, event)])
+    loader = DefinitionLoader(catalog, len(catalog.tools), meter.features.dialect)
+    request = ModelRequest(
+        system=system_text(settings.chat.system_prompt, state),
+        messages=(),
+        tools=tools_array(catalog, state, effective_delivery(settings.binding, meter.features), loader),
+        max_output=settings.budget.output_reserve,
+    )
+    budget = meter.measure(request, event.static_tokens, pool=event.pool, manifest=event.manifest)
+    return FirstCall(budget, catalog, pinned_patterns(setup), event.decision)
+
+
+def changed(setup: Setup, change: SetupChange, now: FirstCall) -> Setup:
+    """The setup after a change; `now` says which servers are deferred before it.
+
+    If the policy binds every tool, deferring a server turns on discovery for that server.
+    """
+    settings, configuration = setup.settings, setup.configuration
+    toolset = setup.toolset if change.toolset is None else change.toolset
+    if change.servers:
+        waiting = waiting_servers(setup, now) ^ change.servers
+        specs = (replace(spec, defer_loading=spec.name in waiting) for spec in configuration.servers)
+        configuration = replace(configuration, servers=tuple(specs))
+        discovery = replace(settings.discovery, enabled=True, defer_all=False, auto="always")
+        policy = "bounded" if settings.binding.policy == "all" else settings.binding.policy
+        settings = replace(settings, discovery=discovery, binding=replace(settings.binding, policy=policy))
+    moved = replace(setup, settings=settings, configuration=configuration, toolset=toolset)
+    return with_pins(moved, change.pins) if change.pins else moved
+
+
+def waiting_servers(setup: Setup, now: FirstCall) -> frozenset[str]:
+    """The servers whose tools are deferred, apart from pinned ones."""
+    if not now.catalog.deferred_ids:
+        return frozenset()
+    return setup.configuration.deferred_servers(setup.settings.discovery)
+
+
+def pinned_patterns(setup: Setup) -> tuple[str, ...]:
+    """The patterns of pinned tools, from the toolset or else from the setting."""
+    chosen = setup.configuration.toolset(setup.toolset)
+    own = chosen.always_include if chosen is not None else None
+    return setup.settings.binding.always_include if own is None else own
+
+
+def with_pins(setup: Setup, pins: frozenset[str]) -> Setup:
+    """The setup with tools pinned or unpinned, in the toolset if it names its own, else in the setting."""
+    patterns = toggled(pinned_patterns(setup), pins)
+    chosen = setup.configuration.toolset(setup.toolset)
+    if chosen is not None and chosen.always_include is not None:
+        toolsets = {
+            **setup.configuration.toolsets,
+            setup.toolset: replace(chosen, always_include=patterns),
+        }
+        return replace(setup, configuration=replace(setup.configuration, toolsets=toolsets))
+    binding = replace(setup.settings.binding, always_include=patterns)
+    return replace(setup, settings=replace(setup.settings, binding=binding))
+
+
+def toggled(patterns: Sequence[str], pins: frozenset[str]) -> tuple[str, ...]:
+    """The patterns with these ids added, or removed if they are listed exactly."""
+    own = {tool_id: (tool_id, escape(tool_id)) for tool_id in sorted(pins)}
+    dropped = {name for names in own.values() for name in names if name in patterns}
+    added = (names[1] for names in own.values() if not any(name in patterns for name in names))
+    return (*(pattern for pattern in patterns if pattern not in dropped), *added)
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """How to make a change in the session: settings by path, and lines that only the file can hold."""
+
+    knobs: Mapping[str, Any]
+    by_hand: tuple[str, ...]
+
+
+def steps(setup: Setup, change: SetupChange, effect: ChangeEffect) -> Steps:
+    """How to make a change, except for toolset and model, which are switched directly."""
+    knobs: dict[str, Any] = {}
+    by_hand: list[str] = []
+    if change.servers:
+        waiting = waiting_servers(setup, effect.now) ^ change.servers
+        knobs = _deferral(setup, waiting)
+        if not knobs:
+            by_hand = [_line(name, name in waiting) for name in sorted(change.servers)]
+    if change.pins:
+        toolset = setup.toolset if change.toolset is None else change.toolset
+        chosen = setup.configuration.toolset(toolset)
+        if chosen is not None and chosen.always_include is not None:
+            by_hand.append(f'in the toolset {toolset}: "always_include": {compact(list(effect.then.pinned))}')
+        else:
+            knobs["binding.always_include"] = effect.then.pinned
+    return Steps(knobs, tuple(by_hand))
+
+
+def _deferral(setup: Setup, waiting: frozenset[str]) -> dict[str, Any]:
+    """The settings that defer all servers or none; empty if only some are, which no setting can express."""
+    if not waiting:
+        return {"discovery.enabled": False}
+    if waiting < {spec.name for spec in setup.configuration.servers}:
+        return {}
+    knobs = {"discovery.enabled": True, "discovery.defer_all": True, "discovery.auto": "always"}
+    return {**knobs, "binding.policy": "bounded"} if setup.settings.binding.policy == "all" else knobs
+
+
+def _line(server: str, waits: bool) -> str:
+    return f'for the server {server}: "defer_loading": {compact(waits)}'

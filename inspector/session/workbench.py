@@ -1,0 +1,221 @@
+"""The workbench: one session on one configuration, and everything a page or a command can do with it."""
+
+import asyncio
+from typing import Any
+
+from inspector.access.control import refuse_access, require_whole
+from inspector.access.record import unreadable
+from inspector.config.installation import Installation, Removal
+from inspector.core.client_capabilities import setting_values
+from inspector.core.error import ToolsightError
+from inspector.core.events import (
+    AccessChanged,
+    MilestoneReached,
+    ModelSwitched,
+    SearchPerformed,
+    TrustChanged,
+    TurnEnded,
+)
+from inspector.core.events.base import Actor
+from inspector.core.local_model import LocalModel
+from inspector.core.message import ToolResult
+from inspector.core.ports import ChatModel
+from inspector.core.ranking import SearchReport, SearchRequest
+from inspector.core.settings import ClientCapabilities
+from inspector.registry.marketplace.marketplace import INSTALL, REMOVE
+from inspector.schema.json_value import JsonObject
+from inspector.session.assembly import preconditions_of, redactor_of, started
+from inspector.session.running_session import RunningSession
+
+
+class Workbench(RunningSession):
+    """A session that can be changed: see `Commands`.
+
+    Leaving `async with Workbench(...) as bench:` closes all connections.
+    """
+
+    def connect(self) -> None:
+        """Run predicates and start servers in the background; needs consent. Raises ConfigError."""
+        self._start_session()
+        self._parts.begin(self._background)
+        self._connections.start()
+        self._background.run(asyncio.to_thread(self.accounting.warm))
+
+    def _start_session(self) -> None:
+        self._parts.binder.preconditions = preconditions_of(self.ports, self._live)
+        self._session.emit(started(self._live, self.policy.profile, self._trusted))
+        self._parts.check.run()
+
+    async def reconnect(self, server: str) -> None:
+        """Close a server's connection, if any, and reopen it."""
+        await self._handover.over()
+        await self._connections.reconnect(server)
+
+    async def stop(self, server: str) -> None:
+        """Close a server's connection, or stop opening it."""
+        await self._handover.over()
+        await self._connections.stop(server)
+
+    def trust(self, server: str, trusted: bool) -> None:
+        """Believe what a server claims about its tools for this session, or no longer."""
+        if server in self.state.servers and (server in self.state.trusted_servers) is not trusted:
+            self._session.emit(TrustChanged(server, trusted))
+
+    def reset_breaker(self, name: str) -> None:
+        """Close the circuit breaker of a server or tool, in every session. Raises ConfigError."""
+        self._parts.chat.breakers.reset(name)
+
+    def search(self, request: SearchRequest) -> SearchReport:
+        """Search on behalf of the user: all scores, nothing loaded."""
+        self._connections.catch_up()
+        state = self.state
+        answer = self.retrieval.look(
+            request, bound=state.bound_ids, pinned=state.pinned, unmet=self._parts.binder.unmet()
+        )
+        self._session.emit(SearchPerformed(answer.report, answer.text, by="user"))
+        if (further := self.marketplace.after(answer.report, "user")) is not None:
+            self._session.emit(further)
+        return answer.report
+
+    async def install(self, wanted: Installation, *, by: Actor = "user") -> None:
+        """Install a plugin as a person has seen it. Raises ToolsightError; then everything is as it was."""
+        async with self._handover.alone():
+            require_whole(self._live.sight, INSTALL)
+            await self._parts.installing.install(wanted, by)
+
+    async def remove_server(self, wanted: Removal, *, by: Actor = "user") -> None:
+        """Take a server out of configuration and session. Raises ToolsightError and changes nothing."""
+        async with self._handover.alone():
+            require_whole(self._live.sight, REMOVE)
+            await self._parts.installing.remove(wanted, by)
+
+    async def call(self, tool_id: str, arguments: JsonObject) -> ToolResult:
+        """Call a permitted tool on behalf of the user. Raises ToolsightError."""
+        with self._handover.running("a tool call is running"):
+            self._connections.catch_up()
+            tool = self._parts.binder.require(tool_id)
+            call_id = f"user-{self.ports.clock.monotonic():.6f}"
+            return await self._parts.chat.performer.perform(call_id, tool, arguments, by="user")
+
+    def load(self, tool_id: str) -> None:
+        """Bind a deferred or evicted tool by hand."""
+        tool = self._parts.binder.require(tool_id)
+        if not self.state.tools[tool.id].binding.is_bound:
+            self._parts.chat.iteration.clear(tool.id)
+            self._parts.binder.context.bind(tool, "by hand")
+            self._measure()
+
+    def evict(self, tool_id: str) -> None:
+        """Unbind a loaded tool by hand; pinned tools stay."""
+        self._parts.binder.context.evict(tool_id, "hand", "by hand")
+        self._measure()
+
+    async def chat(self, text: str) -> TurnEnded:
+        """Run the discovery loop for one user message, after those that came before it.
+
+        Cancel the task to cancel the turn, or to take back a message that still waits.
+        """
+        with self._handover.running("a message is being answered"):
+            return await self._parts.chat.loop.run(text)
+
+    def change_setting(self, path: str, value: Any) -> None:
+        """Change one setting for this session. Raises ToolsightError and changes nothing on failure."""
+        refuse_access(path)
+        self.policy.set(path, value)
+
+    def reset_setting(self, path: str) -> None:
+        """Reset a setting to the value from the file or the profile. Raises ConfigError."""
+        refuse_access(path)
+        self.policy.reset(path)
+
+    async def declare(self, client: ClientCapabilities) -> None:
+        """Declare this to the servers from now on; return when those that it changes are connected anew."""
+        self.policy.set_all(setting_values(client))
+        await self._connections.declare_again()
+
+    def use_profile(self, name: str) -> None:
+        """Switch the profile; settings changed in this session stay. Raises ConfigError."""
+        self.policy.use(name)
+
+    def stop_embedding(self) -> None:
+        """Stop downloading or embedding; searches use what is embedded so far."""
+        self.retrieval.cancel_embedding()
+
+    def switch_toolset(self, name: str) -> None:
+        """Restrict the catalog; "" lifts the restriction. Raises ConfigError."""
+        self.configuration.toolset(name)
+        self._live.toolset = name
+        self._parts.chat.redundancy.clear()
+        self._rebuild()
+
+    def switch_model(self, name: str) -> None:
+        """Use another model from the next model call on. Raises ModelError."""
+        self._use(self.ports.model_for(name))
+
+    def use_local_model(self, found: LocalModel) -> None:
+        """Use a model that was found on this machine from the next model call on. Raises ModelError."""
+        self._use(self.ports.local_models.open(found))
+
+    def _use(self, model: ChatModel) -> None:
+        self._live.model = model
+        self._session.emit(ModelSwitched(model.name, model.label, model.window, model.api_base))
+        self._background.run(self.accounting.use_model(self._connections.tools, self._rebuild))
+
+    def milestone(self, name: str, *, by: Actor = "user") -> None:
+        """Mark a milestone as reached; preconditions may depend on it."""
+        self._session.emit(MilestoneReached(name, by))
+
+    async def see_as(self, user: str, expert: str = "") -> None:
+        """Begin a new session in which everything is as the user may see it, through an expert if named.
+
+        Without a user it is the administrator's, who sees everything. Nothing of the session before goes
+        into it: no conversation, no change of settings, nothing loaded. Raises ToolsightError and changes
+        nothing if the policy does not know them, while a message is being answered, or during a call.
+        """
+        async with self._handover.under_way():
+            sight = self.access.sight_as(user, expert)
+            await self._connections.leave(sight)
+            self._parts.close()
+            await self._parts.aclose()
+            self.access.use(sight)
+            self._renew()
+            await self._connections.renew()
+
+    def _renew(self) -> None:
+        """Replace everything that remembers a session by something that remembers nothing."""
+        self._past_sessions.append(self.session_id)
+        self._open_session(f"{self._past_sessions[0]}-{len(self._past_sessions) + 1}")
+        self.policy.renew(self.access.settings)
+        self._see()
+        self._begin_wires()
+        if self._live.toolset not in self.configuration.toolsets:
+            self._live.toolset = ""
+        self._live.retrieval = self._new_retrieval(self.settings)
+        self._parts = self._make_parts()
+        self._start_session()
+        self._parts.begin(self._background)
+
+    def _see(self) -> None:
+        """Let everything work with what the sight leaves."""
+        live = self._live
+        live.sight, live.settings = self.access.sight, self.policy.settings
+        live.configuration = self.access.configuration(self._whole)
+
+    async def read_policy_again(self) -> None:
+        """Read the policy's file again: grants that went are gone at once. If it cannot be read, it stays."""
+        async with self._handover.alone():
+            try:
+                policy = await asyncio.to_thread(self.access.read)
+            except ToolsightError as error:
+                self._session.emit(unreadable(error, self._live.sight))
+                return
+            if not self.access.take(policy):
+                return
+            self._session.emit(AccessChanged(self.access.user, self.access.expert))
+            self._see()
+            self._session.redactor = redactor_of(self._whole, self.access.sight)
+            self._connections.narrow()
+            self.policy.restrict_again()
+            self._rebuild()
+            await self._connections.look_again()
+            self._rebuild()

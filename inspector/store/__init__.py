@@ -1,0 +1,1 @@
+"""What is kept between sessions: events, calls and memory, in SQLite."""

@@ -1,0 +1,158 @@
+"""One SQLite file: opened and migrated on first use; every failure is a StoreError.
+
+sqlite-utils is imported only for a file that is not up to date: importing it takes as long as the rest of a
+start.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from inspector.core.error import StoreError
+from inspector.core.sink import private_folder
+from inspector.store import table as sqlite_schema
+
+BUSY_TIMEOUT_MS = 5000
+_PRIVATE_FILE = 0o600
+
+_HINTS: tuple[tuple[int, str], ...] = (
+    (sqlite3.SQLITE_NOTADB, "It is not an SQLite database. Move it, or use another file."),
+    (sqlite3.SQLITE_CORRUPT, "The file is damaged. Move it; `sqlite3 FILE .recover` may save its rows."),
+    (sqlite3.SQLITE_FULL, "The disk is full. Free some space, or use a file on another disk."),
+    (sqlite3.SQLITE_IOERR, "The disk is full, over its quota, or failing. Use a file on another disk."),
+    (sqlite3.SQLITE_BUSY, "Another program has locked the database. Close it and try again."),
+    (sqlite3.SQLITE_LOCKED, "Another program has locked the database. Close it and try again."),
+    (sqlite3.SQLITE_READONLY, "The file or its folder is read-only. Use a file in a writable folder."),
+    (sqlite3.SQLITE_CANTOPEN, "Check that the folder exists and that you can write to it."),
+    (sqlite3.SQLITE_CONSTRAINT, "Two programs may be writing the same session; start a new one."),
+)
+
+
+class SqliteDatabase:
+    """A connection that any thread may use, one statement or transaction at a time."""
+
+    def __init__(self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
+        """Nothing is opened yet. `busy_timeout_ms` is how long to wait for another program's lock."""
+        self.path = path
+        self._busy_timeout_ms = busy_timeout_ms
+        self._lock = threading.RLock()
+        self._open: sqlite3.Connection | None = None
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Write: all changes are committed together at the end, or none are. Raises StoreError."""
+        with self._begun("BEGIN IMMEDIATE", "written") as connection:
+            yield connection
+
+    @contextmanager
+    def moment(self) -> Iterator[sqlite3.Connection]:
+        """Read several times what belongs together, or fill temporary tables. Raises StoreError.
+
+        Other programs can write meanwhile; what they write is not seen before the end.
+        """
+        with self._begun("BEGIN", "read") as connection:
+            yield connection
+
+    @contextmanager
+    def _begun(self, begin: str, verb: str) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._translated(verb):
+            connection = self._opened()
+            connection.execute(begin)
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Read every row that the statement selects. Raises StoreError."""
+        with self._lock, self._translated("read"):
+            return self._opened().execute(sql, parameters).fetchall()
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._lock:
+            if self._open is not None:
+                self._open.close()
+                self._open = None
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._open is None:
+            self._open = self._connect()
+        return self._open
+
+    def _connect(self) -> sqlite3.Connection:
+        private_folder(self.path.parent)
+        # Sessions contain what people typed and servers answered: only the owner may read them.
+        if not self.path.exists():
+            self.path.touch(mode=_PRIVATE_FILE)
+        connection = sqlite3.connect(
+            self.path, timeout=self._busy_timeout_ms / 1000, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            if not sqlite_schema.is_current(connection):
+                self._migrate(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        from sqlite_utils.db import Database
+
+        database = Database(connection, execute_plugins=False)
+        steps = sqlite_schema.migrations()
+        self._refuse_newer(sqlite_schema.unknown_steps(steps, database))
+        if not steps.pending(database):
+            return
+        # The write lock comes first: if two programs start at once, the second finds nothing to do.
+        # WAL is a permanent property of the file and cannot be enabled within a transaction.
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        with self._rolled_back_on_error(connection):
+            steps.apply(database)
+
+    @contextmanager
+    def _rolled_back_on_error(self, connection: sqlite3.Connection) -> Iterator[None]:
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def _refuse_newer(self, unknown: Sequence[str]) -> None:
+        if unknown:
+            raise StoreError(
+                f"{self.path} was written by a newer version of Toolsight "
+                f"(unknown migrations: {', '.join(unknown)})",
+                hint="Update Toolsight, or use another file.",
+            )
+
+    @contextmanager
+    def _translated(self, verb: str) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path} cannot be {verb}: {error}", hint=_hint(error)) from error
+        except OSError as error:
+            reason = error.strerror or str(error)
+            hint = "Check that the folder exists and that you can write to it."
+            raise StoreError(f"{self.path} cannot be opened: {reason}", hint=hint) from error
+        except (UnicodeError, OverflowError) as error:
+            hint = "This is a bug in Toolsight; the session continues without this entry."
+            raise StoreError(f"a value cannot be stored in {self.path}: {error}", hint=hint) from error
+
+
+def _hint(error: sqlite3.Error) -> str:
+    # The low byte is the kind of error; the rest of the code is its details.
+    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return next((hint for code, hint in _HINTS if code == kind), "Use another file, or move this one.")

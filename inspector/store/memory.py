@@ -1,0 +1,248 @@
+"""An in-memory fake of every port, for tests and offline use."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
+
+from inspector.core.consent_item import ConsentItem, RunFile
+from inspector.core.elicitation import DECLINED, ElicitationAnswer, ElicitationRequest
+from inspector.core.error import StoreError
+from inspector.core.events import (
+    CallFinished,
+    ModelSwitched,
+    Record,
+    SearchPerformed,
+    SessionStarted,
+    UserSaid,
+)
+from inspector.core.leftover import Leftover
+from inspector.core.local_model import LocalModel
+from inspector.core.ports import ApprovalRequest, ChatModel, Decision
+from inspector.core.price import Prices
+from inspector.core.retention import SessionAge
+from inspector.core.server import Era
+from inspector.core.store_ports import SessionSummary, Snapshot
+
+# Turns of the event loop after which everything in memory has happened that a pause waits for.
+_TURNS = 20
+
+
+class ManualClock:
+    """A clock that moves only through `advance`. Starts at `at` seconds since 1970, UTC."""
+
+    def __init__(self, at: float = 1_772_438_400.0) -> None:
+        self.at = at
+
+    def now(self) -> float:
+        return self.at
+
+    def monotonic(self) -> float:
+        return self.at
+
+    def advance(self, seconds: float) -> None:
+        self.at += seconds
+
+    async def sleep(self, seconds: float) -> None:
+        """Advance, and let others work meanwhile."""
+        self.advance(seconds)
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
+
+
+class MemoryLocalModels:
+    """Servers that answer with the given models, one after the other, once `answering` is set."""
+
+    def __init__(self, model: ChatModel, *found: tuple[LocalModel, ...], servers: tuple[str, ...]) -> None:
+        self.servers = servers
+        self.answering = asyncio.Event()
+        self.answering.set()
+        self.asked = 0
+        self.left = 0
+        self.opened: list[LocalModel] = []
+        self._model = model
+        self._found = found
+
+    async def find(self) -> AsyncGenerator[tuple[LocalModel, ...]]:
+        self.asked += 1
+        try:
+            await self.answering.wait()
+            for models in self._found:
+                yield models
+        finally:
+            self.left += 1
+
+    def open(self, found: LocalModel) -> ChatModel:
+        self.opened.append(found)
+        return self._model
+
+
+class FixedApprover:
+    """Gives the same answer every time, and keeps the requests."""
+
+    def __init__(self, decision: Decision = Decision.ONCE) -> None:
+        self.decision = decision
+        self.asked: list[ApprovalRequest] = []
+
+    async def ask(self, request: ApprovalRequest) -> Decision:
+        self.asked.append(request)
+        return self.decision
+
+
+class FixedElicitor:
+    """An Elicitor that gives the same answer every time, and keeps the questions."""
+
+    def __init__(self, answer: ElicitationAnswer = DECLINED) -> None:
+        self.answer = answer
+        self.asked: list[ElicitationRequest] = []
+
+    async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
+        self.asked.append(request)
+        return self.answer
+
+
+class MemoryStore:
+    """An EventStore in memory. Tests say which sessions are `written_elsewhere`."""
+
+    def __init__(self) -> None:
+        self.written_elsewhere: set[str] = set()
+        self._streams: dict[str, dict[int, Record]] = {}
+        self._written: set[str] = set()
+
+    def append(self, record: Record) -> None:
+        self._written.add(record.session)
+        stream = self._streams.setdefault(record.session, {})
+        if record.seq in stream:
+            hint = "Two programs may be writing the same session; start a new one."
+            raise StoreError(f"{record.session} already has an event {record.seq}", hint=hint)
+        stream[record.seq] = record
+
+    def append_all(self, records: Sequence[Record]) -> None:
+        before = {session: dict(stream) for session, stream in self._streams.items()}
+        try:
+            for record in records:
+                self.append(record)
+        except StoreError:
+            self._streams = before
+            raise
+
+    def cut(self, session: str, after: int) -> None:
+        kept = {seq: record for seq, record in self._streams.pop(session, {}).items() if seq <= after}
+        if kept:
+            self._streams[session] = kept
+
+    def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
+        stream = self._streams.get(session, {})
+        records = [stream[seq] for seq in sorted(stream) if not kinds or stream[seq].kind in kinds]
+        return records if limit is None else records[max(len(records) - max(limit, 0), 0) :]
+
+    def between(self, session: str, after: int, until: int) -> list[Record]:
+        return [record for record in self.read(session) if after < record.seq <= until]
+
+    def stream(self, session: str) -> Iterator[Record]:
+        yield from self.read(session)
+
+    def ages(self) -> list[SessionAge]:
+        return [SessionAge(one.id, one.ended_at) for one in self.sessions() if not one.agent]
+
+    def forget(self, sessions: Sequence[str]) -> tuple[str, ...]:
+        free = [session for session in sessions if session not in self._written]
+        return tuple(session for session in free if self._streams.pop(session, None) is not None)
+
+    def is_written(self, session: str) -> bool:
+        return session in self.written_elsewhere
+
+    def release(self, session: str) -> None:
+        self._written.discard(session)
+
+    def sessions(self) -> list[SessionSummary]:
+        summaries = [_summary(session, tuple(stream.values())) for session, stream in self._streams.items()]
+        return sorted(summaries, key=lambda summary: (summary.started_at, summary.id), reverse=True)
+
+
+def _summary(session: str, records: Sequence[Record]) -> SessionSummary:
+    starts = [record.event for record in records if isinstance(record.event, SessionStarted)]
+    models = [
+        record.event.model for record in records if isinstance(record.event, SessionStarted | ModelSwitched)
+    ]
+    return SessionSummary(
+        session,
+        started_at=records[0].at,
+        ended_at=max(record.at for record in records),
+        config=starts[-1].config if starts else "",
+        model=models[-1] if models else "",
+        events=len(records),
+        searches=sum(record.kind == SearchPerformed.kind for record in records),
+        calls=sum(record.kind == CallFinished.kind for record in records),
+        agent=starts[-1].origin.agent if starts and starts[-1].origin else "",
+        user=starts[-1].user if starts else "",
+        expert=starts[-1].expert if starts else "",
+        question=next(
+            (record.event.text[:200] for record in records if isinstance(record.event, UserSaid)), ""
+        ),
+    )
+
+
+class MemoryServerMemory:
+    """A ServerMemory that is not stored; `approvals` maps consent items to their files and sources."""
+
+    def __init__(self) -> None:
+        self.eras: dict[str, Era] = {}
+        self.approvals: dict[str, tuple[tuple[RunFile, ...], str]] = {}
+        self.versions: dict[str, str] = {}
+        self.snapshots: dict[str, Snapshot] = {}
+
+    def era(self, fingerprint: str) -> Era | None:
+        return self.eras.get(fingerprint)
+
+    def remember_era(self, fingerprint: str, era: Era) -> None:
+        self.eras[fingerprint] = era
+
+    def approved(self, ids: Collection[str]) -> dict[str, tuple[RunFile, ...]]:
+        return {known: self.approvals[known][0] for known in ids if known in self.approvals}
+
+    def approve(self, items: Collection[ConsentItem], source: str) -> None:
+        for item in items:
+            self.approvals[item.id] = (item.files, source)
+            self.versions.pop(item.id, None)
+
+    def first_version(self, id: str, version: str) -> str:  # noqa: A002 - as consent items call it
+        if not version or id not in self.approvals:
+            return version
+        return self.versions.setdefault(id, version)
+
+    def snapshot(self, fingerprint: str) -> Snapshot | None:
+        return self.snapshots.get(fingerprint)
+
+    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> Snapshot | None:
+        before = self.snapshots.get(fingerprint)
+        self.snapshots[fingerprint] = snapshot
+        return before if before is not None and before.tools != snapshot.tools else None
+
+
+class MemoryLeftovers:
+    """Leftovers that are no processes; `stubborn` ones are not ended."""
+
+    def __init__(self, *left: Leftover, stubborn: Collection[str] = ()) -> None:
+        self.left = left
+        self.kept: tuple[Leftover, ...] = ()
+        self._stubborn = stubborn
+
+    def find(self) -> tuple[Leftover, ...]:
+        return tuple(each for each in self.left if each not in self.kept)
+
+    def end(self, chosen: Sequence[Leftover]) -> tuple[Leftover, ...]:
+        ids = {each.id for each in chosen}
+        self.left = tuple(each for each in self.left if each.id not in ids or each.id in self._stubborn)
+        return tuple(each for each in self.left if each.id in ids)
+
+    def keep(self, chosen: Sequence[Leftover]) -> None:
+        self.kept += tuple(chosen)
+
+
+class MemoryPrices:
+    """A PriceList of the given prices, by model name."""
+
+    def __init__(self, *prices: Prices) -> None:
+        self._prices = {price.model: price for price in prices}
+
+    def prices(self, model: str) -> Prices | None:
+        return self._prices.get(model)

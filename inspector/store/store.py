@@ -1,0 +1,262 @@
+"""Event streams in SQLite, one row per event."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+from inspector.core.error import StoreError
+from inspector.core.events import Event, ModelSwitched, Record, SessionStarted
+from inspector.core.file_lock import locked
+from inspector.core.retention import SessionAge
+from inspector.core.store_ports import SessionSummary
+from inspector.store.codec import UnreadableEvent, as_column, decode, encode
+from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
+
+# Tells other programs which sessions are being written, by a locked file for each.
+
+_PRIVATE_FILE = 0o600
+_PRIVATE_FOLDER = 0o700
+
+
+class WriterLocks:
+    """The locks of one database, in a folder beside it. The locks that this object took end with `close`."""
+
+    def __init__(self, database: Path) -> None:
+        # Two names of one database have the same locks.
+        self._folder = database.resolve().with_name(f".{database.resolve().name}-writers")
+        self._held: dict[str, int] = {}
+
+    def hold(self, session: str) -> None:
+        """Mark a session as written until it is released, or this process ends. Raises OSError."""
+        if session in self._held:
+            return
+        self._folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+        handle = os.open(self._file(session), os.O_RDWR | os.O_CREAT, _PRIVATE_FILE)
+        # Shared, as several writers do not exclude one another. Where files cannot be locked, nobody can tell
+        # whether this session is being written either, see `is_held`.
+        locked(handle, exclusive=False)
+        self._held[session] = handle
+
+    def is_held(self, session: str) -> bool:
+        """Whether any program is writing the session, or that is unknown. Raises OSError."""
+        try:
+            handle = os.open(self._file(session), os.O_RDWR)
+        except FileNotFoundError:
+            return False
+        try:
+            return not locked(handle, exclusive=True)
+        finally:
+            os.close(handle)
+
+    def is_held_elsewhere(self, session: str) -> bool:
+        """Whether anybody but this object is writing the session. Raises OSError."""
+        return session not in self._held and self.is_held(session)
+
+    def release(self, session: str) -> None:
+        """Mark a session as no longer written by this object."""
+        handle = self._held.pop(session, None)
+        if handle is not None:
+            os.close(handle)
+            if not self.is_held(session):
+                self.discard(session)
+
+    def discard(self, session: str) -> None:
+        """Remove the file of a session that nobody writes, such as one whose process was killed."""
+        with suppress(OSError):
+            self._file(session).unlink()
+
+    def close(self) -> None:
+        """Release every session."""
+        for session in tuple(self._held):
+            self.release(session)
+
+    def _file(self, session: str) -> Path:
+        # A session's id may contain anything, a file's name may not.
+        return self._folder / hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_UPSERT_SESSION = """
+INSERT INTO session (id, started_at, ended_at, config, model, agent, user, expert)
+VALUES (:session, :at, :at, coalesce(:config, ''), coalesce(:model, ''), coalesce(:agent, ''),
+    coalesce(:user, ''), coalesce(:expert, ''))
+ON CONFLICT (id) DO UPDATE SET
+    ended_at = max(ended_at, :at), config = coalesce(:config, config), model = coalesce(:model, model),
+    agent = coalesce(:agent, agent), user = coalesce(:user, user), expert = coalesce(:expert, expert)
+"""
+_INSERT_EVENT = (
+    "INSERT INTO event (session, seq, at, kind, server, tool, payload) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_PART = 250
+_BETWEEN = "SELECT seq, at, kind, payload FROM event WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq"
+_NEXT_PART = "SELECT seq, at, kind, payload FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
+_SUMMARIES = """
+SELECT id, started_at, ended_at, config, model, count(event.kind),
+    count(*) FILTER (WHERE kind = 'search'), count(*) FILTER (WHERE kind = 'result'), agent, user, expert,
+    coalesce((
+        SELECT substr(json_extract(payload, '$.text'), 1, 200) FROM event AS said
+        WHERE said.session = session.id AND said.kind = 'user' ORDER BY said.seq LIMIT 1
+    ), '')
+FROM session LEFT JOIN event ON event.session = session.id
+GROUP BY id ORDER BY started_at DESC, id DESC
+"""
+
+
+class SqliteStore:
+    """An EventStore in a file that `sqlite3` can open too. The file is opened on first use.
+
+    A session that it appends to counts as being written until `release`, `close` or the end of the process.
+    `skipped` counts the events that the last `read` left out because this version cannot read them.
+    """
+
+    def __init__(self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
+        self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+        self._writers = WriterLocks(path)
+        self.skipped = 0
+
+    def append(self, record: Record) -> None:
+        """Commit the record: after this returns, even a killed process loses nothing. Raises StoreError.
+
+        A power failure may take the newest records: a commit is in the log, but not forced to the disk.
+        A second record with the same session and number is an error: two programs are writing one session.
+        """
+        self.append_all((record,))
+
+    def append_all(self, records: Sequence[Record]) -> None:
+        """Commit records of one session together, as `append` does one. Raises StoreError."""
+        rows = [_row(record) for record in records]
+        if not rows:
+            return
+        with self._database.transaction() as connection:
+            # Within the transaction: another program sees a session only once it is marked as written.
+            self._writers.hold(records[0].session)
+            connection.executemany(_UPSERT_SESSION, map(_session_row, records))
+            connection.executemany(_INSERT_EVENT, rows)
+
+    def cut(self, session: str, after: int) -> None:
+        """Delete the session's records after that number. Raises StoreError."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM event WHERE session = ? AND seq > ?", (as_column(session), after))
+            if after < 1:
+                connection.execute("DELETE FROM session WHERE id = ?", (as_column(session),))
+
+    def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
+        """A session's records in order, of the given kinds or of all; `limit` keeps the newest."""
+        wanted = ", ".join("?" * len(kinds))
+        where = f"AND kind IN ({wanted}) " if kinds else ""
+        sql = f"SELECT seq, at, kind, payload FROM event WHERE session = ? {where}ORDER BY seq DESC LIMIT ?"
+        rows = self._database.rows(sql, (as_column(session), *kinds, -1 if limit is None else max(limit, 0)))
+        records = []
+        for seq, at, kind, payload in reversed(rows):
+            try:
+                records.append(Record(session, seq, at, decode(kind, payload)))
+            except UnreadableEvent:
+                continue
+        self.skipped = len(rows) - len(records)
+        return records
+
+    def between(self, session: str, after: int, until: int) -> list[Record]:
+        """Those with a number above `after` and up to `until`. Raises StoreError."""
+        return list(_readable(session, self._database.rows(_BETWEEN, (as_column(session), after, until))))
+
+    def stream(self, session: str) -> Iterator[Record]:
+        """The records that `read` returns, _PART of them in memory at a time. Raises StoreError."""
+        after = -1
+        while rows := self._database.rows(_NEXT_PART, (as_column(session), after, _PART)):
+            yield from _readable(session, rows)
+            after = rows[-1][0]
+
+    def sessions(self) -> list[SessionSummary]:
+        """Every stored session, newest first."""
+        return [SessionSummary(*row) for row in self._database.rows(_SUMMARIES)]
+
+    def ages(self) -> list[SessionAge]:
+        """When every session recorded here had its last event, without reading the events."""
+        sql = "SELECT id, ended_at FROM session WHERE agent = ''"
+        return [SessionAge(*row) for row in self._database.rows(sql)]
+
+    def forget(self, sessions: Sequence[str]) -> tuple[str, ...]:
+        """Delete these sessions, except those that any program is writing, and return what was deleted.
+
+        Raises StoreError; nothing is deleted then.
+        """
+        with self._database.transaction() as connection:
+            free = [session for session in sessions if not self._writers.is_held(session)]
+            rows = [(as_column(session),) for session in free]
+            connection.executemany("DELETE FROM event WHERE session = ?", rows)
+            gone = [
+                session
+                for session, row in zip(free, rows, strict=True)
+                if connection.execute("DELETE FROM session WHERE id = ?", row).rowcount
+            ]
+            for session in free:
+                self._writers.discard(session)
+        return tuple(gone)
+
+    def is_written(self, session: str) -> bool:
+        """Whether anyone else is writing the session, or that is unknown. Raises StoreError."""
+        try:
+            return self._writers.is_held_elsewhere(session)
+        except OSError as error:
+            hint = "Check the permissions of the folder next to the database."
+            raise StoreError(f"cannot tell whether {session} is being written: {error}", hint=hint) from error
+
+    def release(self, session: str) -> None:
+        """Say that this store writes the session no more, so that it may be deleted when its time comes."""
+        self._writers.release(session)
+
+    def close(self) -> None:
+        """Close the file and release its sessions; the next call opens it again."""
+        self._writers.close()
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+
+def _readable(session: str, rows: Iterable[Any]) -> Iterator[Record]:
+    """The records of these rows, except those that this version cannot read."""
+    for seq, at, kind, payload in rows:
+        with suppress(UnreadableEvent):
+            yield Record(session, seq, at, decode(kind, payload))
+
+
+def _row(record: Record) -> tuple[object, ...]:
+    event = record.event
+    tool = _text_of(event, "tool")
+    server = _text_of(event, "server") or (tool.partition(":")[0] if tool else None)
+    try:
+        payload = encode(event)
+    except (ValueError, TypeError, RecursionError) as error:
+        hint = "This is a bug in Toolsight; the session continues without this entry."
+        raise StoreError(f"a “{event.kind}” event cannot be stored: {error}", hint=hint) from error
+    return (as_column(record.session), record.seq, record.at, event.kind, server, tool, payload)
+
+
+def _session_row(record: Record) -> dict[str, object]:
+    event = record.event
+    return {
+        "session": as_column(record.session),
+        "at": record.at,
+        "config": as_column(event.config) if isinstance(event, SessionStarted) else None,
+        "agent": _agent(event),
+        "user": as_column(event.user) if isinstance(event, SessionStarted) else None,
+        "expert": as_column(event.expert) if isinstance(event, SessionStarted) else None,
+        "model": as_column(event.model) if isinstance(event, SessionStarted | ModelSwitched) else None,
+    }
+
+
+def _agent(event: Event) -> str | None:
+    if not isinstance(event, SessionStarted) or event.origin is None:
+        return None
+    return as_column(event.origin.agent)
+
+
+def _text_of(event: Event, attribute: str) -> str | None:
+    value = getattr(event, attribute, None)
+    return as_column(value) if isinstance(value, str) else None

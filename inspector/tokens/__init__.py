@@ -1,0 +1,1 @@
+"""What a request costs: counts, manifest, deliveries, prices and the prompt cache."""

@@ -1,0 +1,222 @@
+"""How tools are delivered to the model, and what a change in them costs a prompt cache.
+
+`rewrite` sends `tools` in catalog order, so a new tool moves the others; `append` sends it at the end, so
+everything before it stays the same byte for byte; with `call_tool` and `text` the array never changes: loaded
+tools are called through one proxy, and search results give their parameters. A gate has no search results:
+with these two it gives the definitions right before the user's message, where a change costs least (Tool
+Attention, section 5.6). With `tool_reference` and `tool_search` the array does not change either: the
+provider loads what a search result brings.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from inspector.core.message import Message, NoteMessage, ToolMessage, UserMessage
+from inspector.core.session import SessionState
+from inspector.core.settings import BindingSettings, SentDelivery
+from inspector.core.tool import Tool, definition, function_definition
+from inspector.schema.model_feature import PLAIN, ModelFeatures
+from inspector.tokens.catalog import Catalog
+from inspector.tokens.cost.loader import DefinitionLoader
+from inspector.tokens.count.entry_text import EntryTexts
+from inspector.tokens.manifest import search_tools_definition
+from inspector.tokens.synthetic import CALL_TOOL
+from inspector.tokens.wire import definition_lines
+
+UNCHANGED = "unchanged"
+APPEND: Final = "append"
+_WAITING = (
+    "Not every tool is loaded: call search_tools to find and load the ones you need before you call them."
+)
+
+
+def _proxy(what: str, where: str) -> dict[str, Any]:
+    """The definition of `call_tool`: what it calls, and where names and parameters are."""
+    return function_definition(
+        CALL_TOOL,
+        f"Call a tool {what}. Its parameters are in {where}.",
+        {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": f"The tool's name from {where}."},
+                "arguments": {"type": "object", "description": "The tool's arguments."},
+            },
+            "required": ["name", "arguments"],
+        },
+    )
+
+
+def effective_delivery(binding: BindingSettings, features: ModelFeatures = PLAIN) -> SentDelivery:
+    """The delivery in effect for a model.
+
+    The gate has no search results to bring definitions, so it cannot use deferral.
+    """
+    chosen = binding.delivery
+    if chosen != "native":
+        return chosen
+    return "rewrite" if binding.policy == "gate" else features.deferral or "append"
+
+
+_CALL_FOUND = _proxy("that search_tools found", "the search result")
+_CALL_OFFERED = _proxy("whose definition is given", "the note before the user's message")
+_OFFER = "[Tools that fit the next message, one definition a line. Call them with call_tool.]"
+
+
+def offers_before_message(binding: BindingSettings) -> bool:
+    """Whether the definitions a gate selects stand before the user's message instead of in `tools`."""
+    return binding.policy == "gate" and has_proxy(binding.delivery)
+
+
+def with_offer(messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Message, ...]:
+    """The conversation with the definitions of `tools` right before the last message of the user."""
+    last = max((n for n, message in enumerate(messages) if isinstance(message, UserMessage)), default=None)
+    if last is None or not tools:
+        return tuple(messages)
+    note = NoteMessage(f"{_OFFER}\n{schema_text(tools)}", offers=True)
+    return (*messages[:last], note, *messages[last:])
+
+
+def system_text(prompt: str, state: SessionState) -> str:
+    """The system prompt, a note if tools are deferred, the servers' instructions, and a gate's summaries."""
+    text = f"{prompt} {_WAITING}".strip() if state.manifest else prompt
+    return "\n\n".join(filter(None, (text, state.instructions, state.pool)))
+
+
+def has_proxy(delivery: str) -> bool:
+    """Whether loaded tools are called through `call_tool`."""
+    return delivery in ("call_tool", "text")
+
+
+def is_native(delivery: str) -> bool:
+    """Whether the provider loads the definitions that search results bring."""
+    return delivery in ("tool_reference", "tool_search")
+
+
+def missing_definitions(
+    catalog: Catalog, loaded: Sequence[str], messages: Sequence[Message], loader: DefinitionLoader
+) -> tuple[str, ...]:
+    """The loaded tools whose definition no result brings: bound by hand, changed, or their result is gone."""
+    results = (message for message in messages if isinstance(message, ToolMessage))
+    brought = {entry["function"]["name"]: entry for result in results for entry in result.definitions}
+    known = [tool_id for tool_id in loaded if catalog.get(tool_id) is not None]
+    entries = zip(known, loader.definitions(known), strict=True)
+    return tuple(tool_id for tool_id, entry in entries if brought.get(entry["function"]["name"]) != entry)
+
+
+def steady_entries(catalog: Catalog, loaded: Sequence[str], array: Sequence[dict[str, Any]]) -> int:
+    """How many entries of an array come before the first loaded tool."""
+    names = {tool.wire_name for tool in map(catalog.get, loaded) if tool is not None}
+    found = (index for index, entry in enumerate(array) if entry["function"]["name"] in names)
+    return next(found, len(array))
+
+
+def tools_array(
+    catalog: Catalog,
+    state: SessionState,
+    delivery: str,
+    loader: DefinitionLoader,
+    missing: Sequence[str] = (),
+) -> tuple[dict[str, Any], ...]:
+    """The `tools` array of the next model call. `missing` is what `missing_definitions` found, if native.
+
+    The meta-tool is left out if there is nothing to search (PRD section 5), the proxy if no tool is deferred.
+    """
+    meta: list[dict[str, Any]] = []
+    if state.has_search:
+        meta.append(search_tools_definition(state.manifest, state.offer, advisory=state.advisory))
+    if has_proxy(delivery) and catalog.deferred_ids:
+        meta.append(_CALL_FOUND if state.has_search else _CALL_OFFERED)
+    return (*meta, *loader.definitions(_delivered(catalog, state, delivery, missing)))
+
+
+class ToolsArray:
+    """The `tools` array of the next model call, the same object as long as its inputs do not change.
+
+    Texts and token counts are cached by that object.
+    """
+
+    def __init__(self, loader: DefinitionLoader) -> None:
+        self._loader = loader
+        self._catalog: Catalog | None = None
+        self._inputs: tuple[object, ...] = ()
+        self._array: tuple[dict[str, Any], ...] = ()
+
+    def of(
+        self, catalog: Catalog, state: SessionState, delivery: str, missing: Sequence[str] = ()
+    ) -> tuple[dict[str, Any], ...]:
+        """Like the function `tools_array`."""
+        inputs = (state.bound_ids, state.manifest, state.offer, state.advisory, delivery, missing)
+        if self._catalog is not catalog or self._inputs != inputs:
+            self._array = tools_array(catalog, state, delivery, self._loader, missing)
+            self._catalog, self._inputs = catalog, inputs
+        return self._array
+
+
+def _delivered(catalog: Catalog, state: SessionState, delivery: str, missing: Sequence[str]) -> Sequence[str]:
+    if has_proxy(delivery):
+        return state.pinned
+    if is_native(delivery):
+        return (*state.pinned, *missing)
+    if delivery == "rewrite":
+        bound = frozenset(state.bound_ids)
+        return [tool_id for tool_id in catalog.by_id if tool_id in bound]
+    return state.bound_ids
+
+
+def schema_text(tools: Sequence[Tool]) -> str:
+    """Full definitions as text, one per line, for models that read them in search results."""
+    return definition_lines([definition(tool) for tool in tools])
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A `tools` array compared with the previous one: tokens of the common start, tokens resent, and why."""
+
+    same: int
+    resent: int
+    change: str
+
+
+class SentTools:
+    """Remembers the last array that was sent."""
+
+    def __init__(self, count: Callable[[str], int]) -> None:
+        self._count = count
+        self._texts = EntryTexts()
+        self._sent: tuple[str, ...] = ()
+        self._last: tuple[tuple[str, str], ...] | None = None
+
+    def send(self, tools: Sequence[dict[str, Any]]) -> Difference:
+        """Compare with the previous array; a prompt cache can reuse entries before the first difference."""
+        texts = self._texts.of(tools)
+        if self._last is not None and texts is self._sent:
+            return Difference(self._tokens(texts), 0, UNCHANGED)
+        names = (entry["function"]["name"] for entry in tools)
+        entries = tuple(zip(names, texts, strict=True))
+        before, self._last, self._sent = self._last, entries, texts
+        if before is None:
+            return Difference(0, self._tokens(texts), "first call")
+        kept = _common(before, entries)
+        change = _change(before, entries, kept)
+        return Difference(self._tokens(texts[:kept]), self._tokens(texts[kept:]), change)
+
+    def _tokens(self, texts: Sequence[str]) -> int:
+        return sum(map(self._count, texts))
+
+
+def _common(before: Sequence[object], after: Sequence[object]) -> int:
+    pairs = zip(before, after, strict=False)
+    return next((i for i, (one, other) in enumerate(pairs) if one != other), min(len(before), len(after)))
+
+
+def _change(before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]], kept: int) -> str:
+    """What differs, on one line."""
+    if len(before) == len(after) == kept:
+        return UNCHANGED
+    old, new = dict(before), dict(after)
+    added = [name for name in new if name not in old]
+    removed = [name for name in old if name not in new]
+    changed = [name for name in new if name in old and new[name] != old[name]]
+    parts = [f"+{name}" for name in added] + [f"-{name}" for name in removed] + [f"~{n}" for n in changed]
+    return " ".join(parts) or "order"

@@ -1,0 +1,257 @@
+"""Counts the tokens of a request exactly as sent, by part, on its compact JSON."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any, Protocol
+
+from inspector.core.budget import Budget, Tokenizer, TokenParts, ToolCost
+from inspector.core.message import AssistantMessage, Message, ModelRequest, NoteMessage, ToolMessage
+from inspector.core.ports import TokenCounter
+from inspector.core.prompt_cache import Block
+from inspector.core.settings import BudgetSettings
+from inspector.core.tool import Tool, definition
+from inspector.schema.dialect import schema_for
+from inspector.schema.json_value import compact
+from inspector.schema.model_feature import PLAIN, ModelFeatures
+from inspector.tokens.count.entry_text import EntryTexts
+from inspector.tokens.count.segment import inner, piece, request_pieces
+from inspector.tokens.manifest import SEARCH_TOOLS
+from inspector.tokens.synthetic import SYNTHETIC
+from inspector.tokens.wire import wire_message, wire_system
+
+# Attributes the tokens of a text to its parts: a token belongs to the part in which it begins.
+
+
+def attribute(lengths: Sequence[int], spans: Sequence[tuple[int, int]]) -> list[int]:
+    """Count the tokens that begin in each span, plus a last number for the rest.
+
+    Spans are (from, to) in bytes, in order, without overlap. `lengths` are the bytes of the tokens. The
+    numbers add up to the number of tokens.
+    """
+    counts = [0] * (len(spans) + 1)
+    starts = [start for start, _ in spans]
+    for begin in accumulate(lengths[:-1], initial=0) if lengths else ():
+        index = bisect_right(starts, begin) - 1
+        inside = index >= 0 and begin < spans[index][1]
+        counts[index if inside else -1] += 1
+    return counts
+
+
+def span(text: str, part: str, start: int = 0) -> tuple[int, int]:
+    """The span of `part` in UTF-8 bytes, searching from the character `start`; (0, 0) if absent."""
+    index = text.find(part, start) if part else -1
+    if index < 0:
+        return 0, 0
+    begin = size(text[:index])
+    return begin, begin + size(part)
+
+
+def size(text: str) -> int:
+    """The length in UTF-8 bytes; a lone surrogate counts as one, for the question mark that replaces it."""
+    return len(text.encode("utf-8", "replace"))
+
+
+_REMEMBERED = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class _CountedTools:
+    """A counted `tools` array: entries, texts, blocks, all its tokens, and those of Toolsight's own tools."""
+
+    entries: tuple[dict[str, Any], ...] = ()
+    texts: tuple[str, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    tokens: int = 0
+    synthetic: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A counted request: its tools, and the texts and tokens of system prompt (if any) and messages."""
+
+    tools: _CountedTools
+    said: list[str]
+    system: list[int]
+    messages: list[int]
+    framing: int
+
+
+class WindowLimits(Protocol):
+    """The context window in tokens against which requests are measured, and the share at which to warn."""
+
+    @property
+    def window(self) -> int: ...
+
+    @property
+    def warn_at(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FixedWindow:
+    """Limits that do not change."""
+
+    window: int
+    warn_at: float = BudgetSettings().warn_at
+
+
+class BudgetMeter:
+    """Counts with one tokenizer and caches its counts; `features` is what the model's provider takes."""
+
+    def __init__(self, counter: TokenCounter, limits: WindowLimits, features: ModelFeatures = PLAIN) -> None:
+        self.features = features
+        self._counter = counter
+        self._limits = limits
+        self._entries = EntryTexts()
+        self._tools: dict[str, tuple[Tool, str, int]] = {}
+        self.text = lru_cache(maxsize=_REMEMBERED)(counter.count)
+        self._attributed = lru_cache(maxsize=_REMEMBERED)(self._attribute)
+        # Keyed by entry, not by piece, because entries are the same strings from call to call.
+        self._entry = lru_cache(maxsize=_REMEMBERED)(lambda entry: counter.count(piece(entry)))
+        self._block = lru_cache(maxsize=_REMEMBERED)(lambda text, part: Block(text, self._entry(text), part))
+        self._array = _CountedTools()
+        self._last: tuple[ModelRequest, _Counted] | None = None
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self._counter.tokenizer
+
+    @property
+    def window(self) -> int:
+        """The model's window in tokens."""
+        return self._limits.window
+
+    def tool(self, tool: Tool) -> int:
+        """Tokens that a tool adds to a `tools` array that continues after it."""
+        return self._counted(tool)[1]
+
+    def uncounted(self, tools: Sequence[Tool]) -> list[Tool]:
+        """The tools that are not counted yet."""
+        return [tool for tool in tools if (known := self._tools.get(tool.id)) is None or known[0] is not tool]
+
+    def cost(self, tool: Tool) -> ToolCost:
+        """Tokens of a definition by part, and its characters: name, description and schema as sent."""
+        text, _ = self._counted(tool)
+        name, description = inner(tool.wire_name), inner(tool.description)
+        schema = compact(schema_for(self.features.dialect, tool.input_schema))
+        counted = piece(text)
+        first = span(counted, f'"name":"{name}"')[0] + size('"name":"')
+        second = first + size(f'{name}","description":"')
+        third = second + size(f'{description}","parameters":')
+        ends = (first + size(name), second + size(description), third + size(schema))
+        spans = tuple(zip((first, second, third), ends, strict=True))
+        parts = self._attributed(counted, spans)
+        chars = len(tool.wire_name) + len(tool.description) + len(schema)
+        return ToolCost(parts[0], parts[1], parts[2], framing=parts[3], chars=chars)
+
+    def static(self, tools: Sequence[Tool]) -> int:
+        """Tokens of a `tools` array with all these tools."""
+        return sum(self._counted(tool)[1] for tool in tools)
+
+    def entries(self, entries: Sequence[dict[str, Any]]) -> list[int]:
+        """Tokens that each entry adds to a `tools` array."""
+        return [self._entry(text) for text in self._entries.of(entries)]
+
+    def message(self, message: Message) -> int:
+        """Tokens that a message adds to a conversation that continues after it."""
+        return self._entry(compact(wire_message(message)))
+
+    def measure(
+        self, request: ModelRequest, static_tools: int, *, pool: str = "", manifest: str = ""
+    ) -> Budget:
+        """The budget of a request; `static_tools` is the tokens of binding every permitted tool.
+
+        `pool` holds the tool summaries in its system prompt, `manifest` the one in its `search_tools`. The
+        parts add up to the tokens of the compact body (`domain.wire`); the brackets and keys around the
+        entries count with the system prompt.
+        """
+        counted = self._counted_request(request)
+        tools = counted.tools
+        parts = {
+            "system": counted.framing + sum(counted.system),
+            "history": 0,
+            "searches": 0,
+            "tools": tools.tokens - tools.synthetic,
+            "meta": tools.synthetic,
+        }
+        for message, tokens in zip(request.messages, counted.messages, strict=True):
+            parts[_part_of(message)] += tokens
+        in_pool = self._inside(counted.said[0], pool) if counted.system else 0
+        in_manifest = self._inside(tools.texts[0], manifest) if tools.texts else 0
+        parts["system"] -= in_pool
+        parts["meta"] -= in_manifest
+        sized = TokenParts(**parts, pool=in_pool, manifest=in_manifest, output_reserve=request.max_output)
+        return Budget(self.window, sized, static_tools, self.tokenizer, self._limits.warn_at)
+
+    def blocks(self, request: ModelRequest) -> list[Block]:
+        """The request as a prompt cache sees it: tools, system prompt, messages, with all its tokens."""
+        counted = self._counted_request(request)
+        parts = [*("system" for _ in counted.system), *("messages" for _ in counted.messages)]
+        blocks = [*counted.tools.blocks, *map(self._block, counted.said, parts)]
+        if blocks:
+            blocks[-1] = replace(blocks[-1], tokens=blocks[-1].tokens + counted.framing)
+        return blocks
+
+    def _counted_request(self, request: ModelRequest) -> "_Counted":
+        if self._last is not None and self._last[0] is request:
+            return self._last[1]
+        system = [compact(wire_system(request.system))] if request.system else []
+        said = [*system, *(compact(wire_message(message)) for message in request.messages)]
+        tools = self._counted_tools(request.tools)
+        sizes = [self._entry(text) for text in said]
+        first = len(system)
+        counted = _Counted(tools, said, sizes[:first], sizes[first:], self._framing(said, tools.texts))
+        self._last = (request, counted)
+        return counted
+
+    def _counted_tools(self, entries: tuple[dict[str, Any], ...]) -> "_CountedTools":
+        """The counted array, cached as long as it stays the same object."""
+        if entries is not self._array.entries:
+            texts = self._entries.of(entries)
+            names = [entry["function"]["name"] for entry in entries]
+            blocks = tuple(
+                self._block(text, f"tools: {name}") for text, name in zip(texts, names, strict=True)
+            )
+            tokens = sum(block.tokens for block in blocks)
+            own = sum(block.tokens for block, name in zip(blocks, names, strict=True) if name in SYNTHETIC)
+            self._array = _CountedTools(entries, texts, blocks, tokens, own)
+        return self._array
+
+    def _framing(self, said: Sequence[str], tools: Sequence[str]) -> int:
+        """Tokens of the brackets; only the ends of the two arrays differ from entries followed by others."""
+        head, last_said, last_tool = request_pieces(said[-1:], tools[-1:])
+        ends = sum(map(self.text, (head, *last_said, *last_tool)))
+        return ends - sum(map(self._entry, (*said[-1:], *tools[-1:])))
+
+    def _counted(self, tool: Tool) -> tuple[str, int]:
+        known = self._tools.get(tool.id)
+        if known is None or known[0] is not tool:
+            text = compact(definition(tool, self.features.dialect))
+            known = (tool, text, self._counter.count(piece(text)))
+            self._tools[tool.id] = known
+        return known[1], known[2]
+
+    def _inside(self, text: str, part: str) -> int:
+        """Tokens of a text that begin within `part`."""
+        part_span = span(text, inner(part)) if part else (0, 0)
+        return self._attributed(text, (part_span,))[0] if part_span[1] else 0
+
+    def _attribute(self, text: str, spans: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
+        return tuple(attribute(self._counter.lengths(text), spans))
+
+
+def _part_of(message: Message) -> str:
+    """The part of the budget that a message counts with: definitions are tools wherever they stand."""
+    if isinstance(message, NoteMessage) and message.offers:
+        return "tools"
+    return "searches" if _is_search(message) else "history"
+
+
+def _is_search(message: Message) -> bool:
+    """Whether a message belongs only to a search."""
+    if isinstance(message, ToolMessage):
+        return message.name == SEARCH_TOOLS
+    calls = message.tool_calls if isinstance(message, AssistantMessage) else ()
+    return bool(calls) and all(call.name == SEARCH_TOOLS for call in calls)

@@ -1,0 +1,218 @@
+"""The server manifest and the `search_tools` definition that carries it (PRD sections 2.2 and 2.3)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.core.number import plural
+from inspector.core.search_offer import SearchOffer
+from inspector.core.settings import ManifestSettings
+from inspector.core.summary_pool import first_sentence, one_line, shortened, without_breaks
+from inspector.core.tool import Tool, function_definition
+
+# A server manifest in every size: from every server in full down to their number.
+
+HEADER = "Available tool servers (use this tool to load their definitions):"
+_SENTENCE_LIMITS = (120, 80, 60, 40)
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestEntry:
+    """One server in the manifest: its name, its permitted deferred tools, and a one-line summary."""
+
+    server: str
+    tools: tuple[str, ...]
+    summary: str = ""
+
+
+class ManifestForms:
+    """Every form of a manifest, from 0 steps (complete) to `steps` (the header alone)."""
+
+    def __init__(self, servers: Sequence[ManifestEntry], settings: ManifestSettings) -> None:
+        self._servers = servers
+        self._listed = [_listed(entry, settings) for entry in servers]
+        self._cuts = _cuts([entry.summary for entry in servers])
+        self._most_listed = max(self._listed)
+        sizes = {n: (-len(entry.tools), entry.server) for n, entry in enumerate(servers)}
+        self._by_size = sorted(sizes, key=sizes.__getitem__)
+        # Descriptions shorter and shorter, names fewer and fewer, one line, that line without its numbers.
+        self._alone = len(self._cuts) - 1
+        self._counted = self._alone + self._most_listed
+        self._grouped = self._counted + 1
+        self._named = self._grouped + 1
+        self.steps = self._named + len(servers)
+
+    def text(self, steps: int) -> str:
+        """The manifest after so many steps."""
+        if steps == self.steps:
+            return f"{HEADER} {_counted(len(self._servers), 'server')}"
+        blocks = [self._line_of_all(steps)] if steps > self._counted else self._blocks(steps)
+        return "\n\n".join([HEADER, *blocks, *([self._note(steps)] if steps else [])])
+
+    def rules(self, steps: int) -> tuple[str, ...]:
+        """What the first `steps` steps did, in words and in order."""
+        servers = len(self._servers)
+        if steps == self.steps:
+            return (f"none of {_counted(servers, 'server')} named",)
+        if steps > self._named:
+            named = self.steps - steps
+            return (f"only the {named} of {_counted(servers, 'server')} with the most tools named",)
+        if steps > self._counted:
+            without = " without their number of tools" if steps == self._named else ""
+            return (f"servers named on one line{without}",)
+        told = [self._cuts[min(steps, self._alone)].told]
+        if steps > self._alone:
+            most = self._most(steps)
+            listed = sum(min(most, of_server) for of_server in self._listed)
+            every = _counted(sum(len(entry.tools) for entry in self._servers), "tool")
+            most_told = f"at most {_counted(most, 'tool')} listed per server"
+            told.append(f"{most_told}, {listed} of {every}" if most else f"none of {every} listed")
+        return tuple(filter(None, told))
+
+    def _blocks(self, steps: int) -> list[str]:
+        """A block per server: a line, and its description if there is one left."""
+        cut = self._cuts[min(steps, self._alone)]
+        most = self._most(steps)
+        blocks = []
+        for entry, listed in zip(self._servers, self._listed, strict=True):
+            line = _line(entry, listed) if most >= listed else _line(entry, most, ", …")
+            summary = cut.of(entry.summary)
+            blocks.append(f"{line}\n  {summary}" if summary else line)
+        return blocks
+
+    def _most(self, steps: int) -> int:
+        """The most tools that a server lists."""
+        return self._most_listed - max(steps - self._alone, 0)
+
+    def _line_of_all(self, steps: int) -> str:
+        kept = sorted(self._by_size[: self.steps - steps])
+        names = [without_breaks(self._servers[number].server) for number in kept]
+        if steps == self._grouped:
+            names = [f"{name} ({len(entry.tools)})" for name, entry in zip(names, self._servers, strict=True)]
+        return f"- {', '.join(names)}"
+
+    def _note(self, steps: int) -> str:
+        left_out = max(steps - self._named, 0)
+        if left_out:
+            return f"... and {left_out} more {plural(left_out, 'server')}; search to find their tools"
+        return f"... shortened: {'; '.join(self.rules(steps))}. Search finds every tool."
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """How far descriptions are cut: whole, or their first sentence of at most `limit` characters."""
+
+    told: str = ""
+    whole: bool = False
+    limit: int | None = None
+
+    def of(self, summary: str) -> str:
+        if self.whole:
+            return one_line(summary)
+        sentence = first_sentence(summary) or one_line(summary)
+        return sentence if self.limit is None else shortened(sentence, self.limit)
+
+
+def _cuts(summaries: Sequence[str]) -> list[_Cut]:
+    """The cuts that change any of these descriptions, mildest first; the last leaves nothing."""
+    possible = [
+        _Cut(whole=True),
+        _Cut("descriptions cut to their first sentence"),
+        *(_Cut(f"descriptions cut to {limit} characters", limit=limit) for limit in _SENTENCE_LIMITS),
+        _Cut("descriptions left out", limit=0),
+    ]
+    cuts, last = [], None
+    for cut in possible:
+        texts = [cut.of(summary) for summary in summaries]
+        if texts != last:
+            cuts.append(cut)
+        last = texts
+    return cuts
+
+
+def _listed(entry: ManifestEntry, settings: ManifestSettings) -> int:
+    """How many tools a server lists if there is room for all."""
+    every = len(entry.tools)
+    return every if every <= settings.listed_in_full else min(settings.listed_of_many, every)
+
+
+def _line(entry: ManifestEntry, listed: int, rest: str = ", ... and {} more") -> str:
+    """The server, its number of tools, and the first `listed` of them; `rest` stands for the others."""
+    names = [without_breaks(name) for name in entry.tools[:listed]]
+    line = f"- {without_breaks(entry.server)} ({_counted(len(entry.tools), 'tool')})"
+    if not names:
+        return line
+    left = len(entry.tools) - len(names)
+    return f"{line}: {', '.join(names)}" + (rest.format(left) if left else "")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {plural(number, noun)}"
+
+
+SEARCH_TOOLS = "search_tools"
+_PURPOSE = (
+    "Search for and load tool definitions from available MCP servers. "
+    "Use this before calling a tool that isn't currently loaded."
+)
+_ADVICE = (
+    "All tools are loaded already and can be called at once. "
+    "Use this to find out which of them is the right one for a task."
+)
+
+
+def entries(deferred: Iterable[Tool], summaries: Mapping[str, str]) -> tuple[ManifestEntry, ...]:
+    """Group deferred tools by server, in catalog order."""
+    names: dict[str, list[str]] = {}
+    for tool in deferred:
+        names.setdefault(tool.server, []).append(tool.name)
+    return tuple(ManifestEntry(s, tuple(tools), summaries.get(s, "")) for s, tools in names.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A manifest, its tokens, and the rules that shortened it, in words and in order."""
+
+    text: str
+    tokens: int
+    rules: tuple[str, ...]
+
+
+def fitted_manifest(
+    servers: Sequence[ManifestEntry], settings: ManifestSettings, count: Callable[[str], int]
+) -> Manifest:
+    """Shorten the manifest to at most `settings.max_tokens` tokens, see ManifestForms; 0 means no limit.
+
+    Only the bare header may exceed the limit. A larger budget never shows less, whatever `count` is: the
+    binary search takes the same steps until the larger budget takes the longer half.
+    """
+    if not servers:
+        return Manifest("", 0, ())
+    forms = ManifestForms(servers, settings)
+    text = forms.text(0)
+    tokens = count(text)
+    if not settings.max_tokens or tokens <= settings.max_tokens:
+        return Manifest(text, tokens, ())
+    low, high = 1, forms.steps
+    while low < high:
+        middle = (low + high) // 2
+        if count(forms.text(middle)) <= settings.max_tokens:
+            high = middle
+        else:
+            low = middle + 1
+    text = forms.text(high)
+    return Manifest(text, count(text), forms.rules(high))
+
+
+def search_tools_definition(
+    manifest: str, offer: SearchOffer | None = None, *, advisory: bool = False
+) -> dict[str, Any]:
+    """The meta-tool of PRD section 2.3, as an entry in the `tools` array.
+
+    Without an `offer` it is that of the default settings. The advisory form is for sessions in which every
+    tool is loaded. An empty manifest is left out.
+    """
+    purpose = _ADVICE if advisory else _PURPOSE
+    description = f"{purpose}\n\n<manifest>\n{manifest}\n</manifest>" if manifest else purpose
+    parameters = (offer or SearchOffer()).parameters(advisory=advisory)
+    return function_definition(SEARCH_TOOLS, description, parameters)

@@ -1,0 +1,91 @@
+"""Policy files: what they say, and what is wrong with them, with place and hint."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspector.access.policy_file import load_policy
+from inspector.core.access import Scope
+from inspector.core.error import ConfigError
+from tests.support.hostile import with_hostile_text
+
+WHOLE = """
+organisations:
+  acme:
+    tools: ["calc:*"]
+    roles: {sales: ["crm:find_*"]}
+    users: {ada: {roles: [sales], tools: ["mail:send"]}, bob: {}}
+  globex:
+    users:
+      eve: {tools: ["*"]}
+experts: {billing: ["crm:*"]}
+"""
+
+
+def written(folder: Path, text: str, name: str = "policy.yaml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_policy_has_its_users_grants_and_experts(tmp_path: Path) -> None:
+    policy = load_policy(written(tmp_path, WHOLE))
+    assert [(user.name, user.organisation, user.roles) for user in policy.users.values()] == [
+        ("ada", "acme", ("sales",)),
+        ("bob", "acme", ()),
+        ("eve", "globex", ()),
+    ]
+    assert [(one.scope, one.holder) for one in policy.grants] == [
+        (Scope.ORGANISATION, "acme"),
+        (Scope.ROLE, "sales"),
+        (Scope.USER, "ada"),
+        (Scope.USER, "eve"),
+    ]
+    assert policy.experts == {"billing": ("crm:*",)}
+
+
+def test_json_says_the_same_as_yaml(tmp_path: Path) -> None:
+    text = json.dumps({"organisations": {"acme": {"users": {"ada": {"tools": ["a:b"]}}}}}, indent="\t")
+    assert load_policy(written(tmp_path, text, "policy.json")).sight("ada").permits("a:b")
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("", "organisations is missing", "at least one organisation"),
+        ("organisation: {}", "organisation is not a known key", "Did you mean `organisations`?"),
+        (WHOLE.replace("roles: [sales]", "roles: [sale]"), "ada.roles[0]: acme has no role", "`sales`"),
+        (WHOLE.replace("eve:", "ada:"), "globex.users.ada is already a user of acme", "unique"),
+        (WHOLE.replace("crm:find_*", "crm:[ab]"), "brackets are not allowed", "* matches"),
+        (WHOLE.replace('"mail:send"', "3"), "tools[0] must be a string", "double quotes"),
+        (WHOLE.replace('["calc:*"]', '"calc:*"'), "tools must be a list", "list of patterns"),
+        (WHOLE.replace("mail:send", "send"), "cannot match a tool id", "SERVER:TOOL"),
+        (WHOLE.replace("mail:send", "m" * 201 + ":*"), "longer than 200 characters", "SERVER:TOOL"),
+        (WHOLE.replace("bob: {}", "bob: {role: [sales]}"), "bob.role is not a known key", "`roles`"),
+        (WHOLE.replace("bob: {}", "ada: {}"), "ada appears twice", ""),
+    ],
+)
+def test_a_fault_is_told_with_its_place(tmp_path: Path, text: str, message: str, hint: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        load_policy(written(tmp_path, text))
+    assert message in raised.value.message
+    assert "policy.yaml" in raised.value.message
+    assert hint in raised.value.hint
+
+
+def test_a_user_twice_in_json_is_refused(tmp_path: Path) -> None:
+    text = '{"organisations": {"a": {"users": {"ada": {}, "ada": {"tools": ["*"]}}}}}'
+    with pytest.raises(ConfigError, match="appears twice"):
+        load_policy(written(tmp_path, text, "policy.json"))
+
+
+@with_hostile_text
+def test_hostile_names_are_names_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    data = {"organisations": {"a": {"users": {text: {"tools": [f"s:{text}"]}}}}}
+    path = written(tmp_path_factory.mktemp("p"), json.dumps(data), "policy.json")
+    try:
+        policy = load_policy(path)
+    except ConfigError:
+        return
+    assert list(policy.users) == [text]

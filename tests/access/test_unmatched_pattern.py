@@ -1,0 +1,217 @@
+"""Patterns in settings that match no tool are found, once it can be told, with the closest names."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.access.unmatched_pattern import _Entry, unmatched_patterns
+from inspector.core.configuration import Configuration
+from inspector.core.knob import with_values
+from inspector.core.server import ServerPhase, ServerSpec
+from inspector.core.session import ServerState
+from inspector.core.setting_problem import Checked, SettingProblem, Severity, refusal, worst_first
+from inspector.core.settings import Settings
+from inspector.core.toolset import ServerRule, Toolset
+
+TOOLS = frozenset({"shop:list_orders", "shop:refund_order", "weather:get_forecast", "calc:evaluate"})
+HOLDS = ("milestone_reached('agreed')",)
+PRECONDITIONS = "access.preconditions"
+Phases = Mapping[str, ServerPhase | None]
+ALL_READY: Phases = {}
+
+
+def checked(
+    values: dict[str, Any] | None = None,
+    *,
+    toolset: Toolset | None = None,
+    gone: frozenset[str] = frozenset(),
+    disabled: tuple[str, ...] = (),
+    phases: Phases = ALL_READY,
+) -> Checked:
+    """The servers are ready but for those in `phases`; None is a server that has not been started."""
+    names = ("shop", "weather", "calc")
+    by_name = {name: phases.get(name, ServerPhase.READY) for name in names}
+    servers = {
+        name: ServerState(name) if phase is None else ServerState(name, phase, target=name)
+        for name, phase in by_name.items()
+    }
+    connected = frozenset(tool for tool in TOOLS if by_name[tool.partition(":")[0]] is ServerPhase.READY)
+    configuration = Configuration(
+        "test.json",
+        tuple(ServerSpec(name, name) for name in names),
+        {toolset.name: toolset} if toolset else {},
+        disabled=disabled,
+    )
+    settings = with_values(Settings(), values or {})
+    return Checked(configuration, settings, toolset.name if toolset else "", servers, connected, gone)
+
+
+def found(given_: Checked) -> list[SettingProblem]:
+    return list(unmatched_patterns(given_))
+
+
+def precondition(pattern: str, phases: Phases = ALL_READY) -> list[SettingProblem]:
+    return found(checked({PRECONDITIONS: {pattern: HOLDS}}, phases=phases))
+
+
+def test_a_precondition_with_a_typo_is_an_error_that_names_the_closest_tool() -> None:
+    (problem,) = precondition("shop:refnd_order")
+    assert problem.severity is Severity.ERROR
+    assert problem.full == (
+        "access.preconditions “shop:refnd_order” matches no tool on shop. Did you mean `shop:refund_order`?"
+    )
+
+
+@pytest.mark.parametrize(
+    "pattern", ["shop:refund_order", "shop:*", "*:refund_*", "*", "sh?p:refund*", "[s]hop:*"]
+)
+def test_a_pattern_that_matches_is_no_problem(pattern: str) -> None:
+    assert precondition(pattern) == []
+
+
+def test_a_precondition_for_an_unknown_server_is_an_error_before_any_server_is_ready() -> None:
+    (problem,) = precondition("shops:refund_*", {"shop": None, "weather": ServerPhase.CONNECTING})
+    assert (problem.severity, problem.text) == (Severity.ERROR, "matches no server")
+    assert problem.hint == "Did you mean `shop:refund_*`?"
+
+
+def test_a_pattern_without_a_server_matches_no_id_and_names_the_closest() -> None:
+    (problem,) = precondition("refund_order")
+    assert problem.severity is Severity.ERROR
+    assert problem.hint == "Did you mean `shop:refund_order`?"
+
+
+def test_a_precondition_that_requires_nothing_is_only_a_warning() -> None:
+    (problem,) = found(checked({PRECONDITIONS: {"shop:refnd": ()}}))
+    assert problem.severity is Severity.WARNING
+
+
+@pytest.mark.parametrize("phase", [ServerPhase.CONNECTING, None])
+def test_a_pattern_is_not_judged_while_its_server_connects(phase: ServerPhase | None) -> None:
+    assert precondition("shop:refnd_order", {"shop": phase}) == []
+
+
+@pytest.mark.parametrize("phase", [ServerPhase.FAILED, ServerPhase.STOPPED])
+def test_a_pattern_whose_server_is_away_cannot_be_checked_and_is_no_error(phase: ServerPhase) -> None:
+    (problem,) = precondition("shop:refnd_order", {"shop": phase})
+    assert problem.severity is Severity.UNCHECKED
+    assert problem.text == "cannot be checked; not connected: shop"
+
+
+def test_a_precondition_for_any_server_is_pending_while_one_connects() -> None:
+    (problem,) = precondition("*:refnd_*", {"weather": ServerPhase.CONNECTING})
+    assert problem.severity is Severity.PENDING
+    assert refusal([problem]) == ""
+
+
+def test_a_precondition_for_any_server_is_an_error_even_while_one_is_away() -> None:
+    (problem,) = precondition("*:refnd_*", {"weather": ServerPhase.FAILED})
+    assert problem.severity is Severity.ERROR
+    (other,) = found(checked({"guard.exempt": ("*:refnd_*",)}, phases={"weather": ServerPhase.FAILED}))
+    assert other.severity is Severity.UNCHECKED
+
+
+def test_a_pattern_for_a_disabled_server_is_no_typo() -> None:
+    assert found(checked({PRECONDITIONS: {"mail:send": HOLDS}}, disabled=("mail",))) == []
+    assert len(found(checked({PRECONDITIONS: {"mail:send": HOLDS}}))) == 1
+
+
+def test_a_tool_that_is_gone_is_named() -> None:
+    given_ = checked({PRECONDITIONS: {"shop:cancel_*": HOLDS}}, gone=frozenset({"shop:cancel_order"}))
+    (problem,) = found(given_)
+    assert problem.text == "matches no tool any more: shop:cancel_order is gone"
+    assert problem.severity is Severity.ERROR
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("guard.exempt", ("calc:evalute",)),
+        ("guard.guidance", {"calc:evalute": "Stop."}),
+        ("guard.ignored_arguments", {"calc:evalute": ("id",)}),
+        ("binding.always_include", ("calc:evalute",)),
+        ("discovery.expert_tools", ("calc:evalute",)),
+    ],
+)
+def test_every_setting_with_patterns_is_checked_and_only_warned_about(path: str, value: object) -> None:
+    (problem,) = found(checked({path: value}))
+    assert (problem.path, problem.entry) == (path, "calc:evalute")
+    assert problem.severity is Severity.WARNING
+    assert problem.hint == "Did you mean `calc:evaluate`?"
+
+
+def test_a_system_server_that_does_not_exist_is_named() -> None:
+    (problem,) = found(checked({"discovery.system_servers": ("shop", "wether")}))
+    assert (problem.entry, problem.hint) == ("wether", "Did you mean `weather`?")
+
+
+def test_what_a_toolset_excludes_in_vain_is_an_error_and_what_it_includes_in_vain_a_warning() -> None:
+    rules = {
+        "shop": ServerRule(exclude=frozenset({"refnd_order"})),
+        "calc": ServerRule(include=frozenset({"evaluate", "evalute"})),
+    }
+    problems = {problem.entry: problem for problem in found(checked(toolset=Toolset("t", "", rules)))}
+    assert problems.keys() == {"refnd_order", "evalute"}
+    assert problems["refnd_order"].severity is Severity.ERROR
+    assert problems["refnd_order"].path == "tool_sets.t.servers.shop.exclude"
+    assert problems["refnd_order"].hint == "Did you mean `refund_order`?"
+    assert problems["evalute"].severity is Severity.WARNING
+
+
+def test_wildcards_in_what_a_toolset_names_are_explained() -> None:
+    rules = {"shop": ServerRule(exclude=frozenset({"refund_*"}))}
+    (problem,) = found(checked(toolset=Toolset("t", "", rules)))
+    assert "do not match here" in problem.hint
+
+
+def test_a_toolsets_own_pinned_tools_are_checked_instead_of_the_settings() -> None:
+    toolset = Toolset("t", "", {"calc": ServerRule()}, always_include=("calc:nope",))
+    (problem,) = found(checked({"binding.always_include": ("calc:neither",)}, toolset=toolset))
+    assert (problem.path, problem.entry) == ("tool_sets.t.always_include", "calc:nope")
+
+
+def test_a_predicate_about_the_output_of_no_tool_is_found_and_is_an_error_where_it_lets_calls_through() -> (
+    None
+):
+    def outputs(text: str) -> list[SettingProblem]:
+        return found(checked({PRECONDITIONS: {"shop:refund_order": (text,)}}))
+
+    assert outputs("has_prior_tool_output('shop:list')") == []
+    assert outputs("has_prior_tool_output(prefix='list')") == []
+    (never,) = outputs("has_prior_tool_output('shop:lst')")
+    assert never.severity is Severity.WARNING
+    (always,) = outputs("not has_prior_tool_output('shop:lst')")
+    assert (always.severity, always.entry) == (Severity.ERROR, "not has_prior_tool_output('shop:lst')")
+
+
+def test_only_errors_refuse_a_turn() -> None:
+    mild = [SettingProblem("a.b", "", "has no effect", severity=severity) for severity in Severity]
+    assert refusal([problem for problem in mild if problem.severity is not Severity.ERROR]) == ""
+    assert "a.b has no effect." in refusal(mild)
+
+
+def test_the_worst_problem_comes_first_and_none_twice() -> None:
+    problems = [SettingProblem(severity.value, "", "", severity=severity) for severity in reversed(Severity)]
+    assert [problem.severity for problem in worst_first(problems * 2)] == list(Severity)
+
+
+names = st.text("ab", min_size=1, max_size=3)
+
+
+@given(names, names, st.data())
+def test_a_pattern_that_matches_a_tool_is_about_its_server(
+    server: str, name: str, data: st.DataObject
+) -> None:
+    tool_id = f"{server}:{name}"
+    pattern = "".join(data.draw(st.sampled_from([c, "?", "*", f"[{c}]", f"*{c}"])) for c in tool_id)
+    assert fnmatchcase(tool_id, pattern)
+    assert _Entry("x", pattern).is_about(server)
+
+
+def test_no_settings_have_no_problem() -> None:
+    assert found(checked()) == []
+    assert found(replace(checked(), servers={})) == []

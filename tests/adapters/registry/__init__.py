@@ -1,1 +1,0 @@
-"""What every ToolRegistry promises, over every implementation."""

@@ -1,0 +1,187 @@
+"""Codex rollouts: model calls found between their items, and paid once."""
+
+import pytest
+
+from inspector.clients.transcript import (
+    Answered,
+    Asked,
+    Begun,
+    Called,
+    Compacted,
+    Interrupted,
+    Searched,
+    ToolsOffered,
+)
+from inspector.clients.transcript_file import Format, line_reader
+from inspector.core.message import Usage
+from tests.support.transcripts import FILES, event, fed, item, line, of, read, token_count, whole
+
+CODEX = Format.CODEX
+
+
+def call(call_id: str, name: str = "shell", **fields: object) -> dict[str, object]:
+    """A call as Codex writes it."""
+    return item("function_call", name=name, arguments="{}", call_id=call_id, **fields)
+
+
+def answer(text: str) -> dict[str, object]:
+    """What the model said."""
+    return item("message", role="assistant", content=[{"type": "output_text", "text": text}])
+
+
+def test_a_thread_is_told_in_the_order_in_which_it_happened() -> None:
+    kinds = [type(entry) for entry in whole(FILES[CODEX])]
+    assert kinds == [
+        *(Begun, Asked, Answered, Searched, Answered, Called, Called, Answered, Compacted, Interrupted),
+    ]
+
+
+def test_the_beginning_knows_the_model_and_its_window() -> None:
+    (begun,) = of(Begun, whole(FILES[CODEX]))
+    assert (begun.session, begun.model, begun.window) == ("thread-bakery", "gpt-5.5", 258400)
+    assert (begun.version, begun.folder, begun.parent) == ("0.150.0", "/home/user/bakery", "")
+
+
+def test_a_repeated_token_count_is_paid_once() -> None:
+    usages = [one.usage for one in of(Answered, whole(FILES[CODEX]))]
+    assert usages == [
+        Usage(7000, 60, 5000, None, None, 20),
+        Usage(7400, 90, 7000, None, None, 0),
+        Usage(7700, 25, 7300, None, None, 0),
+    ]
+
+
+def test_a_count_without_the_last_call_is_what_the_total_moved() -> None:
+    first = event("token_count", info={"total_token_usage": {"input_tokens": 100, "total_tokens": 100}})
+    second = event("token_count", info={"total_token_usage": {"input_tokens": 250, "total_tokens": 250}})
+    began_anew = event("token_count", info={"total_token_usage": {"input_tokens": 40, "total_tokens": 40}})
+    answers = of(Answered, read(CODEX, answer("a"), first, answer("b"), second, answer("c"), began_anew))
+    assert [one.usage.input_tokens for one in answers] == [100, 150, 40]
+
+
+def test_records_of_usage_count_instead_of_the_counts_beside_them() -> None:
+    paid = {"response_id": "resp-1", "usage": {"input_tokens": 70, "output_tokens": 1}}
+    record = {"type": "token_usage_record", "payload": paid}
+    count = token_count(70, 70)
+    for records in ((record, count), (count, record), (record, record, count)):
+        answers = of(Answered, read(CODEX, answer("a"), *records))
+        assert [one.usage.input_tokens for one in answers] == [70]
+
+
+def test_a_model_call_whose_items_are_not_kept_is_still_paid() -> None:
+    (only,) = of(Answered, read(CODEX, token_count(500, 500)))
+    assert (only.text, only.calls, only.usage.input_tokens) == ("", (), 500)
+
+
+def test_calls_of_one_answer_stay_together_and_what_comes_after_their_results_is_the_next() -> None:
+    entries = read(
+        CODEX,
+        *(answer("I look."), call("a"), call("b")),
+        *(item("function_call_output", call_id=one, output="ok") for one in "ab"),
+        answer("Done."),
+    )
+    assert [type(entry) for entry in entries] == [Begun, Answered, Called, Called, Answered]
+    assert [one.text for one in of(Answered, entries)] == ["I look.", "Done."]
+
+
+def test_what_comes_after_the_result_of_an_mcp_call_is_the_next_answer_too() -> None:
+    invocation = {"server": "mill", "tool": "grind"}
+    end = event("mcp_tool_call_end", call_id="a", invocation=invocation, result={"Ok": {}})
+    result = item("function_call_output", call_id="a", output="ok")
+    entries = read(CODEX, answer("I grind."), call("a"), end, result, answer("Done."))
+    assert [type(entry) for entry in entries] == [Begun, Answered, Called, Answered]
+
+
+def test_a_call_and_its_result_that_are_written_again_are_told_once() -> None:
+    written = [call("a"), item("function_call_output", call_id="a", output="ok")]
+    reader = line_reader(CODEX)
+    entries = fed(reader, map(line, written * 2))
+    assert [type(entry) for entry in entries] == [Begun, Answered, Called]
+    assert reader.tally.left_out == {"copied history": 2}
+
+
+def test_a_search_has_its_query_and_the_definitions_that_it_loaded() -> None:
+    (search,) = of(Searched, whole(FILES[CODEX]))
+    assert (search.query, search.limit) == ("order flour", 4)
+    (tool,) = search.found
+    assert (tool.server, tool.name, tool.sent) == ("bakery", "order_flour", "mcp__bakery__order_flour")
+    assert tool.definition is not None
+    assert tool.definition["parameters"]["required"] == ["kind"]
+
+
+def test_an_mcp_call_failed_if_its_end_says_so_and_took_what_its_end_says() -> None:
+    mill, shell = of(Called, whole(FILES[CODEX]))
+    assert (mill.tool.server, mill.text, mill.ok, mill.milliseconds) == (
+        *("bakery", "the mill is closed", False),
+        420.0,
+    )
+    assert (shell.tool.server, shell.tool.name, shell.ok, shell.milliseconds) == ("", "shell", True, None)
+
+
+@pytest.mark.parametrize(
+    "name", [{"name": "order", "namespace": "mcp__mill__"}, {"name": "mcp__mill__order"}]
+)
+def test_a_server_is_known_by_namespace_and_by_name(name: dict[str, str]) -> None:
+    made = item("function_call", arguments="{}", call_id="a", **name)
+    (called,) = of(Called, read(CODEX, made, item("function_call_output", call_id="a", output="ok")))
+    assert (called.tool.server, called.tool.name, called.tool.sent) == ("mill", "order", "mcp__mill__order")
+
+
+@pytest.mark.parametrize(
+    ("duration", "milliseconds"),
+    [({"secs": 2, "nanos": 500000}, 2000.5), ("420ms", 420.0), ("1.5s", 1500.0), (3, None), ("soon", None)],
+)
+def test_a_duration_is_read_in_each_way_it_is_written(duration: object, milliseconds: float | None) -> None:
+    invocation = {"server": "mill", "tool": "grind", "arguments": None}
+    end = event(
+        "mcp_tool_call_end", call_id="exec-1", invocation=invocation, duration=duration, result={"Err": "x"}
+    )
+    (called,) = of(Called, read(CODEX, end))
+    assert (called.tool.sent, called.ok, called.text) == ("mcp__mill__grind", False, "x")
+    assert called.milliseconds == milliseconds
+
+
+@pytest.mark.parametrize(
+    ("output", "ok"),
+    [
+        ("Exit code: 1\nWall time: 0 s\nOutput:\nno", False),
+        ("Exit code: 0\nok", True),
+        ('{"output":"no","metadata":{"exit_code":2}}', False),
+        ("anything", True),
+    ],
+)
+def test_a_shell_call_failed_if_its_output_says_so(output: str, ok: bool) -> None:
+    (called,) = of(Called, read(CODEX, call("a"), item("function_call_output", call_id="a", output=output)))
+    assert called.ok is ok
+
+
+def test_what_a_fork_took_over_is_left_out() -> None:
+    reader = line_reader(CODEX)
+    meta = {"id": "child", "parent_thread_id": "parent", "timestamp": "2026-10-06T09:00:10Z"}
+    own = {**answer("mine"), "timestamp": "2026-10-06T09:00:11Z"}
+    copied = {**answer("my parent's"), "timestamp": "2026-10-06T09:00:01Z"}
+    parents = {"type": "session_meta", "payload": {"id": "parent"}}
+    entries = fed(reader, map(line, ({"type": "session_meta", "payload": meta}, parents, copied, own)))
+    assert [(one.session, one.parent) for one in of(Begun, entries)] == [("child", "parent")]
+    assert [one.text for one in of(Answered, entries)] == ["mine"]
+    assert reader.tally.left_out == {"copied history": 2}
+
+
+def test_only_what_a_person_wrote_was_asked() -> None:
+    assert [one.text for one in of(Asked, whole(FILES[CODEX]))] == ["Order 20 kg of rye flour."]
+
+
+def test_what_a_compaction_keeps_is_not_told_again() -> None:
+    (compacted,) = of(Compacted, whole(FILES[CODEX]))
+    assert compacted.text == "The mill was closed."
+
+
+def test_tools_that_the_client_adds_are_offered() -> None:
+    tools = [{"type": "function", "name": "bake", "description": "Bakes.", "parameters": {}}]
+    (offered,) = of(ToolsOffered, read(CODEX, item("additional_tools", role="developer", tools=tools)))
+    assert ([tool.name for tool in offered.tools], offered.deferred) == (["bake"], False)
+
+
+def test_an_aborted_turn_was_stopped_by_the_user() -> None:
+    (stopped,) = of(Interrupted, whole(FILES[CODEX]))
+    assert (stopped.message, stopped.by_user) == ("interrupted", True)

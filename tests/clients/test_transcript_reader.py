@@ -1,0 +1,214 @@
+"""Which files are transcripts, how they are opened, and what becomes of broken ones."""
+
+import json
+import os
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fixtures.transcripts import make
+from inspector.clients.transcript import Answered, Called, Searched
+from inspector.clients.transcript_file import (
+    Format,
+    find_transcripts,
+    line_reader,
+    open_transcript,
+    recognize,
+)
+from inspector.clients.transcript_file.line import read_lines
+from inspector.core.error import ConfigError
+from tests.support.transcripts import FILES, SMALL, Claude, fed, line, of, records, said, whole
+
+LINES = [Format.CLAUDE_CODE, Format.CODEX, Format.RESPONSES, Format.OTEL]
+every_format = pytest.mark.parametrize("kind", list(Format))
+every_line_format = pytest.mark.parametrize("kind", LINES)
+
+
+@every_format
+def test_a_format_is_known_by_its_records_and_not_by_its_name(kind: Format, tmp_path: Path) -> None:
+    (tmp_path / "anything").write_bytes(FILES[kind].read_bytes())
+    assert recognize(tmp_path / "anything") is kind
+
+
+@every_format
+def test_answers_come_before_the_results_of_their_calls(kind: Format) -> None:
+    known: set[str] = set()
+    for entry in whole(FILES[kind]):
+        if isinstance(entry, Answered):
+            known.update(call.id for call in entry.calls)
+        elif isinstance(entry, Searched | Called):
+            assert entry.call_id in known
+
+
+@every_format
+def test_an_unknown_kind_is_counted_by_its_name_and_nothing_else_of_it_is_kept(kind: Format) -> None:
+    reader = line_reader(kind)
+    assert fed(reader, [line({"type": "novelty", "payload": {"secret": "s3cret"}})]) == []
+    assert sum(reader.tally.unknown.values()) == 1
+    assert "s3cret" not in repr(reader.tally)
+
+
+@every_line_format
+@pytest.mark.parametrize(
+    ("garbage", "reason"),
+    [
+        (b'{"type": "user", "mess', "not JSON"),
+        (b"[1, 2]", "not an object"),
+        (b"\xff\xfe\x00", "not JSON"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"n": 1' + b"0" * 5000 + b"}", "not JSON"),
+    ],
+)
+def test_a_broken_line_is_counted_and_changes_nothing(kind: Format, garbage: bytes, reason: str) -> None:
+    lines = [line(record) for record in records(FILES[kind])]
+    reader = line_reader(kind)
+    assert fed(reader, [lines[0], garbage + b"\n", *lines[1:], garbage]) == whole(FILES[kind])
+    assert reader.tally.malformed[reason] == 2
+
+
+def test_what_is_not_utf_8_is_replaced_and_counted() -> None:
+    record = line(Claude().answer("m", said("caf_"))).replace(b"caf_", b"caf\xe9")
+    reader = line_reader(Format.CLAUDE_CODE)
+    (answer,) = of(Answered, fed(reader, [record]))
+    assert answer.text == "caf\ufffd"
+    assert reader.tally.malformed == {"not UTF-8": 1}
+
+
+def test_a_byte_order_mark_and_blank_lines_are_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf\n\r\n" + FILES[Format.CODEX].read_bytes().replace(b"\n", b"\r\n\n"))
+    transcript = open_transcript(path)
+    assert list(transcript.entries()) == whole(FILES[Format.CODEX])
+    assert not transcript.tally.malformed
+
+
+def test_a_line_that_is_too_long_is_passed_over_without_being_held() -> None:
+    class Counted(BytesIO):
+        longest = 0
+
+        def readline(self, size: int | None = -1, /) -> bytes:
+            found = super().readline(size)
+            self.longest = max(self.longest, len(found))
+            return found
+
+    file = Counted(b"short\n" + b"x" * 5_000_000 + b"\nlast")
+    assert [found for found, _ in read_lines(file, limit=100)] == [b"short\n", None, b"last"]
+    assert file.longest <= 1024 * 1024
+
+
+def test_names_of_unknown_kinds_are_bounded_in_length_and_number() -> None:
+    reader = line_reader(Format.CLAUDE_CODE)
+    fed(reader, (line({"type": f"{number}" + "x" * 10_000}) for number in range(500)))
+    assert len(reader.tally.unknown) <= 51
+    assert max(map(len, reader.tally.unknown)) <= 60
+    assert reader.tally.unknown.total() == 500
+
+
+def test_progress_reaches_the_size_of_the_file_and_reading_can_be_stopped() -> None:
+    path = FILES[Format.CLAUDE_CODE]
+    told: list[tuple[int, int]] = []
+    transcript = open_transcript(path)
+    list(transcript.entries(lambda done, size: told.append((done, size))))
+    assert told == sorted(told)
+    assert told[-1] == (path.stat().st_size, path.stat().st_size)
+    assert not list(transcript.entries(stopped=lambda: True))
+
+
+def test_reading_again_counts_anew() -> None:
+    transcript = open_transcript(FILES[Format.CODEX])
+    first, tally = list(transcript.entries()), transcript.tally
+    assert (list(transcript.entries()), transcript.tally) == (first, tally)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"hello", b"{}", b"[]", b'{"type":"message","text":"x"}\n', b'{"mcpServers":{}}', b"\x00" * 100],
+)
+def test_a_file_that_is_no_transcript_is_refused_with_a_hint(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(content)
+    assert recognize(tmp_path / "a.jsonl") is None
+    with pytest.raises(ConfigError, match="not a transcript") as caught:
+        open_transcript(tmp_path / "a.jsonl")
+    assert "docs/papers/transcripts.md" in caught.value.hint
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", tmp_path / "missing", tmp_path / "a\0b"):
+        with pytest.raises(ConfigError) as caught:
+            open_transcript(path)
+        assert caught.value.hint
+
+
+def test_a_record_over_four_megabytes_does_not_hide_the_format(tmp_path: Path) -> None:
+    lines = [line(record) for record in records(FILES[Format.CLAUDE_CODE])]
+    (tmp_path / "a.jsonl").write_bytes(b'{"type":"x","y":"' + b"z" * 5_000_000 + b'"}\n' + b"".join(lines))
+    assert recognize(tmp_path / "a.jsonl") is Format.CLAUDE_CODE
+
+
+def test_transcripts_are_found_below_a_folder_the_newest_last(tmp_path: Path) -> None:
+    for age, name in enumerate(("new.jsonl", "deep/er/older.jsonl", "deep/oldest.jsonl")):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(FILES[Format.CODEX].read_bytes())
+        os.utime(path, (1000 - age, 1000 - age))
+    (tmp_path / "agent.meta.json").write_text(json.dumps({"agentType": "x"}))
+    (tmp_path / "notes.jsonl").write_text("no transcript")
+    assert [path.name for path in find_transcripts(tmp_path)] == ["oldest.jsonl", "older.jsonl", "new.jsonl"]
+    assert find_transcripts(tmp_path / "new.jsonl") == [tmp_path / "new.jsonl"]
+
+
+def test_nothing_outside_the_folder_is_opened(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside, outside, inside / "tool-results", inside / ".hidden"):
+        folder.mkdir()
+    for folder in (outside, inside / "tool-results", inside / ".hidden"):
+        (folder / "a.jsonl").write_bytes(FILES[Format.CODEX].read_bytes())
+    (inside / "link.jsonl").symlink_to(outside / "a.jsonl")
+    (inside / "linked").symlink_to(outside)
+    os.mkfifo(inside / "pipe.jsonl")
+    assert find_transcripts(inside) == []
+
+
+def test_a_folder_that_is_missing_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="does not exist"):
+        find_transcripts(tmp_path / "missing")
+
+
+def test_files_are_only_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(FILES[Format.CODEX].read_bytes())
+    path.chmod(0o400)
+    before = path.stat()
+    list(open_transcript(path).entries())
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
+def test_made_transcripts_are_the_same_for_the_same_seed_and_are_understood_whole(tmp_path: Path) -> None:
+    first = [path.read_bytes() for path in make.write_folder(tmp_path / "a", 0.5)]
+    assert first == [path.read_bytes() for path in make.write_folder(tmp_path / "b", 0.5)]
+    for path in find_transcripts(tmp_path / "a"):
+        transcript = open_transcript(path)
+        assert len(of(Answered, list(transcript.entries()))) > 200
+        assert not transcript.tally.unknown
+        assert not transcript.tally.malformed
+
+
+def test_the_small_transcripts_name_only_what_is_meant_to_be_unknown() -> None:
+    unknown = [name for path in _small() for name in _tally(path)]
+    assert sorted(unknown) == ["a-kind-of-tomorrow", "record_of_tomorrow"]
+
+
+def _small() -> Iterator[Path]:
+    return (path for path in sorted(SMALL.iterdir()) if path.suffix in (".json", ".jsonl"))
+
+
+def _tally(path: Path) -> dict[str, Any]:
+    transcript = open_transcript(path)
+    list(transcript.entries())
+    assert not transcript.tally.malformed
+    return dict(transcript.tally.unknown)

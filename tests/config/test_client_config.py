@@ -1,0 +1,244 @@
+"""Where clients keep their servers, and what is read there."""
+
+import json
+import stat
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.config.client import (
+    PROJECT,
+    USER,
+    ClientConfiguration,
+    ClientFile,
+    Unreadable,
+    client_files,
+    is_there,
+    read_client_file,
+)
+from inspector.core.server import ServerSpec
+from inspector.core.toolset import ServerRule
+
+HOME, FOLDER = Path("/home/ada"), Path("/projects/engine")
+NOTHING: Mapping[str, str] = {}
+
+
+def paths(platform: str, environment: Mapping[str, str] = NOTHING) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for file in client_files(HOME, FOLDER, platform, environment):
+        found.setdefault(file.client, []).append(file.path.as_posix())
+    return found
+
+
+def written(path: Path, content: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def read(client: str, path: Path, environment: Mapping[str, str] = NOTHING, **inputs: str) -> list[Any]:
+    return list(read_client_file(ClientFile(client, path), environment=environment, inputs=inputs))
+
+
+def as_written(found: ClientConfiguration) -> list[ServerSpec]:
+    """The servers without what this machine and the environment add to them."""
+    return [replace(spec, program=None, expansions=()) for spec in found.configuration.servers]
+
+
+def names(found: ClientConfiguration) -> list[str]:
+    return [spec.name for spec in found.configuration.servers]
+
+
+def test_every_client_has_its_places_on_linux() -> None:
+    found = paths("linux")
+    assert found["Claude Desktop"] == ["/home/ada/.config/Claude/claude_desktop_config.json"]
+    assert found["Claude Code"] == ["/home/ada/.claude.json", "/projects/engine/.mcp.json"]
+    assert found["Cursor"] == ["/home/ada/.cursor/mcp.json", "/projects/engine/.cursor/mcp.json"]
+    assert found["VS Code"] == [
+        "/home/ada/.config/Code/User/mcp.json",
+        "/home/ada/.config/Code/User/settings.json",
+        "/projects/engine/.vscode/mcp.json",
+    ]
+    assert "/home/ada/.config/Code - Insiders/User/mcp.json" in found["VS Code Insiders"]
+    assert found["Windsurf"] == ["/home/ada/.codeium/windsurf/mcp_config.json"]
+    assert (
+        "/home/ada/.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
+        in found["Cline"]
+    )
+    assert found["Gemini CLI"] == [
+        "/home/ada/.gemini/settings.json",
+        "/projects/engine/.gemini/settings.json",
+    ]
+    assert found["Toolsight"] == ["/projects/engine/toolsight.json"]
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "folder"),
+    [
+        ("linux", {"XDG_CONFIG_HOME": "/elsewhere"}, "/elsewhere"),
+        ("darwin", {"XDG_CONFIG_HOME": "/elsewhere"}, "/home/ada/Library/Application Support"),
+        ("win32", {}, "/home/ada/AppData/Roaming"),
+        ("win32", {"APPDATA": "/roaming"}, "/roaming"),
+    ],
+)
+def test_desktop_applications_keep_theirs_where_the_platform_says(
+    platform: str, environment: dict[str, str], folder: str
+) -> None:
+    found = paths(platform, environment)
+    assert found["Claude Desktop"] == [f"{folder}/Claude/claude_desktop_config.json"]
+    assert found["VS Code"][0] == f"{folder}/Code/User/mcp.json"
+
+
+def test_claude_code_is_found_where_its_own_variable_says() -> None:
+    assert paths("linux", {"CLAUDE_CONFIG_DIR": "/c"})["Claude Code"][0] == "/c/.claude.json"
+
+
+def test_a_file_that_is_of_the_user_and_of_the_folder_is_told_once() -> None:
+    found = [file for file in client_files(HOME, HOME, "linux", {}) if file.client == "Cursor"]
+    assert found == [ClientFile("Cursor", HOME / ".cursor" / "mcp.json", USER)]
+
+
+def test_profiles_of_an_editor_have_files_of_their_own(tmp_path: Path) -> None:
+    path = written(tmp_path / ".config/Code/User/profiles/-4f2a/mcp.json", {})
+    assert ClientFile("VS Code", path) in client_files(tmp_path, tmp_path, "linux", {})
+
+
+def test_only_files_are_there(tmp_path: Path) -> None:
+    assert is_there(ClientFile("Cursor", written(tmp_path / "mcp.json", {})))
+    assert not is_there(ClientFile("Cursor", tmp_path))
+    assert not is_there(ClientFile("Cursor", tmp_path / "none"))
+    assert not is_there(ClientFile("Cursor", tmp_path / "n\0ne"))
+
+
+def test_claude_code_has_servers_for_the_user_and_for_each_project(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / ".claude.json",
+        {
+            "numStartups": 3,
+            "settings": {"theme": "dark"},
+            "mcpServers": {"a": {"command": "a"}},
+            "projects": {
+                "/x": {"allowedTools": [], "mcpServers": {"b": {"type": "stdio", "command": "b"}}},
+                "/y": {"mcpServers": {}},
+                "/z": {},
+            },
+        },
+    )
+    user, project = read("Claude Code", path)
+    assert (user.scope, names(user)) == (USER, ["a"])
+    assert (project.scope, names(project)) == (f"{PROJECT} /x", ["b"])
+    assert user.configuration.source == str(path)
+
+
+def test_a_fault_in_one_project_leaves_the_others(tmp_path: Path) -> None:
+    projects = {"/x": {"mcpServers": ["b"]}, "/y": {"mcpServers": {"c": {"command": "c"}}}}
+    broken, whole = read("Claude Code", written(tmp_path / ".claude.json", {"projects": projects}))
+    assert isinstance(broken, Unreadable)
+    assert (broken.scope, broken.path) == (f"{PROJECT} /x", tmp_path / ".claude.json")
+    assert names(whole) == ["c"]
+
+
+def test_the_user_settings_of_vs_code_hold_the_servers_among_other_keys(tmp_path: Path) -> None:
+    settings = {
+        "editor.fontSize": 12,
+        "profile": "mine",
+        "mcp": {
+            "inputs": [{"id": "key", "type": "promptString"}],
+            "servers": {"a": {"command": "a", "env": {"KEY": "${input:key}"}}},
+        },
+    }
+    (found,) = read("VS Code", written(tmp_path / "settings.json", settings), key="k")
+    assert as_written(found) == [ServerSpec("a", "a", env={"KEY": "k"})]
+
+
+def test_gemini_takes_variables_without_braces(tmp_path: Path) -> None:
+    entry = {"command": "a", "args": ["--key=$KEY", "${KEY}"], "env": {"K": "$KEY", "N": 5}, "trust": True}
+    settings = {"mcp": {"allowed": ["a"]}, "mcpServers": {"a": entry}, "theme": "x"}
+    (found,) = read("Gemini CLI", written(tmp_path / "settings.json", settings), {"KEY": "k"})
+    assert as_written(found) == [ServerSpec("a", "a", args=("--key=k", "k"), env={"K": "k", "N": "5"})]
+
+
+@pytest.mark.parametrize(
+    ("lists", "taken"),
+    [({"allowed": ["a", "b"]}, "ab"), ({"excluded": ["a"]}, "bc"), ({"allowed": 5}, "abc")],
+)
+def test_gemini_takes_the_servers_that_are_allowed(
+    tmp_path: Path, lists: Mapping[str, object], taken: str
+) -> None:
+    settings = {"mcp": lists, "mcpServers": {name: {"command": name} for name in "abc"}}
+    (found,) = read("Gemini CLI", written(tmp_path / "settings.json", settings))
+    assert names(found) == list(taken)
+
+
+@pytest.mark.parametrize("content", [{}, {"theme": "x"}, {"mcpServers": {}}, {"mcp": {"servers": {}}}])
+def test_a_clients_file_without_servers_has_no_configuration(tmp_path: Path, content: object) -> None:
+    assert read("Gemini CLI", written(tmp_path / "settings.json", content)) == []
+
+
+def test_a_server_without_its_key_does_not_spoil_the_others(tmp_path: Path) -> None:
+    servers = {
+        "a": {"command": "a"},
+        "b": {"command": "b", "env": {"TOKEN": "${SOME_TOKEN}"}},
+        "c": {"command": 5},
+        "d": {"url": "https://d.example/mcp", "headers": {"X": "${input:secret}"}},
+    }
+    (found,) = read("Cursor", written(tmp_path / "mcp.json", {"mcpServers": servers}))
+    assert names(found) == ["a", "b", "d"]
+    assert [spec.lacks for spec in found.configuration.servers] == ["", "SOME_TOKEN", "input secret"]
+    assert list(found.faults) == ["c"]
+    assert "mcpServers.c.command" in found.faults["c"].message
+
+
+def test_a_server_that_is_switched_off_is_none(tmp_path: Path) -> None:
+    servers = {"a": {"command": "a"}, "b": {"command": "b", "disabled": True}}
+    (found,) = read("Cline", written(tmp_path / "mcp.json", {"mcpServers": servers}))
+    assert (names(found), found.faults) == (["a"], {})
+
+
+def test_tools_that_a_client_leaves_out_are_known(tmp_path: Path) -> None:
+    entry = {"command": "a"}
+    servers = {
+        "all": entry,
+        "few": {**entry, "includeTools": ["x", "y", 3], "excludeTools": ["y"]},
+        "less": {**entry, "disabledTools": ["z"], "enabledTools": "odd"},
+        "odd": 5,
+    }
+    (found,) = read("Gemini CLI", written(tmp_path / "settings.json", {"mcpServers": servers}))
+    assert found.rules == {
+        "few": ServerRule(frozenset({"x", "y"}), frozenset({"y"})),
+        "less": ServerRule(None, frozenset({"z"})),
+    }
+    (own,) = read("Toolsight", tmp_path / "settings.json")
+    assert own.rules == {}
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"mcpServers": {"a": {"command": "a"}}', "\x00\xff"])
+def test_a_broken_file_is_told_with_its_error_and_a_hint(tmp_path: Path, text: str) -> None:
+    (found,) = read("Cursor", written(tmp_path / "mcp.json", text))
+    assert isinstance(found, Unreadable)
+    assert str(tmp_path / "mcp.json") in found.error.message
+    assert found.error.hint
+
+
+def test_toolsights_own_file_keeps_its_settings(tmp_path: Path) -> None:
+    own = {"mcpServers": {"a": {"command": "a"}}, "settings": {"manifest": {"max_tokens": 90}}}
+    (found,) = read("Toolsight", written(tmp_path / "toolsight.json", own))
+    assert found.configuration.values == {"manifest.max_tokens": 90}
+
+
+def test_a_misspelt_setting_of_our_own_file_is_an_error(tmp_path: Path) -> None:
+    own = {"mcpServers": {"a": {"command": "a"}}, "tool_discovery": {"enabeld": True}}
+    (found,) = read("Toolsight", written(tmp_path / "toolsight.json", own))
+    assert isinstance(found, Unreadable)
+    assert "enabeld" in found.error.message
+
+
+def test_reading_changes_nothing(tmp_path: Path) -> None:
+    path = written(tmp_path / ".claude.json", {"mcpServers": {"a": {"command": "a"}}})
+    path.chmod(stat.S_IRUSR)
+    before = path.stat()
+    read("Claude Code", path)
+    assert (path.stat().st_mtime_ns, list(tmp_path.iterdir())) == (before.st_mtime_ns, [path])

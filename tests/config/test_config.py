@@ -1,0 +1,327 @@
+"""Configuration files that can be read: Toolsight's own, and the clients' as they are."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.config.source import read
+from inspector.core.configuration import Configuration
+from inspector.core.server import Era, Expansion, Program, ServerSpec
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
+from inspector.core.toolset import ServerRule
+
+PRD = {
+    "tool_discovery": {"enabled": True, "defer_all": False, "max_search_results": 7},
+    "mcpServers": {
+        "weather": {"command": "weather-server", "defer_loading": True},
+        "notion": {"command": "notion-server", "defer_loading": False},
+        "fetch": {"url": "https://example.com/mcp", "headers": {"X-Key": "k"}, "era": "2026-07-28"},
+    },
+    "tool_sets": {
+        "research": {
+            "description": "Look things up",
+            "servers": {"weather": True, "notion": {"exclude": ["delete"]}, "fetch": {"include": ["get"]}},
+        }
+    },
+}
+
+
+def configured(
+    folder: Path,
+    content: object,
+    *,
+    name: str = "toolsight.json",
+    environment: Mapping[str, str] | None = None,
+    **more: Any,
+) -> Configuration:
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return read(path, environment=environment or {}, **more)
+
+
+def one_server(folder: Path, entry: Mapping[str, Any], **more: Any) -> ServerSpec:
+    (spec,) = configured(folder, {"mcpServers": {"s": entry}}, **more).servers
+    return spec
+
+
+def test_our_own_format_is_read_as_the_prd_shows_it(tmp_path: Path) -> None:
+    configuration = configured(tmp_path, PRD)
+    assert configuration.source == str(tmp_path / "toolsight.json")
+    assert configuration.settings.discovery == DiscoverySettings(True, False, max_search_results=7)
+    weather, notion, fetch = configuration.servers
+    assert (weather.command, weather.defer_loading) == ("weather-server", True)
+    assert (notion.command, notion.defer_loading) == ("notion-server", False)
+    assert (fetch.url, dict(fetch.headers), fetch.era) == (
+        "https://example.com/mcp",
+        {"X-Key": "k"},
+        Era.MODERN,
+    )
+    assert not configuration.trusted
+
+
+def test_toolsets_permit_all_some_or_all_but_some_tools(tmp_path: Path) -> None:
+    research = configured(tmp_path, PRD).toolsets["research"]
+    assert research.description == "Look things up"
+    assert research.servers == {
+        "weather": ServerRule(),
+        "notion": ServerRule(exclude=frozenset({"delete"})),
+        "fetch": ServerRule(include=frozenset({"get"})),
+    }
+    assert not research.permits(Tool("notion", "delete"))
+
+
+def test_every_field_of_a_server_is_read(tmp_path: Path) -> None:
+    spec = one_server(
+        tmp_path,
+        {"command": "run", "args": ["-v", ""], "env": {"A": "b"}, "cwd": "sub", "type": "stdio"}
+        | {"connect_timeout": 5, "call_timeout": 2.5, "era": "legacy", "trust_annotations": True},
+    )
+    assert spec == ServerSpec(
+        "s",
+        command="run",
+        args=("-v", ""),
+        env={"A": "b"},
+        cwd=str(tmp_path / "sub"),
+        era=Era.LEGACY,
+        trust_annotations=True,
+        connect_timeout=5.0,
+        call_timeout=2.5,
+        program=Program(),
+    )
+
+
+def test_no_server_is_trusted_unless_the_file_says_so_in_toolsights_own_word(tmp_path: Path) -> None:
+    """Gemini CLI's `trust` is something else, and the file of a client that has it is no word of the user."""
+    for entry in ({"command": "x"}, {"command": "x", "trust": True}):
+        assert not one_server(tmp_path, entry).trust_annotations
+
+
+@pytest.mark.parametrize(
+    ("discovery", "expected"),
+    [
+        ({}, DiscoverySettings(True, False)),
+        ({"enabled": False}, DiscoverySettings(False, False)),
+        ({"defer_all": True}, DiscoverySettings(True, True)),
+    ],
+)
+def test_what_a_discovery_section_leaves_out_has_its_default(
+    tmp_path: Path, discovery: dict[str, object], expected: DiscoverySettings
+) -> None:
+    content = {"tool_discovery": discovery, "mcpServers": {"s": {"command": "x"}}}
+    assert configured(tmp_path, content).settings.discovery == expected
+
+
+def test_a_clients_file_defers_everything_so_that_there_is_something_to_discover(tmp_path: Path) -> None:
+    configuration = configured(tmp_path, {"mcpServers": {"s": {"command": "x"}}})
+    assert configuration.settings.discovery == DiscoverySettings(enabled=True, defer_all=True)
+    assert configuration.deferred_servers(configuration.settings.discovery) == {"s"}
+
+
+def test_a_file_that_says_which_servers_wait_defers_only_those(tmp_path: Path) -> None:
+    servers = {"a": {"command": "x", "defer_loading": True}, "b": {"command": "x"}}
+    configuration = configured(tmp_path, {"mcpServers": servers})
+    assert configuration.deferred_servers(configuration.settings.discovery) == {"a"}
+
+
+def test_comments_trailing_commas_and_a_byte_order_mark_are_fine(tmp_path: Path) -> None:
+    text = """\ufeff{
+      // where it runs: "here" { [ ,
+      "mcpServers": {
+        "s": { "command": "run", /* two
+          lines */ "args": ["//no comment", "/* nor this */", "a,]", "\\"//"], },
+      },
+    }"""
+    assert configured(tmp_path, text).servers[0].args == ("//no comment", "/* nor this */", "a,]", '"//')
+
+
+def test_claude_desktop_is_read_as_it_is(tmp_path: Path) -> None:
+    content = {
+        "globalShortcut": "Ctrl+Space",
+        "mcpServers": {"fs": {"command": "npx", "args": ["-y", "server-fs"]}},
+    }
+    assert configured(tmp_path, content).servers[0].argv == ("npx", "-y", "server-fs")
+
+
+def test_claude_code_is_read_as_it_is(tmp_path: Path) -> None:
+    servers = {
+        "api": {
+            "type": "http",
+            "url": "${API:-https://example.com}/mcp",
+            "headers": {"Authorization": "Bearer ${KEY}"},
+        },
+        "db": {"type": "stdio", "command": "db", "env": {"URL": "${DB_URL}"}},
+    }
+    api, db = configured(
+        tmp_path, {"mcpServers": servers}, name=".mcp.json", environment={"KEY": "k1", "DB_URL": "${KEY}"}
+    ).servers
+    assert (api.url, api.headers["Authorization"]) == ("https://example.com/mcp", "Bearer k1")
+    assert db.env == {"URL": "${KEY}"}, "a value is not expanded again"
+
+
+def test_cursor_and_cline_are_read_as_they_are(tmp_path: Path) -> None:
+    servers = {
+        "a": {
+            "command": "x",
+            "envFile": ".env",
+            "timeout": 60,
+            "alwaysAllow": ["t"],
+            "autoApprove": [],
+            "new": 1,
+        },
+        "b": {"command": "y", "disabled": True, "env": {"NEVER": "${NOT_SET}"}},
+        "c": {"serverUrl": "https://c.example/sse", "type": "sse", "disabled": False},
+        "d": {"httpUrl": "https://d.example/mcp", "trust": True},
+    }
+    a, c, d = configured(tmp_path, {"mcpServers": servers, "theme": {}}).servers
+    assert (a.name, c.url, d.url) == ("a", "https://c.example/sse", "https://d.example/mcp")
+
+
+def test_vs_code_is_read_as_it_is(tmp_path: Path) -> None:
+    content = {
+        "inputs": [
+            {"type": "promptString", "id": "key", "description": "The key", "password": True},
+            {"type": "pickString", "id": "level", "description": "Level", "default": "low"},
+        ],
+        "servers": {
+            "s": {
+                "type": "stdio",
+                "command": "${workspaceFolder}/run",
+                "args": ["${input:key}", "${input:level}", "${env:WHO}", "${userHome}${/}x"],
+                "env": {"PORT": 8080, "UNSET": None},
+                "gallery": True,
+                "dev": {"watch": "src/**"},
+            }
+        },
+    }
+    (spec,) = configured(
+        tmp_path,
+        content,
+        name=".vscode/mcp.json",
+        environment={"WHO": "me", "HOME": "/home/me"},
+        inputs={"key": "k1"},
+    ).servers
+    assert spec.argv == (f"{tmp_path}/run", "k1", "low", "me", "/home/me/x")
+    assert spec.env == {"PORT": "8080"}
+
+
+def test_vs_codes_user_settings_are_read_too(tmp_path: Path) -> None:
+    content = {"editor.fontSize": 12, "mcp": {"servers": {"s": {"command": "x"}}}}
+    assert configured(tmp_path, content).servers[0].command == "x"
+
+
+def test_a_clients_keys_may_stand_beside_ours(tmp_path: Path) -> None:
+    content = {
+        "$schema": "x",
+        "tool_discovery": {},
+        "mcpServers": {"s": {"command": "x", "alwaysAllow": [], "timeout": 5, "description": "d"}},
+    }
+    assert configured(tmp_path, content).servers[0].name == "s"
+
+
+def test_built_in_variables_win_over_the_environment(tmp_path: Path) -> None:
+    spec = one_server(
+        tmp_path,
+        {"command": "${TOOLSIGHT_PYTHON}", "args": ["${env:TOOLSIGHT_PYTHON}", "${OTHER}"]},
+        environment={"TOOLSIGHT_PYTHON": "wrong", "OTHER": "o"},
+        variables={"TOOLSIGHT_PYTHON": "python"},
+    )
+    assert spec.argv == ("python", "python", "o")
+
+
+@pytest.mark.parametrize(
+    ("text", "expanded"),
+    [
+        ("${A}", "1"),
+        ("${A:-x}", "1"),
+        ("${EMPTY:-x}", ""),
+        ("${NO:-}", ""),
+        ("${NO:-a:-b c}", "a:-b c"),
+        ("x${A}y${A}z", "x1y1z"),
+        ("$A ${} ${A%x} ${1} $${", "$A ${} ${A%x} ${1} $${"),
+    ],
+)
+def test_references_are_expanded_and_everything_else_is_left_to_the_shell(
+    tmp_path: Path, text: str, expanded: str
+) -> None:
+    environment = {"A": "1", "EMPTY": ""}
+    assert one_server(tmp_path, {"command": "x", "args": [text]}, environment=environment).args == (expanded,)
+
+
+@pytest.mark.parametrize(
+    ("cwd", "folder"), [("sub/x", "{base}/sub/x"), ("/abs", "/abs"), ("~/x", "/home/me/x"), ("", "")]
+)
+def test_a_relative_cwd_starts_at_the_file(tmp_path: Path, cwd: str, folder: str) -> None:
+    spec = one_server(tmp_path, {"command": "x", "cwd": cwd}, environment={"HOME": "/home/me"})
+    assert spec.cwd == folder.format(base=tmp_path)
+
+
+def test_a_file_named_relatively_gives_absolute_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "c.json").write_text('{"mcpServers": {"s": {"command": "x", "cwd": "d"}}}', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    configuration = read(Path("c.json"), environment={})
+    assert configuration.servers[0].cwd == str(tmp_path / "d")
+    assert configuration.source == "c.json"
+
+
+def test_a_toolset_may_name_a_server_that_is_switched_off(tmp_path: Path) -> None:
+    servers = {"on": {"command": "x"}, "off": {"command": "x", "disabled": True}}
+    content = {"mcpServers": servers, "tool_sets": {"t": {"servers": {"on": True, "off": True}}}}
+    assert [spec.name for spec in configured(tmp_path, content).servers] == ["on"]
+
+
+OWN = {"AWS_SECRET_ACCESS_KEY": "s3cret", "REGION": "eu"}
+
+
+def test_which_own_variables_a_text_contains_is_remembered_without_their_values(tmp_path: Path) -> None:
+    headers = {"X-Trace": "${REGION}:${env:AWS_SECRET_ACCESS_KEY}", "X-Plain": "x", "X-Else": "${NONE:-d}"}
+    spec = one_server(tmp_path, {"url": "https://a.example/${REGION}", "headers": headers}, environment=OWN)
+    assert spec.headers["X-Trace"] == "eu:s3cret"
+    assert spec.expansions == (
+        Expansion("url", ("REGION",), "https://a.example/eu"),
+        Expansion("headers.X-Trace", ("REGION", "AWS_SECRET_ACCESS_KEY"), "eu:${env:AWS_SECRET_ACCESS_KEY}"),
+    )
+    assert "s3cret" not in repr(spec.expansions)
+
+
+def test_every_text_of_a_server_is_searched_for_own_variables(tmp_path: Path) -> None:
+    text = "/${AWS_SECRET_ACCESS_KEY}"
+    entry = {"command": text, "args": ["-v", text], "env": {"A.B": text}, "cwd": text}
+    spec = one_server(tmp_path, entry, environment=OWN)
+    assert [each.key for each in spec.expansions] == ["command", "args[1]", "env.A.B", "cwd"]
+    assert {each.shown for each in spec.expansions} == {text}
+
+
+def test_what_toolsight_or_the_file_provides_is_nobodys_own(tmp_path: Path) -> None:
+    entry = {
+        "command": "x",
+        "args": ["${workspaceFolder}", "${TOOL}", "${input:a}"],
+        "env": {"K": "${input:b}"},
+    }
+    inputs = [{"id": "a", "default": "theirs"}, {"id": "b"}]
+    (spec,) = configured(
+        tmp_path,
+        {"inputs": inputs, "servers": {"s": entry}},
+        environment={"TOOL": "mine"},
+        variables={"TOOL": "toolsight's"},
+        inputs={"b": "given"},
+    ).servers
+    assert spec.args[1:] == ("toolsight's", "theirs")
+    assert spec.expansions == (Expansion("env.K", ("input b",), "given"),)
+
+
+def test_a_server_can_be_told_something_else_of_its_client(tmp_path: Path) -> None:
+    spec = one_server(tmp_path, {"command": "x", "client_capabilities": {"roots": False, "name": "other"}})
+    assert spec.client == {"roots": False, "name": "other"}
+    assert one_server(tmp_path, {"command": "x"}).client == {}
+
+
+def test_what_all_servers_are_told_is_a_setting(tmp_path: Path) -> None:
+    content = {"settings": {"client": {"sampling": True}}, "mcpServers": {"s": {"command": "x"}}}
+    assert configured(tmp_path, content).values == {"client.sampling": True}

@@ -1,0 +1,266 @@
+"""Configuration files that cannot be read: what is wrong, where, and what to do."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.config import content
+from inspector.config.source import read
+from inspector.core.error import ConfigError
+from inspector.core.server import ServerSpec
+
+SERVER: dict[str, Any] = {"command": "x"}
+
+
+def refused(path: Path, **more: Any) -> ConfigError:
+    with pytest.raises(ConfigError) as raised:
+        read(path, environment={"HOME": "/home/me", "API_KEY": "k"}, **more)
+    assert str(path) in raised.value.message
+    assert raised.value.hint
+    return raised.value
+
+
+def refused_content(folder: Path, content: object) -> str:
+    path = folder / "c.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    error = refused(path)
+    return error.message.removeprefix(str(path)) + " | " + error.hint
+
+
+def found(folder: Path, content: object) -> tuple[ServerSpec, ...]:
+    path = folder / "c.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return read(path, environment={"HOME": "/home/me", "API_KEY": "k"}).servers
+
+
+def advice(folder: Path, content: object) -> str:
+    """What the only server says that it lacks."""
+    (spec,) = found(folder, content)
+    assert spec.lacks
+    return spec.advice
+
+
+def own(**server: Any) -> dict[str, Any]:
+    return {"tool_discovery": {}, "mcpServers": {"s": {**SERVER, **server}}}
+
+
+def discovery(**section: Any) -> dict[str, Any]:
+    return {"tool_discovery": section, "mcpServers": {"s": SERVER}}
+
+
+def toolset(rule: Any, server: str = "weather") -> dict[str, Any]:
+    return {"mcpServers": {"weather": SERVER}, "tool_sets": {"t": {"servers": {server: rule}}}}
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "hint"),
+    [
+        ('{"a": 1,\n "b": }', ":2:7: expecting value", "plain JSON"),
+        ('{\n  // note\n  "a": 1\n  "b": 2\n}', ":4:3: expecting ',' delimiter", "plain JSON"),
+        ('{"a": [1, 2', ":1:12:", "ends too early"),
+        ("{'a': 1}", ":1:2:", "double quotes"),
+        ("{a: 1}", ":1:2:", "double quotes"),
+        ('{"a": /* open', ":1:7:", "plain JSON"),
+        ('{"a": NaN}', "NaN is not JSON", "configuration"),
+        ('{"a": 1} x', ":1:10: extra data", "plain JSON"),
+    ],
+)
+def test_a_syntax_error_is_told_with_line_and_column(
+    tmp_path: Path, content: str, place: str, hint: str
+) -> None:
+    told = refused_content(tmp_path, content)
+    assert place in told
+    assert hint in told
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("", "is empty"),
+        (" \n ", "is empty"),
+        ("[]", "is not a JSON object"),
+        ("null", "is not a JSON object"),
+        ("{}", "has no servers"),
+        ({"mcpServers": {}}, "has no servers"),
+        ({"mcpServer": {"s": SERVER}}, "Did you mean `mcpServers` instead of `mcpServer`?"),
+        ({"mcpServers": {"s": {"command": "x", "disabled": True}}}, "every server is disabled"),
+        ({"mcpServers": []}, "mcpServers must be an object, not a list"),
+        ({"mcpServers": {"s": "x"}}, "mcpServers.s must be an object, not a string"),
+        ({"servers": {"s": {"command": 1}}}, "servers.s.command must be a string, not a number"),
+        ('{"mcpServers": {"s": {"command": "x"}, "s": {"command": "y"}}}', "mcpServers.s appears twice"),
+        ('{"mcpServers": {"s": {"command": "x", "command": "y"}}}', "mcpServers.s.command appears twice"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_a_file_without_usable_servers_is_refused(tmp_path: Path, content: object, expected: str) -> None:
+    assert expected in refused_content(tmp_path, content)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (discovery(max_search_result=3), "tool_discovery.max_search_result is not a known key"),
+        (discovery(max_search_result=3), "Did you mean `max_search_results`?"),
+        (
+            discovery(max_search_results=0),
+            "tool_discovery.max_search_results must be greater than or equal to 1",
+        ),
+        (discovery(max_search_results="5"), "must be a whole number, not a string"),
+        (discovery(max_search_results=True), "must be a whole number, not true or false"),
+        (discovery(max_search_results=2.5), "must be a whole number, not a fraction"),
+        (discovery(enabled="yes"), "Write true or false without quotes."),
+        (discovery(defer_all=None, enabled=1), "tool_discovery.enabled must be true or false, not a number"),
+        ({"tool_discovery": [], "mcpServers": {"s": SERVER}}, "tool_discovery must be an object, not a list"),
+        ({"toolDiscovery": {}, "mcpServers": {"s": SERVER}}, "Did you mean `tool_discovery`?"),
+        ({"tool_set": {}, "mcpServers": {"s": SERVER}}, "Did you mean `tool_sets`?"),
+        (own(comand="y"), "mcpServers.s.comand is not a known key | Did you mean `command`?"),
+        (own(defer_loading=True, deferLoading=True), "Did you mean `defer_loading`?"),
+        (
+            own(args="-v"),
+            "mcpServers.s.args must be a list, not a string | Write a list in brackets",
+        ),
+        (
+            own(args=["a", 1]),
+            "mcpServers.s.args[1] must be a string, not a number | Put it in double quotes.",
+        ),
+        (own(env={"A": 1}), "mcpServers.s.env.A must be a string, not a number"),
+        (own(connect_timeout=0), "mcpServers.s.connect_timeout must be greater than 0, not 0"),
+        (own(call_timeout=10**9), "mcpServers.s.call_timeout must be less than or equal to 86400"),
+        (own(era="future"), "mcpServers.s.era must be 'legacy', '2026-07-28' or 'auto'"),
+        (own(type="pigeon"), "mcpServers.s.type must be 'stdio', 'http' or 'streamable-http'"),
+        (own(era="future", args=1), "(and 1 more)"),
+    ],
+)
+def test_a_wrong_key_or_value_is_told_with_its_place(tmp_path: Path, content: object, expected: str) -> None:
+    assert expected in refused_content(tmp_path, content)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (
+            toolset(True, "wether"),
+            "tool_sets.t.servers.wether is not a configured server | Did you mean `weather`?",
+        ),
+        (toolset(True, "zzz"), "Known: weather."),
+        (toolset(False), "tool_sets.t.servers.weather must be true"),
+        (toolset("all"), "tool_sets.t.servers.weather must be true"),
+        (toolset({}), "either include or exclude"),
+        (toolset({"include": ["a"], "exclude": ["b"]}), "either include or exclude"),
+        (toolset({"includes": ["a"]}), "tool_sets.t.servers.weather.includes is not a known key"),
+        (toolset({"includes": ["a"]}), "Did you mean `include`?"),
+        (toolset({"include": "a"}), "tool_sets.t.servers.weather.include must be a list, not a string"),
+        ({"mcpServers": {"s": SERVER}, "tool_sets": {"t": {}}}, "tool_sets.t.servers is missing"),
+        ({"mcpServers": {"s": SERVER}, "tool_sets": {"t": {"server": {}}}}, "Did you mean `servers`?"),
+    ],
+)
+def test_a_wrong_toolset_is_told_with_its_place(tmp_path: Path, content: object, expected: str) -> None:
+    assert expected in refused_content(tmp_path, content)
+
+
+@pytest.mark.parametrize(
+    ("server", "expected"),
+    [
+        ({"command": "x", "url": "http://a"}, "mcpServers.s has both command and url"),
+        ({}, "mcpServers.s has neither command nor url"),
+        ({"comand": "x"}, "Is `comand` a misspelling?"),
+        ({"command": ""}, "has neither command nor url"),
+        ({"command": "${NO:-}"}, "mcpServers.s.command is empty after its variables are expanded"),
+        ({"command": "x", "type": "http"}, "mcpServers.s.type is http, which needs a url"),
+        ({"url": "http://a", "type": "stdio"}, "mcpServers.s.type is stdio, which needs a command"),
+        ({"url": "ftp://a/b"}, "mcpServers.s.url is not an http or https URL"),
+        ({"url": "http://a:99999/"}, "is not an http or https URL"),
+        ({"url": "http://a/\n"}, "is not an http or https URL"),
+        ({"url": "https:///x"}, "is not an http or https URL"),
+        ({"url": "http://a", "headers": {"X": "a\r\nY: b"}}, "mcpServers.s.headers.X is not a valid header"),
+        ({"command": "x", "args": ["a\0b"]}, "mcpServers.s.args[0] has a character"),
+        ({"command": "x", "args": ["\ud800"]}, "mcpServers.s.args[0] has a character"),
+        ({"command": "x", "env": {"A=B": "c"}}, "mcpServers.s.env.A=B is not a valid variable name"),
+    ],
+)
+def test_a_server_that_cannot_be_started_is_refused(tmp_path: Path, server: object, expected: str) -> None:
+    assert expected in refused_content(tmp_path, {"mcpServers": {"s": server}})
+
+
+@pytest.mark.parametrize(
+    ("server", "expected"),
+    [
+        ({"command": "x", "env": {"K": "${API_KYE}"}}, "mcpServers.s.env.K: the variable API_KYE is not set"),
+        ({"command": "x", "env": {"K": "${API_KYE}"}}, "Did you mean API_KEY?"),
+        ({"command": "${env:NOPE}"}, "mcpServers.s.command: the variable NOPE is not set"),
+        ({"command": "x", "cwd": "${NOPE}"}, "mcpServers.s.cwd: the variable NOPE"),
+        ({"url": "http://${NOPE}/"}, "mcpServers.s.url: the variable NOPE"),
+        (
+            {"url": "http://a", "headers": {"A": "${input:key}"}},
+            "mcpServers.s.headers.A: the input key has no value",
+        ),
+    ],
+)
+def test_a_missing_variable_is_told_with_its_server_and_key(
+    tmp_path: Path, server: object, expected: str
+) -> None:
+    assert expected in advice(tmp_path, {"mcpServers": {"s": server}})
+
+
+def test_what_only_an_editor_knows_is_refused(tmp_path: Path) -> None:
+    content = {"mcpServers": {"s": {"command": "${command:pick.one}"}}}
+    assert "only an editor can fill in ${command:pick.one}" in refused_content(tmp_path, content)
+
+
+def test_a_server_that_lacks_a_value_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+    lacking, healthy = found(
+        tmp_path, {"mcpServers": {"s": {"command": "x", "env": {"K": "${MY_TOKEN}"}}, "t": {"command": "y"}}}
+    )
+    assert (lacking.name, lacking.lacks) == ("s", "MY_TOKEN")
+    assert (healthy.name, healthy.lacks) == ("t", "")
+
+
+def test_an_input_without_a_value_is_told_with_its_description(tmp_path: Path) -> None:
+    content = {
+        "inputs": [{"id": "key", "type": "promptString", "description": "The API key"}],
+        "servers": {"s": {"command": "${input:key}"}},
+    }
+    assert "servers.s.command: the input key (The API key) has no value" in advice(tmp_path, content)
+
+
+@pytest.mark.parametrize("name", ["", " ", "a:b", "a\nb", "\u202eab"])
+def test_a_server_name_that_would_break_tool_ids_is_refused(tmp_path: Path, name: str) -> None:
+    assert "is not a valid server name" in refused_content(tmp_path, {"mcpServers": {name: SERVER}})
+
+
+def test_a_secret_value_is_not_repeated_in_an_error(tmp_path: Path) -> None:
+    content = {"tool_discovery": {}, "mcpServers": {"s": {"command": ["hunter2"], "env": {"A": ["hunter2"]}}}}
+    assert "hunter2" not in refused_content(tmp_path, content)
+
+
+def test_a_missing_file_is_told_as_missing(tmp_path: Path) -> None:
+    assert "does not exist" in refused(tmp_path / "nope.json").message
+
+
+def test_a_folder_is_told_as_a_folder(tmp_path: Path) -> None:
+    assert "is a folder" in refused(tmp_path).message
+
+
+def test_a_path_through_a_file_is_told_as_unreadable(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert "cannot be read" in refused(tmp_path / "file" / "c.json").message
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_another_encoding_is_told_with_its_line(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "c.json"
+    path.write_text('{\n"ü": 1}', encoding=encoding)
+    error = refused(path)
+    assert "is not UTF-8" in error.message
+    assert "UTF-8" in error.hint
+
+
+def test_a_huge_file_is_refused_before_it_is_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(content, "MAX_BYTES", content.MEGABYTE)
+    path = tmp_path / "c.json"
+    path.write_bytes(b" " * (1024 * 1024 + 1))
+    assert "larger than 1 MB" in refused(path).message

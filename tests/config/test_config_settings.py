@@ -1,0 +1,156 @@
+"""`profile`, `settings` and a toolset's `always_include` in a file: read, flattened, checked."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.config.source.setting import values
+from inspector.core.error import ConfigError
+from inspector.core.profile import profile_settings
+from tests.config.test_config import configured
+
+SERVERS: dict[str, Any] = {"mcpServers": {"s": {"command": "x"}}}
+
+
+def refused(folder: Path, **more: Any) -> str:
+    with pytest.raises(ConfigError) as raised:
+        configured(folder, {**SERVERS, **more})
+    path = str(folder / "toolsight.json")
+    assert raised.value.message.startswith(path)
+    return f"{raised.value.message.removeprefix(path)} | {raised.value.hint}"
+
+
+def test_a_file_without_them_has_the_default_profile_and_no_values(tmp_path: Path) -> None:
+    configuration = configured(tmp_path, SERVERS)
+    assert configuration.profile == "toolsight"
+    assert configuration.values == {}
+
+
+def test_settings_may_be_nested_and_dotted_in_one_file(tmp_path: Path) -> None:
+    settings = {
+        "binding": {"capacity": 8, "always_include": ["mail:*"]},
+        "guard.window_calls": 12,
+        "guard": {"guidance": {"shop:*": "Ask for the order first."}},
+    }
+    configuration = configured(tmp_path, {**SERVERS, "profile": "kaman", "settings": settings})
+    assert configuration.profile == "kaman"
+    assert configuration.values == {
+        "binding.capacity": 8,
+        "binding.always_include": ("mail:*",),
+        "guard.window_calls": 12,
+        "guard.guidance": {"shop:*": "Ask for the order first."},
+    }
+
+
+def test_settings_win_over_the_profile_and_the_profile_over_tool_discovery(tmp_path: Path) -> None:
+    content = {
+        **SERVERS,
+        "profile": "prd",
+        "tool_discovery": {"ranker": "dense", "max_search_results": 7, "min_probability": 0.9},
+        "settings": {"discovery": {"min_probability": 0.5}},
+    }
+    configuration = configured(tmp_path, content)
+    assert configuration.settings.discovery.ranker == "dense"
+    settings = profile_settings(configuration.profile, configuration.settings, configuration.values)
+    assert settings.discovery.ranker == "prd-bm25"
+    assert settings.discovery.max_search_results == 7
+    assert settings.discovery.min_probability == 0.5
+
+
+def test_files_are_looked_for_beside_the_configuration(tmp_path: Path) -> None:
+    settings = {"access.predicates": "rules/mine.py", "discovery": {"evaluation": ["asked.jsonl"]}}
+    found = configured(tmp_path, {**SERVERS, "settings": settings}).values
+    assert found["access.predicates"] == str(tmp_path / "rules" / "mine.py")
+    assert found["discovery.evaluation"] == (str(tmp_path / "asked.jsonl"),)
+    empty = configured(tmp_path, {**SERVERS, "settings": {"access.predicates": ""}}).values
+    assert empty == {"access.predicates": ""}
+
+
+def test_a_toolset_may_pin_its_own_tools(tmp_path: Path) -> None:
+    sets = {"own": {"servers": {"s": True}, "always_include": ["s:a*"]}, "other": {"servers": {"s": True}}}
+    toolsets = configured(tmp_path, {**SERVERS, "tool_sets": sets}).toolsets
+    assert toolsets["own"].always_include == ("s:a*",)
+    assert toolsets["other"].always_include is None
+
+
+def test_settings_of_a_client_that_mean_something_else_are_left_alone(tmp_path: Path) -> None:
+    content = {**SERVERS, "settings": {"theme": "dark", "fontSize": 12}, "userSettings": {}, "profiles": []}
+    configuration = configured(tmp_path, content)
+    assert configuration.values == {}
+    assert configuration.settings.discovery.defer_all
+
+
+def test_a_clients_other_keys_are_an_error_beside_our_settings(tmp_path: Path) -> None:
+    told = refused(tmp_path, profile="kaman", setings={"binding.capacity": 1})
+    assert "setings is not a known key" in told
+    assert "Did you mean `settings`?" in told
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"profile": "kamann"}, ": profile 'kamann' does not exist | Did you mean `kaman`?"),
+        ({"profile": ""}, ": profile '' does not exist"),
+        ({"profile": 3}, ": profile must be a string, not a number"),
+        ({"profil": "kaman"}, "Did you mean `profile`?"),
+        ({"setings": {}}, "Did you mean `settings`?"),
+        ({"settings": []}, ": settings must be an object, not a list"),
+        ({"settings": {"binding": {"capacty": 8}}}, "Did you mean `binding.capacity`?"),
+        ({"settings": {"binding": {"capacty": 8}}}, ": settings.binding.capacty is not a setting"),
+        ({"settings": {"binding.capacty": 8}}, ": settings.binding.capacty is not a setting"),
+        ({"settings": {"bindng": {"capacity": 8}}}, "Did you mean `binding.capacity`?"),
+        ({"settings": {"binding": {}, "bindng": {}}}, "Did you mean `binding`?"),
+        ({"settings": {"binding": 8}}, ": settings.binding must be an object | Put its settings in braces"),
+        ({"settings": {"binding": {}, "capacity": 8}}, "Did you mean `binding.capacity`?"),
+        (
+            {"settings": {"binding": {"capacity": -1}}},
+            ": settings.binding.capacity must be at least 0, not -1",
+        ),
+        ({"settings": {"binding.capacity": "8"}}, ": settings.binding.capacity must be a whole number"),
+        ({"settings": {"binding.policy": "keeep"}}, "must be one of all, keep, bounded, gate"),
+        (
+            {"settings": {"binding": {"capacity": 8}, "binding.capacity": 9}},
+            ": settings.binding.capacity appears twice | Keep one of them.",
+        ),
+        ({"settings": {"gate": {"threshold": {}}}}, ": settings.gate.threshold must be a number"),
+        ({"settings": {"gate.": 1, "..": 2}}, "is not a setting"),
+        (
+            {"tool_sets": {"t": {"servers": {"s": True}, "always_include": "s:*"}}},
+            ": tool_sets.t.always_include must be a list, not a string",
+        ),
+        (
+            {"tool_sets": {"t": {"servers": {"s": True}, "always_includ": []}}},
+            "Did you mean `always_include`?",
+        ),
+    ],
+)
+def test_a_fault_is_told_with_its_place_and_what_was_meant(
+    tmp_path: Path, more: dict[str, Any], expected: str
+) -> None:
+    assert expected in refused(tmp_path, **more)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+_KEYS = st.text(max_size=8) | st.sampled_from(["binding", "guard.window_calls", "access", "gate.ranker"])
+
+
+@given(st.dictionaries(_KEYS, _JSON | st.dictionaries(_KEYS, _JSON, max_size=3), max_size=4))
+def test_any_settings_are_read_or_refused_with_a_place(settings: dict[str, Any]) -> None:
+    found, told = {}, "any.json: settings."
+    try:
+        found = values(Path("any.json"), settings)
+    except ConfigError as error:
+        told = error.message
+    assert told.startswith("any.json: settings.")
+    assert profile_settings("toolsight", None, found)
+
+
+def test_a_number_that_no_machine_holds_is_refused(tmp_path: Path) -> None:
+    told = refused(tmp_path, settings={"gate.threshold": 10**400})
+    assert "settings.gate.threshold must be a number" in told

@@ -1,0 +1,186 @@
+"""Which tools are closed, why, and what a broken predicate does."""
+
+import asyncio
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.config.precondition import Facts
+from inspector.core.error import ConfigError
+from inspector.core.live import LiveSettings
+from inspector.core.ports import OwnPredicate
+from inspector.core.settings import AccessSettings, Settings
+from inspector.core.tool_pattern import values_for
+from inspector.loop.binding.precondition import Preconditions
+from tests.support.told_model import calls, says
+from tests.support.workbench import connected
+
+WRITE = 'is_authenticated(scope="github:write")'
+PLAN = "milestone_reached('plan_confirmed')"
+TABLE = {"github:*": (WRITE,), "*:delete_*": (PLAN,)}
+TOOLS = ("github:list_issues", "github:delete_issue", "files:delete_file", "files:read_file")
+
+patterns = st.text("ab:*?[]!-", max_size=5)
+ids = st.text("ab:-]", max_size=5)
+
+
+def preconditions(
+    table: Mapping[str, tuple[str, ...]], own: Mapping[str, OwnPredicate] | None = None
+) -> Preconditions:
+    return Preconditions(LiveSettings(Settings(access=AccessSettings(preconditions=table))), own or {})
+
+
+def test_a_tool_is_closed_by_every_pattern_that_is_its_own() -> None:
+    assert preconditions(TABLE).closed(TOOLS, Facts()) == {
+        "github:list_issues": (WRITE,),
+        "github:delete_issue": (WRITE, PLAN),
+        "files:delete_file": (PLAN,),
+    }
+
+
+def test_a_tool_opens_when_its_predicates_hold() -> None:
+    known = Facts(scopes=frozenset({"github:*"}))
+    rules = preconditions(TABLE)
+    assert rules.unmet("github:list_issues", known) == ()
+    assert rules.unmet("github:delete_issue", known) == (PLAN,)
+    known = Facts(known.scopes, milestones=frozenset({"plan_confirmed"}))
+    assert rules.closed(TOOLS, known) == {}
+
+
+def test_a_negated_predicate_closes_what_it_opened() -> None:
+    rules = preconditions({"*": (f"not {PLAN}",)})
+    assert rules.unmet("a:b", Facts()) == ()
+    assert rules.unmet("a:b", Facts(milestones=frozenset({"plan_confirmed"}))) == (f"not {PLAN}",)
+
+
+def test_a_predicate_that_two_patterns_demand_is_named_once() -> None:
+    assert preconditions({"*": (PLAN,), "a:*": (PLAN,)}).unmet("a:b", Facts()) == (PLAN,)
+
+
+def test_changed_settings_take_effect_at_once() -> None:
+    live = LiveSettings(Settings(access=AccessSettings(preconditions={"*": (PLAN,)})))
+    rules = Preconditions(live, {})
+    assert rules.unmet("a:b", Facts()) == (PLAN,)
+    live.settings = Settings(access=AccessSettings(preconditions={"c:*": (PLAN,)}))
+    assert rules.unmet("a:b", Facts()) == ()
+    assert rules.unmet("c:b", Facts()) == (PLAN,)
+
+
+def test_without_preconditions_no_tool_is_looked_at() -> None:
+    tools = iter(TOOLS)
+    assert preconditions({}).closed(tools, Facts()) == {}
+    assert next(tools) == TOOLS[0]
+
+
+def test_a_predicate_is_asked_once_however_many_tools_there_are() -> None:
+    asked: list[Facts] = []
+
+    def never(facts: Facts) -> bool:
+        asked.append(facts)
+        return False
+
+    rules = preconditions({"*": ("never()",), "s:*": ("never()",)}, {"never": never})
+    assert len(rules.closed((f"s:tool_{n}" for n in range(10_000)), Facts())) == 10_000
+    assert asked == [Facts()]
+
+
+@given(st.dictionaries(patterns, st.just((PLAN,)), max_size=4), st.lists(ids, max_size=4))
+def test_patterns_match_as_everywhere_else_in_the_settings(
+    table: Mapping[str, tuple[str, ...]], tools: list[str]
+) -> None:
+    closed = preconditions(table).closed(tools, Facts())
+    assert set(closed) == {tool for tool in tools if values_for(tool, table)}
+
+
+def test_an_own_predicate_gets_the_facts_and_its_arguments() -> None:
+    def holds_any(facts: Facts, *scopes: str, least: int = 1) -> bool:
+        return len(facts.scopes.intersection(scopes)) >= least
+
+    rules = preconditions({"*": ("holds_any('a', 'b', least=2)",)}, {"holds_any": holds_any})
+    rules.check()
+    assert rules.unmet("s:t", Facts(frozenset({"a"}))) == ("holds_any('a', 'b', least=2)",)
+    assert rules.unmet("s:t", Facts(frozenset({"a", "b"}))) == ()
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (ValueError("no such\nplan"), "ValueError: no such plan"),
+        (SystemExit(3), "SystemExit: 3"),
+        (asyncio.CancelledError(), "CancelledError:"),
+        (RecursionError("deep"), "RecursionError: deep"),
+        (Unspeakable(), "Unspeakable:"),
+    ],
+)
+@pytest.mark.parametrize("text", ["own()", "not own()"])
+def test_an_own_predicate_that_fails_closes_the_tool_and_says_so(
+    error: BaseException, shown: str, text: str
+) -> None:
+    def own(_: Facts) -> bool:
+        raise error
+
+    assert preconditions({"*": (text,)}, {"own": own}).unmet("s:t", Facts()) == (f"{text} (failed: {shown})",)
+
+
+@pytest.mark.parametrize("answer", [None, 1, "yes", []])
+@pytest.mark.parametrize("text", ["own()", "not own()"])
+def test_only_true_and_false_are_answers(answer: object, text: str) -> None:
+    def own(_: Facts) -> object:
+        return answer
+
+    (unmet,) = preconditions({"*": (text,)}, {"own": own}).unmet("s:t", Facts())  # type: ignore[dict-item]
+    assert unmet.startswith(f"{text} (failed: TypeError: it returned {type(answer).__name__}")
+
+
+def test_what_is_shown_of_a_failure_is_short() -> None:
+    def own(_: Facts) -> bool:
+        raise ValueError("x" * 1_000_000)
+
+    (unmet,) = preconditions({"*": ("own()",)}, {"own": own}).unmet("s:t", Facts())
+    assert len(unmet) < 200
+    assert unmet.endswith("…)")
+
+
+@given(st.text())
+def test_no_text_of_a_predicate_breaks_the_session(text: str) -> None:
+    rules = preconditions({"*": (text,)})
+    assert "(failed: ConfigError: " in rules.unmet("s:t", Facts())[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "hint"),
+    [
+        ("is_authentcated('x')", "no predicate 'is_authentcated'", "`is_authenticated`"),
+        ("is_authenticated()", "missing a required argument", "is_authenticated(scope)"),
+        ("is_authenticated('a', 'b')", "too many", "is_authenticated(scope)"),
+        ("is_authenticated(name='a')", "scope", "is_authenticated(scope)"),
+        ("is_authenticated(facts='a')", "facts", "is_authenticated(scope)"),
+        ("milestone_reached(1)", "needs a string", "milestone_reached(name)"),
+        ("open(", "is not a call", "one call"),
+    ],
+)
+def test_a_predicate_that_cannot_be_asked_is_found_when_it_is_loaded(text: str, part: str, hint: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        preconditions({"github:*": (WRITE, text)}).check()
+    assert "'github:*'" in refused.value.message
+    assert part in refused.value.message
+    assert hint in refused.value.hint
+
+
+def test_good_predicates_pass_the_check() -> None:
+    preconditions(TABLE).check()
+
+
+async def test_a_bound_tool_whose_precondition_does_not_hold_never_reaches_its_server() -> None:
+    values = {"access.preconditions": {"calc:*": (PLAN,)}}
+    steps = (calls(("calc__evaluate", {"expression": "1 + 1"})), says("I cannot."))
+    async with connected(*steps, values=values) as rig:
+        await rig.bench.chat("How much is one and one?")
+        assert rig.received == 0
+        assert [event.reason for event in rig.events("reject")] == ["precondition not met"]

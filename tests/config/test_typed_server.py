@@ -1,0 +1,117 @@
+"""A server named on the command line: what it is started with, and what it is called."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.config.program import child_environment
+from inspector.config.typed_server import names_a_server, typed_configuration
+from inspector.core.error import ConfigError
+from inspector.core.server import ServerSpec
+
+TOOL = {"name": "list_orders", "description": "List orders.", "inputSchema": {"type": "object"}}
+
+
+def typed(*words: str) -> ServerSpec:
+    (spec,) = typed_configuration(words, environment={}).servers
+    return spec
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "server.py").write_text("")
+    return tmp_path
+
+
+def test_a_script_runs_with_the_python_of_the_shell(folder: Path) -> None:
+    spec = typed("server.py", "--verbose")
+    assert (spec.name, spec.argv) == ("server", ("python3", str(folder / "server.py"), "--verbose"))
+
+
+def test_a_script_runs_with_the_environment_beside_it(folder: Path) -> None:
+    own = folder / ".venv" / "bin" / "python"
+    own.parent.mkdir(parents=True)
+    own.write_text("")
+    assert typed("server.py").command == str(own)
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("python", "tools/my_server.py"), "my_server"),
+        (("sh", "-c", "true"), "sh"),
+        (("env", "-y", "@scope/server-files@1.2"), "server-files"),
+        (("https://mcp.example.com/mcp",), "mcp.example.com"),
+    ],
+)
+def test_a_server_is_called_after_its_script_package_or_host(words: tuple[str, ...], name: str) -> None:
+    assert typed(*(word.replace("python", "python3") for word in words)).name == name
+
+
+def test_an_address_is_reached_over_http() -> None:
+    assert typed("https://host.example/mcp").url == "https://host.example/mcp"
+
+
+def test_a_stored_answer_to_tools_list_is_a_server_that_is_never_started(folder: Path) -> None:
+    (folder / "crm.json").write_text(json.dumps({"tools": [TOOL]}))
+    spec = typed("crm.json")
+    assert (spec.name, spec.listing, spec.argv) == ("crm", str(folder / "crm.json"), ("",))
+
+
+def test_a_configuration_is_read_as_one_and_still_needs_consent(folder: Path) -> None:
+    (folder / "mcp.json").write_text(
+        json.dumps({"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}})
+    )
+    found = typed_configuration(("mcp.json",), environment={})
+    assert [spec.name for spec in found.servers] == ["a", "b"]
+    assert not found.trusted
+
+
+def test_a_typed_configuration_gets_the_values_it_asks_for(folder: Path) -> None:
+    server = {"command": "x", "env": {"KEY": "${input:key}"}}
+    (folder / "mcp.json").write_text(json.dumps({"servers": {"a": server}}))
+    (spec,) = typed_configuration(("mcp.json",), environment={}, inputs={"key": "given"}).servers
+    assert dict(spec.env) == {"KEY": "given"}
+
+
+def test_a_secret_on_the_command_line_is_not_part_of_what_is_recorded() -> None:
+    words = ("sh", "--api-key", "hunter2", "--token=hunter3", "x")
+    found = typed_configuration(words, environment={})
+    assert "hunter" not in found.source
+    assert "hunter2" in found.servers[0].argv
+    assert "hunter" not in typed_configuration(("https://u:hunter@a/mcp?key=hunter",), environment={}).source
+
+
+def test_who_types_a_command_has_agreed_to_it_and_gives_it_the_variables_of_the_shell() -> None:
+    assert typed_configuration(("sh", "-c", "true"), environment={}).trusted
+    shell = {"GITHUB_TOKEN": "t", "PATH": "/bin"}
+    assert child_environment(typed("sh"), shell) == shell
+    assert "GITHUB_TOKEN" not in child_environment(ServerSpec("a", command="sh"), shell)
+
+
+def test_a_command_that_is_not_there_is_named_with_what_to_type() -> None:
+    with pytest.raises(ConfigError) as caught:
+        typed("no-such-command", "x")
+    assert "'no-such-command'" in caught.value.message
+    assert "toolsight --" in caught.value.hint
+
+
+@pytest.mark.usefixtures("folder")
+def test_without_dashes_only_what_can_be_nothing_else_is_a_server() -> None:
+    assert names_a_server(["server.py"])
+    assert names_a_server(["http://127.0.0.1:9/mcp"])
+    assert names_a_server(["sh", "-c", "true"])
+    assert not names_a_server(["sh"])
+    assert not names_a_server(["serach", "late orders"])
+
+
+@given(st.lists(st.text(max_size=20), max_size=4))
+def test_any_words_give_a_name_that_a_server_may_have(words: list[str]) -> None:
+    name = typed("sh", *words).name
+    assert name
+    assert ":" not in name
+    assert name.isprintable()
+    assert name == name.strip()

@@ -1,0 +1,52 @@
+"""What is declared to a server: in the protocol's form, in words, and by the server's own entry."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.client_capabilities import declared, in_words, protocol_form, setting_values
+from inspector.core.knob import with_values
+from inspector.core.server import ServerSpec
+from inspector.core.settings import ClientCapabilities, Settings
+
+clients = st.builds(
+    ClientCapabilities,
+    *(st.booleans() for _ in range(5)),
+    name=st.sampled_from(("", "other")),
+    version=st.sampled_from(("", "2.1")),
+)
+
+
+def test_by_default_everything_is_declared_that_is_answered() -> None:
+    assert protocol_form(ClientCapabilities()) == {"roots": {}, "elicitation": {"form": {}, "url": {}}}
+
+
+def test_sampling_is_declared_only_when_it_is_wanted() -> None:
+    assert "sampling" not in protocol_form(ClientCapabilities())
+    assert protocol_form(ClientCapabilities(sampling=True))["sampling"] == {}
+
+
+@pytest.mark.parametrize(
+    ("client", "elicitation"),
+    [
+        (ClientCapabilities(links=False), {"form": {}}),
+        (ClientCapabilities(forms=False), {"url": {}}),
+        (ClientCapabilities(forms=False, links=False), None),
+    ],
+)
+def test_each_way_of_asking_is_declared_by_itself(client: ClientCapabilities, elicitation: object) -> None:
+    assert protocol_form(client).get("elicitation") == elicitation
+
+
+def test_a_servers_own_entry_overrides_what_is_declared_to_all() -> None:
+    spec = ServerSpec("a", "a", client={"roots": False, "sampling": True})
+    assert declared(ClientCapabilities(), spec) == ClientCapabilities(roots=False, sampling=True)
+
+
+@given(clients)
+def test_words_and_protocol_name_the_same_capabilities(client: ClientCapabilities) -> None:
+    assert [text.partition(" ")[0] for text in in_words(client)] == list(protocol_form(client))
+
+
+@given(clients)
+def test_the_settings_of_a_client_declare_exactly_that_client(client: ClientCapabilities) -> None:
+    assert with_values(Settings(), setting_values(client)).client == client

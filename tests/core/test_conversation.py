@@ -1,0 +1,128 @@
+"""A search in the conversation, and what came of its results later in its turn."""
+
+from collections.abc import Sequence
+
+from hypothesis import given, strategies as st
+
+from inspector.core.conversation import Conversation, Item, ItemKind, ItemStatus
+from inspector.core.events import (
+    CallStarted,
+    Event,
+    Record,
+    RedundantSearch,
+    SearchPerformed,
+    ToolLoaded,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+
+TOOLS = ("s:a", "s:b", "s:c")
+
+
+def searched(*found: str) -> SearchPerformed:
+    hits = [Hit(rank, Score(tool, 1.0), Outcome.LOADED) for rank, tool in enumerate(found, 1)]
+    missed = Hit(len(found) + 1, Score("s:missed", 0.1), Outcome.BELOW_FLOOR)
+    return SearchPerformed(SearchReport(SearchRequest("q"), "bm25", (*hits, missed)), "")
+
+
+def called(tool: str) -> CallStarted:
+    return CallStarted("c", tool, {})
+
+
+def items(events: Sequence[Event]) -> tuple[Item, ...]:
+    conversation = Conversation()
+    for number, event in enumerate(events, 1):
+        conversation = conversation.after(Record("s", number, 0.0, event))
+    return conversation.items
+
+
+def test_a_result_that_the_model_calls_later_is_marked_as_called() -> None:
+    search, _ = items([searched("s:a", "s:b"), called("s:a")])
+    assert search.called == {"s:a"}
+
+
+def test_a_call_of_a_later_turn_marks_nothing() -> None:
+    found = items([searched("s:a"), UserSaid("again"), called("s:a")])
+    assert found[0].called == frozenset()
+
+
+def test_a_call_before_the_search_marks_nothing() -> None:
+    assert items([called("s:a"), searched("s:a")])[1].called == frozenset()
+
+
+def test_a_tool_that_was_not_returned_is_not_a_called_result() -> None:
+    assert items([searched("s:a"), called("s:missed")])[0].called == frozenset()
+
+
+def test_tokens_stand_with_the_search_that_loaded_the_tool() -> None:
+    load = ToolLoaded("s:a", 274, "“q”", place=1)
+    first, second = items([searched("s:a"), searched("s:a", "s:b"), load])
+    assert (dict(first.loaded), dict(second.loaded)) == ({}, {"s:a": 274})
+
+
+def test_what_is_loaded_by_hand_belongs_to_no_search() -> None:
+    (search,) = items([searched("s:a"), ToolLoaded("s:a", 274, "by hand")])
+    assert dict(search.loaded) == {}
+
+
+def test_the_last_search_is_the_newest_that_was_one() -> None:
+    def asked(query: str, error: str = "") -> SearchPerformed:
+        return SearchPerformed(SearchReport(SearchRequest(query), "bm25", (), error=error), "")
+
+    conversation = Conversation()
+    assert conversation.last_search is None
+    for number, event in enumerate([asked("first"), asked("second"), asked("broken", "no such server")], 1):
+        conversation = conversation.after(Record("s", number, 0.0, event))
+    assert conversation.last_search == SearchRequest("second")
+
+
+_EVENTS = st.lists(
+    st.one_of(
+        st.builds(searched, st.sampled_from(TOOLS)),
+        st.builds(called, st.sampled_from(TOOLS)),
+        st.builds(ToolLoaded, st.sampled_from(TOOLS), st.integers(1, 9), st.just(""), st.integers(0, 2)),
+        st.just(UserSaid("a")),
+    ),
+    max_size=12,
+)
+
+
+@given(_EVENTS)
+def test_only_results_are_called_or_loaded_and_no_search_is_lost(events: list[Event]) -> None:
+    found = [item for item in items(events) if item.kind is ItemKind.SEARCH]
+    assert len(found) == sum(isinstance(event, SearchPerformed) for event in events)
+    assert all(item.found(tool) for item in found for tool in {*item.called, *item.loaded})
+
+
+def test_a_tool_bound_ahead_is_told_by_itself() -> None:
+    ahead = ToolLoaded("s:b", 9, "follows s:a: 67 %, at least 58 %", cause="inertia")
+    search, notice = items([searched("s:a"), ahead])
+    assert search.loaded == {}
+    assert (notice.kind, notice.title) == (
+        ItemKind.NOTICE,
+        "s:b bound ahead: follows s:a: 67 %, at least 58 %",
+    )
+
+
+def test_only_a_search_with_an_overlap_is_called_redundant() -> None:
+    known = RedundantSearch("“late”", "“orders”", 0.8, "[Note]")
+    nothing = RedundantSearch("“pizza”", "", None, "[Note]", in_a_row=3)
+    assert [item.title for item in items([known, nothing])] == [
+        "redundant search: 80 % already found by “orders”",
+        "3 searches in a row found no tool to call",
+    ]
+
+
+def test_a_turn_that_ends_closes_what_runs_even_from_before_the_last_message() -> None:
+    ended = TurnEnded("answered", "")
+    first, second, _, third = items(
+        [called("s:a"), ended, called("s:b"), UserSaid("and?"), called("s:c"), ended]
+    )
+    assert {first.status, second.status, third.status} == {ItemStatus.FAILED}
+
+
+@given(st.lists(st.sampled_from((called("s:a"), UserSaid("x"), searched("s:a"), TurnEnded("answered", "")))))
+def test_nothing_runs_after_a_turn_has_ended(events: list[Event]) -> None:
+    shown = items([*events, TurnEnded("answered", "")])
+    assert all(item.status is not ItemStatus.RUNNING for item in shown)

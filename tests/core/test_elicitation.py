@@ -1,0 +1,193 @@
+"""What a person is shown of a server's question: the host of an address, and the fields of a form."""
+
+from math import isfinite
+from string import ascii_letters, digits
+from typing import Any
+
+import pytest
+from hypothesis import assume, example, given, strategies as st
+
+from inspector.core.elicitation import address, recorded_address
+from inspector.mcp.elicitation_form import MAX_FIELDS, FormField, form_fields, without_secrets
+from tests.core.test_event import json_objects, json_values
+
+
+def field(**part: Any) -> FormField:
+    (read,) = form_fields({"type": "object", "properties": {"x": part}})
+    return read
+
+
+@given(st.text())
+def test_the_parts_of_an_address_add_up_to_it(url: str) -> None:
+    parts = address(url)
+    assert parts.before + parts.host + parts.after == url
+
+
+def test_the_host_is_what_the_browser_goes_to_and_not_what_stands_before_the_at_sign() -> None:
+    parts = address("https://bank.example@evil.example/login?next=https://bank.example")
+    assert parts.host == "evil.example"
+    assert parts.before == "https://bank.example@"
+    assert any("before @" in warning for warning in parts.warnings)
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "file:///etc/passwd", "https://", "https://a.example/a b", "http://[", "x"]
+)
+def test_what_is_no_web_address_opens_nothing(url: str) -> None:
+    assert not address(url).opens
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        (r"https://evil.example\@good.example/x", "backslash"),
+        (r"https://evil.example\.good.example/", "backslash"),
+        (r"https:\\evil.example/", "backslash"),
+        ("https://evil%2Eexample/", "invalid characters"),
+        ("https://evil.example＼.good.example/", "invalid characters"),
+        ("https://evil.example;good.example/", "invalid characters"),
+    ],
+)
+def test_an_address_that_browsers_read_in_another_way_opens_nothing(url: str, why: str) -> None:
+    parts = address(url)
+    assert (parts.host, parts.opens) == ("", False)
+    assert why in " ".join(parts.warnings)
+
+
+@given(st.from_regex(r"https?://[ -~]{1,20}", fullmatch=True).map(lambda url: url + "/x"))
+def test_a_host_that_is_shown_has_the_letters_of_hosts_alone(url: str) -> None:
+    parts = address(url)
+    assert set(parts.host) <= set(ascii_letters + digits + "._:[]-")
+
+
+@pytest.mark.parametrize(
+    ("url", "warning"),
+    [
+        ("http://shop.example/pay", "unencrypted"),
+        ("https://xn--bnk-ula.example/", "imitate another host"),
+        ("https://bаnk.example/", "imitate another host"),
+    ],
+)
+def test_what_is_odd_about_an_address_is_said(url: str, warning: str) -> None:
+    assert warning in " ".join(address(url).warnings)
+
+
+def test_an_ordinary_address_has_no_warning() -> None:
+    assert address("https://shop.example:8443/pay?id=1").warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("url", "recorded"),
+    [
+        ("https://login.example/start?code=abc&state=x%3D1", "https://login.example/start?code=…&state=…"),
+        ("https://login.example:8443/a/b", "https://login.example:8443/a/b"),
+        ("https://user:pass@login.example/", "https://login.example/"),
+        ("https://login.example/a;jsessionid=abc/b", "https://login.example/a;…/b"),
+        ("https://login.example/#access_token=abc", "https://login.example/#…"),
+        ("https://login.example/?abc&empty=", "https://login.example/?…&empty="),
+        ("javascript:alert(1)", "javascript:alert(1)"),
+    ],
+)
+def test_an_address_is_recorded_without_what_may_be_valid_once(url: str, recorded: str) -> None:
+    assert recorded_address(url) == recorded
+
+
+@given(st.text(), st.sampled_from(("?a=", "?a=1&b=", "?", "#", ";x=", "//user:")), st.text())
+def test_no_value_of_an_address_is_recorded(lead: str, sign: str, rest: str) -> None:
+    once = "5ecret-once"
+    # Followed by a sign of equality it would be the name of a parameter, and names are recorded.
+    assume(sign != "?" or "=" not in rest)
+    after = "@" if sign == "//user:" else ""
+    start = "https:" if after else f"https://a.example/{lead}"
+    assert once not in recorded_address(f"{start}{sign}{once}{after}{rest}")
+
+
+@given(
+    json_objects | st.builds(dict, properties=st.dictionaries(st.text(max_size=3), json_values, max_size=4))
+)
+def test_any_schema_is_read(schema: dict[str, Any]) -> None:
+    assert len(form_fields(schema)) <= MAX_FIELDS
+
+
+sizes = st.integers(0, 4_000).map(lambda digits: 10**digits)
+any_number = st.builds(int.__mul__, sizes, st.integers(-9, 9)) | st.floats()
+
+
+@pytest.mark.parametrize("kind", ["integer", "number", "string", "array"])
+@given(any_number, any_number, any_number)
+@example(10**400, -(10**400), 10**400)
+def test_numbers_of_any_size_are_read(kind: str, low: float, high: float, default: float) -> None:
+    bounds = {"minimum": low, "maximum": high, "minLength": low, "maxItems": high}
+    read = field(type=kind, default=default, **bounds)
+    assert all(bound is None or isfinite(bound) for bound in (read.low, read.high))
+    assert read.default is None or isfinite(read.default)
+    value: Any = default if kind in ("integer", "number") else "x"
+    assert isinstance(read.problem(value), str)
+
+
+def test_a_form_that_floods_is_cut() -> None:
+    schema: dict[str, Any] = {"properties": {str(number): {} for number in range(MAX_FIELDS + 1)}}
+    assert len(form_fields(schema)) == MAX_FIELDS
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "string", "enum": ["r", "g"], "enumNames": ["Red", "Green"]},
+        {"type": "string", "oneOf": [{"const": "r", "title": "Red"}, {"const": "g", "title": "Green"}]},
+    ],
+)
+def test_a_choice_has_its_titles_in_the_old_and_the_new_form(part: dict[str, Any]) -> None:
+    read = field(**part)
+    assert (read.kind, read.options) == ("choice", (("r", "Red"), ("g", "Green")))
+
+
+@pytest.mark.parametrize(
+    "items",
+    [{"type": "string", "enum": ["r", "g"]}, {"anyOf": [{"const": "r", "title": "r"}, {"const": "g"}]}],
+)
+def test_several_of_a_list_can_be_chosen(items: dict[str, Any]) -> None:
+    read = field(type="array", items=items, minItems=1, maxItems=1, default=["g"])
+    assert (read.kind, read.options, read.default) == ("choices", (("r", "r"), ("g", "g")), ["g"])
+    assert read.problem(["r", "g"]) == "choose at most 1"
+    assert read.problem([]) == "choose at least 1"
+
+
+@pytest.mark.parametrize(
+    ("part", "good", "bad"),
+    [
+        ({"format": "email"}, "ada@example.com", "ada"),
+        ({"format": "uri"}, "https://a.example/x", "a b"),
+        ({"format": "date"}, "2026-07-28", "28.7.2026"),
+        ({"format": "date-time"}, "2026-07-28T09:30:00Z", "2026-07-28"),
+        ({"minLength": 2, "maxLength": 3}, "ab", "a"),
+        ({"type": "integer", "minimum": 1, "maximum": 5}, 5, 6),
+        ({"type": "number", "minimum": 0.5}, 0.5, 0.4),
+    ],
+)
+def test_a_value_is_checked_as_the_schema_says(part: dict[str, Any], good: Any, bad: Any) -> None:
+    read = field(**{"type": "string", **part})
+    assert read.problem(good) == ""
+    assert read.problem(bad)
+
+
+@pytest.mark.parametrize(
+    ("part", "default"),
+    [
+        ({"type": "integer"}, "7"),
+        ({"type": "integer"}, True),
+        ({"type": "boolean"}, 1),
+        ({"enum": ["a"]}, "b"),
+        ({"type": "array", "items": {"enum": ["a"]}}, ["b"]),
+    ],
+)
+def test_a_default_that_the_field_cannot_hold_is_left_out(part: dict[str, Any], default: Any) -> None:
+    assert field(**{"type": "string", **part, "default": default}).default is None
+
+
+def test_what_may_be_secret_is_not_recorded() -> None:
+    schema = {
+        "properties": {"city": {}, "api_key": {}, "pin": {"format": "password"}, "x": {"title": "Password"}}
+    }
+    answers = {"city": "Paris", "api_key": "k", "pin": "1", "x": "p", "not asked": "q"}
+    assert without_secrets(form_fields(schema), answers) == {"city": "Paris"}

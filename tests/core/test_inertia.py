@@ -1,0 +1,144 @@
+"""What follows what: counts, shares and intervals, whatever the order and the parts in which calls arrive."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.inertia import Aging, InertiaGraph, Tally, TaskCalls, graphs_of, merged, persona_of
+from inspector.core.interval import wilson
+
+DAY = 86_400.0
+tools = st.sampled_from(("shop:list", "shop:get", "mail:send", "mail:read"))
+moments = st.integers(0, 400).map(lambda day: day * DAY)
+tasks = st.lists(st.tuples(tools, moments), max_size=8).map(lambda calls: TaskCalls("me", tuple(calls)))
+graphs = st.lists(tasks, max_size=6)
+
+
+def graph(*learned: TaskCalls) -> InertiaGraph:
+    made = InertiaGraph()
+    for task in learned:
+        made.add(task)
+    return made
+
+
+def called(*names: str, at: float = 0.0) -> TaskCalls:
+    return TaskCalls("me", tuple((name, at) for name in names))
+
+
+@given(graphs)
+def test_every_call_but_the_first_of_a_task_is_one_transition(learned: list[TaskCalls]) -> None:
+    made = graph(*learned)
+    assert made.tasks == sum(bool(task.calls) for task in learned)
+    assert sum(tally.count for tally in made.calls.values()) == sum(len(task.calls) for task in learned)
+    expected = sum(max(len(task.calls) - 1, 0) for task in learned)
+    assert sum(tally.count for _, _, tally in made.links) == expected
+
+
+@given(graphs, st.floats(0, 1e6), st.integers(0, 500))
+def test_the_shares_after_a_tool_add_up_to_one(learned: list[TaskCalls], half: float, day: int) -> None:
+    made = graph(*learned)
+    for before in {before for before, _, _ in made.links}:
+        found = made.after(before, Aging(day * DAY, half))
+        # What is so old that nothing is left of it has no share.
+        if found:
+            assert sum(one.probability for one in found) == pytest.approx(1)
+            assert all(0 <= one.low <= one.probability <= 1 for one in found)
+            assert [one.weight for one in found] == sorted((one.weight for one in found), reverse=True)
+
+
+@given(graphs, st.floats(0, 1e6), st.integers(0, 500), st.integers(0, 500))
+def test_age_never_raises_a_count(learned: list[TaskCalls], half: float, day: int, later: int) -> None:
+    for _, _, tally in graph(*learned).links:
+        now, then = (tally.weight(Aging(one * DAY, half)) for one in (day, day + later))
+        assert then <= now <= tally.count
+
+
+@given(graphs, graphs, graphs)
+def test_parts_add_up_to_the_same_graph_in_any_grouping_and_order(
+    first: list[TaskCalls], second: list[TaskCalls], third: list[TaskCalls]
+) -> None:
+    parts = [graph(*one) for one in (first, second, third)]
+    whole = graph(*first, *second, *third)
+    assert merged([merged(parts[:2]), parts[2]]) == whole
+    assert merged([parts[0], merged(parts[1:])]) == whole
+    assert merged(reversed(parts)) == whole
+
+
+@given(graphs)
+def test_call_by_call_is_the_same_graph_as_task_by_task(learned: list[TaskCalls]) -> None:
+    made = InertiaGraph()
+    for task in learned:
+        before = ""
+        for tool, at in task.calls:
+            made.called(before, tool, at)
+            before = tool
+    assert made == graph(*learned)
+
+
+@given(graphs, tasks)
+def test_a_forgotten_task_leaves_the_shares_that_were_there_before(
+    learned: list[TaskCalls], task: TaskCalls
+) -> None:
+    before, made = graph(*learned), graph(*learned, task)
+    made.remove(task)
+    aging = Aging(500 * DAY, 30.0)
+    assert made.tasks == before.tasks
+    for tool in before.calls:
+        shares = [[(one.tool, one.probability) for one in each.after(tool, aging)] for each in (before, made)]
+        assert shares[0] == shares[1]
+    assert made.calls.keys() == before.calls.keys()
+
+
+def test_a_share_says_how_sure_it_is() -> None:
+    made = graph(*[called("a:x", "b:y")] * 3, called("a:x", "c:z"))
+    first, second = made.after("a:x", Aging(0.0))
+    assert (first.tool, first.count, first.probability) == ("b:y", 3, 0.75)
+    assert (second.tool, second.count, second.probability) == ("c:z", 1, 0.25)
+    assert first.low == wilson(0.75, 4)[0]
+
+
+def test_after_a_half_life_a_call_counts_half() -> None:
+    made = graph(called("a:x", "b:y"), called("a:x", "c:z", at=30 * DAY))
+    after = {one.tool: one.weight for one in made.after("a:x", Aging(30 * DAY, 30.0))}
+    assert after == {"c:z": 1.0, "b:y": 0.5}
+    assert {one.weight for one in made.after("a:x", Aging(30 * DAY, 0.0))} == {1.0}
+
+
+def test_what_a_person_wrote_down_does_not_age() -> None:
+    made = InertiaGraph()
+    made.follows("a:x", "b:y", Tally(seeded=4, note="as a rule"))
+    (one,) = made.after("a:x", Aging(1e6 * DAY, 1.0))
+    assert (one.count, one.weight, one.note) == (4, 4.0, "as a rule")
+
+
+def test_of_two_notes_one_stays_whichever_came_first() -> None:
+    first, second = Tally(seeded=1, note="by mail"), Tally(seeded=1, note="as a rule")
+    assert first.plus(second) == second.plus(first)
+
+
+def test_a_task_does_not_follow_the_one_before_it() -> None:
+    made = graph(called("a:x"), called("b:y"))
+    assert made.tasks == 2
+    assert not list(made.links)
+
+
+def test_each_persona_has_a_graph_of_its_own() -> None:
+    made = graphs_of([called("a:x", "b:y"), TaskCalls("you", (("a:x", 0.0), ("c:z", 0.0)))])
+    assert {name: [one.tool for one in each.after("a:x", Aging(0.0))] for name, each in made.items()} == {
+        "me": ["b:y"],
+        "you": ["c:z"],
+    }
+
+
+def test_the_agent_is_the_persona_then_the_name_then_the_toolset() -> None:
+    assert persona_of("codex", "reports", "shop") == "codex"
+    assert persona_of("", "reports", "shop") == "reports"
+    assert persona_of("", "", "shop") == "shop"
+    assert persona_of("", "", "") == "toolsight"
+    assert persona_of("", "", "shop", "ada") == "ada"
+    assert persona_of("", "reports", "shop", "ada") == "reports"
+
+
+def test_the_most_used_tools_are_those_that_fit() -> None:
+    made = graph(called("a:x", "a:x", "b:y", "b:y", "b:y", "c:z"))
+    assert made.most_used(Aging(0.0), lambda _: True, 2) == ("b:y", "a:x")
+    assert made.most_used(Aging(0.0), lambda tool: tool != "b:y", 2) == ("a:x", "c:z")

@@ -1,0 +1,192 @@
+"""Knobs: every one is documented, takes what it may be, and can be written as text."""
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.error import ConfigError
+from inspector.core.knob import (
+    Knob,
+    KnobKind,
+    Origin,
+    differences,
+    find_knob,
+    knobs,
+    origins,
+    parse_value,
+    render_value,
+    value_of,
+    with_values,
+)
+from inspector.core.settings import BindingSettings, DiscoverySettings, Settings
+
+_TEXTS = st.text(st.characters(exclude_categories=()), max_size=30)
+_BY_KIND: dict[KnobKind, st.SearchStrategy[Any]] = {
+    KnobKind.SWITCH: st.booleans(),
+    KnobKind.COUNT: st.integers(),
+    KnobKind.NUMBER: st.floats(allow_nan=False, allow_infinity=False),
+    KnobKind.TEXT: _TEXTS,
+    KnobKind.LIST: st.lists(_TEXTS, max_size=4).map(tuple),
+    KnobKind.TABLE: st.dictionaries(_TEXTS, st.lists(_TEXTS, max_size=3).map(tuple), max_size=3),
+    KnobKind.TEXTS: st.dictionaries(_TEXTS, _TEXTS, max_size=3),
+}
+
+
+def refused(path: str, text: str) -> ConfigError:
+    with pytest.raises(ConfigError) as raised:
+        parse_value(find_knob(path), text)
+    assert raised.value.message.startswith(f"{path} must be ")
+    assert raised.value.hint
+    return raised.value
+
+
+def test_every_field_of_the_tree_is_a_knob_that_says_what_it_does() -> None:
+    tree = Settings()
+    names = [f"{one.name}.{field.name}" for one in fields(tree) for field in fields(getattr(tree, one.name))]
+    assert [one.path for one in knobs()] == names
+    assert all(len(one.about) > 10 for one in knobs())
+
+
+@pytest.mark.parametrize("knob", knobs(), ids=lambda knob: knob.path)
+def test_every_default_is_a_value_the_knob_may_have(knob: Knob) -> None:
+    value = value_of(Settings(), knob.path)
+    assert knob.check(value) == value
+    assert parse_value(knob, render_value(value)) == value
+
+
+@given(st.data(), st.sampled_from(KnobKind))
+def test_any_value_comes_back_from_its_text_and_the_text_is_one_printable_line(
+    data: st.DataObject, kind: KnobKind
+) -> None:
+    value = data.draw(_BY_KIND[kind])
+    text = render_value(value)
+    assert text.isprintable()
+    assert parse_value(Knob("a.b", kind, "about"), text) == value
+
+
+@given(st.sampled_from(knobs()), _TEXTS | st.sampled_from(["1e999", "NaN", "[" * 9999, "9" * 9999]))
+def test_any_text_is_a_value_of_the_knob_or_refused(knob: Knob, text: str) -> None:
+    value: Any = None
+    try:
+        value = parse_value(knob, text)
+    except ConfigError as error:
+        value = value_of(Settings(), knob.path)
+        told = error.message
+    else:
+        told = ""
+    assert told == "" or told.startswith(knob.path)
+    assert knob.check(value) == value
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "value"),
+    [
+        ("guard.enabled", "off", False),
+        ("guard.enabled", " True", True),
+        ("guard.enabled", "yes", True),
+        ("binding.capacity", "8", 8),
+        ("binding.capacity", "8.0", 8),
+        ("gate.threshold", ".5", 0.5),
+        ("gate.threshold", "-1", -1.0),
+        ("binding.policy", "keep", "keep"),
+        ("binding.policy", '"keep"', "keep"),
+        ("discovery.embedding_model", "none", "none"),
+        ("chat.system_prompt", "null", "null"),
+        ("chat.system_prompt", "", ""),
+        ("binding.always_include", "mail:*, shop:list_orders,", ("mail:*", "shop:list_orders")),
+        ("binding.always_include", '["a,b"]', ("a,b",)),
+        ("binding.always_include", "", ()),
+        ("access.preconditions", '{"mail:*": ["signed_in()"]}', {"mail:*": ("signed_in()",)}),
+        ("guard.guidance", '{"a:b": "Ask."}', {"a:b": "Ask."}),
+        ("guard.guidance", "  ", {}),
+    ],
+)
+def test_a_value_may_be_typed_without_the_signs_of_json(path: str, text: str, value: object) -> None:
+    assert parse_value(find_knob(path), text) == value
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "told"),
+    [
+        ("guard.enabled", "1", "true or false"),
+        ("binding.capacity", "eight", "a whole number"),
+        ("binding.capacity", "1.5", "a whole number"),
+        ("binding.capacity", "true", "a whole number"),
+        ("binding.capacity", "-1", "at least 0"),
+        ("binding.capacity", "", "a whole number"),
+        ("gate.threshold", "inf", "a number"),
+        ("gate.threshold", "NaN", "a number"),
+        ("gate.threshold", "1e999", "a number"),
+        ("gate.top_k", "201", "at most 200"),
+        ("binding.policy", "never", "one of all, keep, bounded, gate"),
+        ("binding.always_include", "[1]", "a list of strings"),
+        ("guard.guidance", "try later", "a table of strings"),
+        ("guard.guidance", '{"a": ["b"]}', "a table of strings"),
+        ("access.preconditions", '{"a": "b"}', "a table of string lists"),
+    ],
+)
+def test_what_a_knob_cannot_be_is_refused_with_what_it_may_be(path: str, text: str, told: str) -> None:
+    assert told in refused(path, text).message
+
+
+def test_a_table_that_is_no_json_gets_an_example() -> None:
+    assert '{"mail:*": "text"}' in refused("guard.guidance", "try later").hint
+
+
+def test_a_number_too_large_for_a_machine_is_refused() -> None:
+    with pytest.raises(ConfigError, match="a number"):
+        find_knob("gate.threshold").check(10**400)
+
+
+def test_a_path_that_there_is_not_is_told_with_the_nearest() -> None:
+    with pytest.raises(ConfigError) as raised:
+        find_knob("binding.capacty")
+    assert "`binding.capacity`" in raised.value.hint
+    with pytest.raises(ConfigError):
+        find_knob("")
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("guard.enabled", "true or false"),
+        ("binding.capacity", "a whole number, 0 or more"),
+        ("gate.top_k", "a whole number, 1 to 200"),
+        ("binding.policy", "one of all, keep, bounded, gate"),
+        ("access.scopes", "a list of strings"),
+    ],
+)
+def test_what_a_knob_may_be_is_said_in_words(path: str, allowed: str) -> None:
+    assert find_knob(path).allowed == allowed
+    assert Knob("a.b", KnobKind.NUMBER, "about", high=1).allowed == "a number, at most 1"
+
+
+def test_one_wrong_value_changes_nothing() -> None:
+    with pytest.raises(ConfigError):
+        with_values(Settings(), {"binding.capacity": 3, "gate.top_k": 0})
+    changed = with_values(Settings(), {"binding.capacity": 3})
+    assert differences(changed, Settings()) == {"binding.capacity": 3}
+
+
+def test_the_last_that_says_something_is_where_a_value_comes_from() -> None:
+    base = Settings(discovery=DiscoverySettings(ranker="dense", max_search_results=7))
+    came = origins(
+        base,
+        {"discovery.ranker": "prd-bm25", "binding.capacity": 8, "binding.policy": "keep"},
+        {"binding.capacity": 9, "gate.top_k": 3},
+        {"gate.top_k": 4},
+    )
+    assert came["discovery.max_search_results"] is Origin.FILE
+    assert came["discovery.ranker"] is Origin.PROFILE
+    assert came["binding.policy"] is Origin.PROFILE
+    assert came["binding.capacity"] is Origin.SETTINGS
+    assert came["gate.top_k"] is Origin.SESSION
+    assert came["guard.enabled"] is Origin.DEFAULT
+    assert set(came) == {one.path for one in knobs()}
+
+
+def test_the_tree_keeps_what_is_not_changed() -> None:
+    settings = with_values(Settings(binding=BindingSettings(capacity=5)), {"binding.policy": "keep"})
+    assert (settings.binding.capacity, settings.binding.policy) == (5, "keep")

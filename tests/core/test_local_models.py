@@ -1,0 +1,205 @@
+"""Model servers on this machine, over real HTTP, against stubs of each and of whatever else may answer."""
+
+import asyncio
+import gzip
+import json
+import os
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.local_model import LocalModel
+from inspector.core.message import ModelReply
+from inspector.loop.model.litellm import DEFAULT_WINDOW, LitellmModel
+from inspector.loop.model.local import USUAL_SERVERS, LocalModelServers
+from tests.core.test_event import json_values
+from tests.loop.test_litellm_openai import REQUEST, chunk, stream
+from tests.support.local_servers import (
+    LLAMA,
+    LLAMA_ANSWERS,
+    OLLAMA_ANSWERS,
+    STUDIO,
+    STUDIO_ANSWERS,
+    Raw,
+    at,
+    local_stub,
+    looking,
+)
+from tests.support.stub_server import stub_server
+
+KINDS: Mapping[str, Mapping[str, Any]] = {
+    "Ollama": OLLAMA_ANSWERS,
+    "LM Studio": STUDIO_ANSWERS,
+    "llama.cpp": LLAMA_ANSWERS,
+}
+
+
+async def found(local: LocalModelServers) -> list[LocalModel]:
+    return [model async for models in local.find() for model in models]
+
+
+async def found_at(name: str, answers: Mapping[str, Any], *, seconds: float = 10) -> list[LocalModel]:
+    with local_stub(answers) as stub:
+        return await found(looking(at(name, stub.port), seconds=seconds))
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+def test_each_server_is_asked_at_its_usual_port_on_this_machine_only() -> None:
+    assert LocalModelServers().servers == ("Ollama on 11434", "LM Studio on 1234", "llama.cpp on 8080")
+
+
+async def test_ollamas_models_are_named_with_what_it_reports() -> None:
+    with local_stub(OLLAMA_ANSWERS) as stub:
+        base = f"http://127.0.0.1:{stub.port}"
+        assert await found(looking(at("Ollama", stub.port))) == [
+            LocalModel("ollama/qwen3:4b", base, "Ollama", 2_600_000_000, "4.0B", 8192)
+        ]
+
+
+async def test_lm_studios_models_are_named_with_what_it_reports() -> None:
+    with local_stub(STUDIO_ANSWERS) as stub:
+        base = f"http://127.0.0.1:{stub.port}/v1"
+        assert await found(looking(at("LM Studio", stub.port))) == [
+            LocalModel("lm_studio/openai/gpt-oss-20b", base, "LM Studio", window=16384)
+        ]
+
+
+async def test_the_model_of_llama_cpp_is_named_with_what_it_reports() -> None:
+    with local_stub(LLAMA_ANSWERS) as stub:
+        base = f"http://127.0.0.1:{stub.port}/v1"
+        assert await found(looking(at("llama.cpp", stub.port))) == [
+            LocalModel("llamafile/models/gemma.gguf", base, "llama.cpp", 4_900_000_000, window=4096)
+        ]
+
+
+async def test_an_older_lm_studio_offers_what_it_says_to_openais_clients() -> None:
+    assert [model.name for model in await found_at("LM Studio", {"/v1/models": STUDIO})] == [
+        "lm_studio/openai/gpt-oss-20b"
+    ]
+
+
+@pytest.mark.parametrize("properties", [Raw(status=401), Raw(b"<html>"), {}, [], {"total_slots": 1}])
+async def test_another_server_at_the_port_of_llama_cpp_or_one_with_a_key_is_not_offered(
+    properties: Any,
+) -> None:
+    assert await found_at("llama.cpp", {"/v1/models": LLAMA, "/props": properties}) == []
+
+
+async def test_servers_are_found_whatever_the_others_do() -> None:
+    with local_stub(OLLAMA_ANSWERS) as ollama, local_stub({"/v1/models": Raw(silent=True)}) as silent:
+        local = looking(at("Ollama", ollama.port), at("LM Studio", silent.port), at("llama.cpp", free_port()))
+        async for models in local.find():
+            # The silent one has not been released: nothing waited for it.
+            assert [model.name for model in models] == ["ollama/qwen3:4b"]
+            break
+
+
+async def test_a_server_that_says_nothing_is_given_up() -> None:
+    silent = {path: Raw(silent=True) for path in ("/v1/models", "/api/v0/models")}
+    assert await found_at("LM Studio", silent, seconds=0.05) == []
+
+
+@pytest.mark.slow
+async def test_one_silent_answer_does_not_hide_the_other() -> None:
+    answers = {**OLLAMA_ANSWERS, "/api/ps": Raw(silent=True)}
+    assert [model.window for model in await found_at("Ollama", answers, seconds=1)] == [None]
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Raw(),
+        Raw(b"<!doctype html><title>My app</title>"),
+        Raw(b"[" * 500_000),
+        Raw(b"9" * 10_000),
+        Raw(b"\xff\xfe\x00"),
+        Raw(b"x" * 65_536, endless=True),
+        Raw(gzip.compress(b" " * 50_000_000 + b"{}"), headers=(("content-encoding", "gzip"),)),
+        Raw(b"{}", headers=(("location", "http://example.invalid/"),), status=302),
+        Raw(b"{}", status=500),
+    ],
+    ids=["nothing", "html", "deep", "number", "bytes", "endless", "bomb", "elsewhere", "broken"],
+)
+async def test_whatever_else_answers_is_no_model(name: str, answer: Raw) -> None:
+    assert await found_at(name, dict.fromkeys(KINDS[name], answer)) == []
+
+
+@pytest.mark.parametrize("name", KINDS)
+async def test_a_closed_port_is_no_model(name: str) -> None:
+    assert await found(looking(at(name, free_port()))) == []
+
+
+@pytest.mark.parametrize("name", KINDS)
+async def test_a_server_that_does_not_speak_http_is_no_model(name: str) -> None:
+    async def greet(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SSH-2.0-OpenSSH_9.7\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(greet, "127.0.0.1", 0)
+    async with server:
+        assert await found(looking(at(name, server.sockets[0].getsockname()[1]))) == []
+
+
+@given(st.data())
+def test_no_json_at_all_breaks_the_reading(data: st.DataObject) -> None:
+    for server in USUAL_SERVERS:
+        answers = {path: data.draw(json_values | st.just(KINDS[server.name][path])) for path in server.paths}
+        for model in server.read("http://x", answers):
+            assert model.name.isprintable()
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "a\x1b[2J", "‮gpt", "x" * 201, 7, None])
+async def test_a_name_that_is_not_fit_for_a_command_line_is_left_out(name: Any) -> None:
+    assert await found_at("Ollama", {"/api/tags": {"models": [{"name": name}]}}) == []
+
+
+@pytest.mark.parametrize("size", ["big", -1, 0, True, 1.5, 10**30, None])
+async def test_a_size_that_is_none_is_left_out(size: Any) -> None:
+    models = await found_at("Ollama", {"/api/tags": {"models": [{"name": "m", "size": size}]}})
+    assert [model.size for model in models] == [None]
+
+
+async def test_a_server_cannot_flood_the_list() -> None:
+    many = {"models": [{"name": f"m{number}"} for number in range(5000)]}
+    assert len(await found_at("Ollama", {"/api/tags": many})) == 100
+
+
+async def test_nothing_that_is_secret_and_no_proxy_goes_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-0123456789abcdef")
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
+    with local_stub(LLAMA_ANSWERS) as stub:
+        assert await found(looking(at("llama.cpp", stub.port)))
+    assert sorted(stub.asked) == ["/props", "/v1/models"]
+    assert all("authorization" not in headers for headers in stub.headers)
+
+
+@pytest.mark.parametrize("prefix", ["lm_studio", "llamafile"])
+async def test_a_found_model_answers_without_a_key_and_gets_none(
+    prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-0123456789abcdef")
+    with stub_server(stream(chunk({"content": "Hello."}), chunk({}, "stop"))) as stub:
+        found = LocalModel(f"{prefix}/openai/gpt-oss-20b", f"{stub.address}/v1", "test", window=4096)
+        model = looking().open(found)
+        parts = [part async for part in model.stream(REQUEST)]
+    assert isinstance(parts[-1], ModelReply)
+    assert parts[-1].text == "Hello."
+    assert stub.received[0]["model"] == "openai/gpt-oss-20b"
+    assert stub.received[0]["tools"]
+    assert os.environ["OPENAI_API_KEY"] not in json.dumps(stub.headers)
+
+
+def test_a_found_model_has_the_window_that_its_server_reports() -> None:
+    model = looking().open(LocalModel("llamafile/m", "http://127.0.0.1:8080/v1", "llama.cpp", window=4096))
+    assert (model.window, model.api_base) == (4096, "http://127.0.0.1:8080/v1")
+    assert LitellmModel("llamafile/m").window == DEFAULT_WINDOW

@@ -1,0 +1,216 @@
+"""Servers behind a URL, on this machine."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.core.error import AuthRequired, ConnectError, RateLimited, ServerExited
+from inspector.core.server import Era, ServerSpec
+from tests.support.mcp_case import PATIENCE, opened, serving
+from tests.support.mcp_growing_server import growing_server
+
+Asgi = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+def answering(
+    status: int, content_type: str = "text/plain", body: bytes = b"no", retry_after: str = ""
+) -> Asgi:
+    """An app that answers every request alike."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        while (await receive()).get("more_body"):
+            pass
+        headers = [(b"content-type", content_type.encode())]
+        headers += [(b"retry-after", retry_after.encode())] if retry_after else []
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    return app
+
+
+@asynccontextmanager
+async def mcp_server(seen: list[dict[bytes, bytes]] | None = None) -> AsyncGenerator[str, None]:
+    inner = growing_server().streamable_http_app()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if seen is not None and scope["type"] == "http":
+            seen.append(dict(scope["headers"]))
+        await inner(scope, receive, send)
+
+    async with serving(app) as origin:
+        yield f"{origin}/mcp"
+
+
+@asynccontextmanager
+async def limiting_server(refuses: Asgi) -> AsyncGenerator[str, None]:
+    """A server that answers its first call, and refuses every later one as `refuses` does."""
+    inner, seen = growing_server().streamable_http_app(), 0
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal seen
+        if scope["type"] != "http":
+            await inner(scope, receive, send)
+            return
+        pending = [await receive()]
+        is_call = b'"tools/call"' in pending[0].get("body", b"")
+        seen += is_call
+
+        async def replayed() -> Any:
+            return pending.pop() if pending else await receive()
+
+        await (refuses if is_call and seen > 1 else inner)(scope, replayed, send)
+
+    async with serving(app) as origin:
+        yield f"{origin}/mcp"
+
+
+async def refusal(folder: Path, spec: ServerSpec) -> ConnectError:
+    with pytest.raises(ConnectError) as caught:
+        async with asyncio.timeout(PATIENCE), opened(folder, spec):
+            pass
+    return caught.value
+
+
+@pytest.mark.parametrize("era", [None, Era.LEGACY, Era.MODERN])
+async def test_tools_are_listed_and_called_over_http_in_each_era(tmp_path: Path, era: Era | None) -> None:
+    changed = asyncio.Event()
+    async with mcp_server() as url:
+        spec = ServerSpec("http", url=url, era=era)
+        async with opened(tmp_path, spec, on_tools_changed=changed.set) as link:
+            assert link.info.era is (era or Era.MODERN)
+            assert [tool.name for tool in (await link.list_tools()).tools] == ["grow"]
+            assert (await link.call("grow", {}, timeout=PATIENCE)).text == "grown"
+            async with asyncio.timeout(PATIENCE):
+                await changed.wait()
+            assert (await link.call("sprout", {}, timeout=PATIENCE)).text == "green"
+            assert link.stderr_tail() == ""
+
+
+async def test_configured_headers_go_out_with_every_request(tmp_path: Path) -> None:
+    seen: list[dict[bytes, bytes]] = []
+    async with mcp_server(seen) as url:
+        spec = ServerSpec("http", url=url, headers={"Authorization": "Bearer s3cret"})
+        async with opened(tmp_path, spec) as link:
+            await link.list_tools()
+    assert seen
+    assert all(headers.get(b"authorization") == b"Bearer s3cret" for headers in seen)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_server_that_wants_credentials_says_how_to_give_them(tmp_path: Path, status: int) -> None:
+    async with serving(answering(status)) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp?key=s3cret"))
+        assert isinstance(error, AuthRequired)
+        assert "headers" in error.hint
+        assert "s3cret" not in error.message
+        sent = {"authorization": "Bearer old"}
+        error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp", headers=sent))
+        assert "rejected the configured" in error.hint
+
+
+async def test_a_wrong_path_is_told_from_a_wrong_server(tmp_path: Path) -> None:
+    async with serving(answering(404)) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/wrong"))
+        assert "No MCP endpoint" in error.message
+        assert "path" in error.hint
+    async with serving(answering(200, "text/html", b"<html>hello</html>")) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=origin))
+        assert "text/html" in error.message
+        assert "MCP server?" in error.hint
+    async with serving(answering(502)) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=origin))
+        assert "502" in error.message
+
+
+async def test_json_that_is_no_mcp_is_refused(tmp_path: Path) -> None:
+    async with serving(answering(200, "application/json", b'{"hello": "world"}')) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=origin))
+    assert "handshake failed" in error.message
+
+
+async def test_nobody_listening_is_a_clear_error(tmp_path: Path) -> None:
+    async with serving(answering(200)) as origin:
+        pass
+    error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp"))
+    assert "Cannot connect" in error.message
+    assert "running" in error.hint
+
+
+@pytest.mark.parametrize("url", ["htp://host/mcp", "http://", "http://[bad/mcp"])
+async def test_a_url_that_is_none_is_a_connect_error(tmp_path: Path, url: str) -> None:
+    error = await refusal(tmp_path, ServerSpec("http", url=url))
+    assert error.message
+    assert error.hint
+
+
+BODY = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": "Slow down"}}'
+
+
+@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
+@pytest.mark.parametrize(
+    ("refuses", "seconds"),
+    [
+        (answering(429, retry_after="30"), 30.0),
+        (answering(429), None),
+        (answering(503, retry_after="7"), 7.0),
+        (answering(429, "application/json", BODY, "5"), 5.0),
+    ],
+)
+async def test_a_server_that_wants_fewer_calls_says_when_to_ask_again(
+    tmp_path: Path, era: Era, refuses: Asgi, seconds: float | None
+) -> None:
+    async with (
+        limiting_server(refuses) as url,
+        opened(tmp_path, ServerSpec("http", url=url, era=era)) as link,
+    ):
+        assert (await link.call("grow", {}, timeout=PATIENCE)).text == "grown"
+        with pytest.raises(RateLimited) as caught:
+            await link.call("grow", {}, timeout=PATIENCE)
+        assert caught.value.retry_after == seconds
+
+
+async def test_a_server_that_wants_fewer_requests_from_the_start_says_so(tmp_path: Path) -> None:
+    async with serving(answering(429, retry_after="12")) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp"))
+    assert isinstance(error, RateLimited)
+    assert "12 s" in error.message
+
+
+@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
+async def test_a_call_to_a_server_that_is_gone_ends_the_connection(tmp_path: Path, era: Era) -> None:
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(AsyncExitStack())
+        url = await server.enter_async_context(mcp_server())
+        link = await stack.enter_async_context(opened(tmp_path, ServerSpec("http", url=url, era=era)))
+        await server.aclose()
+        with pytest.raises(ServerExited):
+            await link.call("grow", {}, timeout=PATIENCE)
+        async with asyncio.timeout(PATIENCE):
+            assert (await link.wait_closed()).message
+
+
+async def test_a_server_that_never_answers_holds_up_neither_opening_nor_closing(tmp_path: Path) -> None:
+    async def silent(scope: Any, _receive: Any, _send: Any) -> None:
+        if scope["type"] == "http":
+            await asyncio.Event().wait()
+
+    async with serving(silent) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=origin, connect_timeout=0.2))
+    assert "handshake" in error.message
+
+
+@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
+async def test_a_server_that_stops_while_idle_is_noticed(tmp_path: Path, era: Era) -> None:
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(AsyncExitStack())
+        url = await server.enter_async_context(mcp_server())
+        link = await stack.enter_async_context(opened(tmp_path, ServerSpec("http", url=url, era=era)))
+        await server.aclose()
+        async with asyncio.timeout(PATIENCE):
+            assert (await link.wait_closed()).message

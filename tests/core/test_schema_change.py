@@ -1,0 +1,353 @@
+"""What a change of a definition means for a caller; jsonschema is the judge of what is still taken."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+from jsonschema import Draft202012Validator
+
+from inspector.core.definition_change import MOST_REASONS, schema_change
+from inspector.core.tool import Annotations, Tool
+from inspector.schema.json_value import JsonObject
+from inspector.schema.narrowing import Narrowing, narrowings
+from tests.support.examples import examples
+
+TEXT, WHOLE, NUMBER, NULL = ({"type": name} for name in ("string", "integer", "number", "null"))
+
+
+def tool(schema: JsonObject | None = None, result: JsonObject | None = None, **claims: Any) -> Tool:
+    return Tool("s", "t", "It does it.", schema or parameters(), Annotations(**claims), result)
+
+
+def parameters(*required: str, **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+BREAKING = {
+    "a parameter is new and required": (parameters(a=TEXT), parameters("b", a=TEXT, b=WHOLE), "b is new and"),
+    "a parameter becomes required": (parameters(a=TEXT), parameters("a", a=TEXT), "a is now required"),
+    "a parameter is gone": (parameters(a=TEXT, b=TEXT), parameters(a=TEXT), "b is gone"),
+    "a type is narrowed": (
+        parameters(a=NUMBER),
+        parameters(a=WHOLE),
+        "a has another type (number → integer)",
+    ),
+    "a value is gone": (
+        parameters(a={"enum": ["x", "y"]}),
+        parameters(a={"enum": ["x"]}),
+        'a no longer takes every value ("y")',
+    ),
+    "any text becomes a choice": (parameters(a=TEXT), parameters(a={**TEXT, "enum": ["x"]}), "every value"),
+    "other names are refused": (
+        parameters(a=TEXT),
+        {**parameters(a=TEXT), "additionalProperties": False},
+        "no other names",
+    ),
+    "null is refused": (parameters(a={"anyOf": [TEXT, NULL]}), parameters(a=TEXT), "null → string"),
+    "a limit is tightened": (
+        parameters(a={**WHOLE, "maximum": 5}),
+        parameters(a={**WHOLE, "maximum": 4}),
+        "maximum 5 → 4",
+    ),
+    "items have another type": (
+        parameters(a={"type": "array", "items": TEXT}),
+        parameters(a={"type": "array", "items": WHOLE}),
+        "a[] has another type",
+    ),
+    "something deep changes": (
+        parameters(a=parameters(b=parameters(c=TEXT))),
+        parameters(a=parameters(b=parameters(c=WHOLE))),
+        "a.b.c has another type",
+    ),
+    "what a reference leads to changes": (
+        {**parameters(a={"$ref": "#/$defs/A"}), "$defs": {"A": TEXT}},
+        {**parameters(a={"$ref": "#/$defs/A"}), "$defs": {"A": WHOLE}},
+        "a has another type",
+    ),
+    "what cannot be compared changes": (
+        parameters(a=TEXT),
+        parameters(a={"not": TEXT}),
+        "cannot be compared",
+    ),
+}
+COMPATIBLE = {
+    "a parameter is new and optional": (parameters(a=TEXT), parameters(a=TEXT, b=WHOLE), "b is new and opt"),
+    "a parameter becomes optional": (parameters("a", a=TEXT), parameters(a=TEXT), "no longer required"),
+    "a type is widened": (parameters(a=WHOLE), parameters(a=NUMBER), "takes more types"),
+    "null is taken too": (parameters(a=TEXT), parameters(a={"anyOf": [TEXT, NULL]}), "takes more types"),
+    "a value is new": (parameters(a={"enum": ["x"]}), parameters(a={"enum": ["x", "y"]}), "more values"),
+    "a default is another one": (
+        parameters(a={**WHOLE, "default": 1}),
+        parameters(a={**WHOLE, "default": 2}),
+        "another default",
+    ),
+    "an alternative that did not change stays beside a new parameter": (
+        {**parameters(a=TEXT), "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        {**parameters(a=TEXT, c=TEXT), "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        "c is new",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BREAKING.values(), ids=BREAKING)
+def test_what_a_caller_may_no_longer_send_is_breaking(case: tuple[JsonObject, JsonObject, str]) -> None:
+    before, after, said = case
+    change = schema_change(tool(before), tool(after))
+    assert change.verdict == "breaking"
+    assert said in change.reasons[0]
+
+
+@pytest.mark.parametrize("case", COMPATIBLE.values(), ids=COMPATIBLE)
+def test_what_a_caller_may_send_besides_is_compatible(case: tuple[JsonObject, JsonObject, str]) -> None:
+    before, after, said = case
+    change = schema_change(tool(before), tool(after))
+    assert change.verdict == "compatible"
+    assert said in change.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "said"),
+    [
+        (parameters(a=TEXT), parameters(a=TEXT, b=TEXT), "compatible", "result field b is returned too"),
+        (parameters(a=TEXT, b=TEXT), parameters(a=TEXT), "breaking", "result field b is no longer returned"),
+        (parameters(a=WHOLE), parameters(a=NUMBER), "breaking", "result field a comes in another type"),
+        (parameters("a", a=TEXT), parameters(a=TEXT), "breaking", "result field a is not always returned"),
+        (parameters(a=TEXT), parameters("a", a=TEXT), "compatible", "result field a is always returned"),
+        (parameters(a=TEXT), None, "breaking", "the result is no longer described"),
+        (None, parameters(a=TEXT), "compatible", "the result is described now"),
+    ],
+)
+def test_a_reader_of_results_is_hurt_by_less_and_not_by_more(
+    before: JsonObject | None, after: JsonObject | None, verdict: str, said: str
+) -> None:
+    change = schema_change(tool(result=before), tool(result=after))
+    assert change.verdict == verdict
+    assert said in change.reasons[0]
+
+
+def test_a_promise_that_is_taken_back_is_breaking() -> None:
+    change = schema_change(tool(read_only=True), tool())
+    assert change.verdict == "breaking"
+    assert "it no longer says that it only reads" in change.reasons
+    assert schema_change(tool(destructive=False), tool(destructive=True)).verdict == "breaking"
+    assert schema_change(tool(idempotent=True), tool()).verdict == "breaking"
+    assert schema_change(tool(), tool(read_only=True)).verdict == "compatible"
+
+
+def test_other_words_alone_are_told_as_such() -> None:
+    before = tool(parameters(a={**TEXT, "description": "The text."}))
+    after = tool(parameters(a={**TEXT, "description": "What to say."}))
+    assert schema_change(before, after).verdict == "words"
+    other = Tool("s", "t", "It does something else.", before.input_schema)
+    assert schema_change(before, other).reasons == ("its description",)
+
+
+def test_many_reasons_are_counted() -> None:
+    before = parameters(**{f"p{number}": TEXT for number in range(MOST_REASONS + 5)})
+    reasons = schema_change(tool(before), tool()).reasons
+    assert len(reasons) == MOST_REASONS + 1
+    assert reasons[-1] == "and 5 more"
+
+
+def test_a_schema_in_circles_is_compared_in_bounded_time() -> None:
+    circle = {**parameters(a={"$ref": "#"}), "$defs": {"B": {"anyOf": [{"$ref": "#/$defs/B"}] * 2}}}
+    assert narrowings(circle, {**circle, "title": "t"}) == ()
+    doubling = {f"L{n}": {"anyOf": [{"$ref": f"#/$defs/L{n + 1}"}] * 2} for n in range(60)}
+    deep = {**parameters(a={"$ref": "#/$defs/L0"}), "$defs": {**doubling, "L60": TEXT}}
+    other = {**deep, "$defs": {**doubling, "L60": WHOLE}}
+    assert schema_change(tool(deep), tool(other)).verdict == "breaking"
+
+
+def choices(mark: str, many: int) -> dict[str, Any]:
+    options = [{**TEXT, "enum": [f"{mark}{number}-{value}" for value in range(5)]} for number in range(many)]
+    return parameters(p={"anyOf": options})
+
+
+def deep(levels: int, inner: JsonObject) -> JsonObject:
+    return inner if not levels else parameters(a=deep(levels - 1, inner))
+
+
+# What makes a comparison read the same over and over: none of these ended within seconds.
+HOSTILE = {
+    "many options beside many": (choices("a", 199), choices("b", 199)),
+    "much below many levels": tuple(deep(39, {"enum": [*range(50_000), last]}) for last in ("x", "y")),
+    "many parts": tuple(
+        parameters(a={"allOf": [{f"x{part}": last} for part in range(5_000)]}) for last in (1, 2)
+    ),
+    "many references to much": tuple(
+        {
+            **parameters(**{f"p{number}": {"$ref": "#/$defs/A", "maxLength": last} for number in range(900)}),
+            "$defs": {"A": {f"x{key}": key for key in range(9_000)}},
+        }
+        for last in (1, 2)
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE.values(), ids=HOSTILE)
+def test_a_comparison_that_takes_too_many_steps_ends_as_unknown(case: tuple[JsonObject, JsonObject]) -> None:
+    before, after = case
+    assert narrowings(before, after)[-1] == Narrowing("", "unknown", "it is too large to be compared")
+    assert schema_change(tool(before), tool(after)).verdict == "breaking"
+
+
+def test_other_words_of_a_tool_of_any_size_are_still_words_only() -> None:
+    large = tool(parameters(**{f"p{number}": {**TEXT, "title": "T"} for number in range(50_000)}))
+    assert schema_change(large, replace(large, description="It does that.")).verdict == "words"
+
+
+def test_of_many_lost_values_the_first_are_named_and_the_others_counted() -> None:
+    (lost,) = narrowings(parameters(a={"enum": [*range(25)]}), parameters(a={"enum": [0]}))
+    assert lost.detail.startswith("1, 2, 3, ")
+    assert lost.detail.endswith("10 and 14 more")
+
+
+NAMES = ("a", "b", "c")
+LEAVES = st.sampled_from(
+    [
+        TEXT,
+        WHOLE,
+        NUMBER,
+        {"type": "boolean"},
+        {},
+        {"type": ["string", "null"]},
+        {"type": ["integer", "string"]},
+        {"enum": ["x", "y"]},
+        {"enum": ["x"]},
+        {"enum": ["x", 1, None]},
+        {"const": "x"},
+        {"type": "integer", "minimum": 0},
+        {"type": "integer", "minimum": 1, "maximum": 3},
+        {"type": "number", "exclusiveMinimum": 1},
+        {"type": "string", "minLength": 1},
+        {"type": "string", "maxLength": 1},
+        {"type": "string", "pattern": "^x"},
+        {"type": "string", "description": "Said."},
+        {"$ref": "#/$defs/A"},
+        {"$ref": "#/$defs/B", "minLength": 1},
+        {"not": {"type": "string"}},
+        {"multipleOf": 2},
+    ]
+)
+
+
+def _objects(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries(
+        {"type": st.just("object"), "properties": st.dictionaries(st.sampled_from(NAMES), inner, max_size=3)},
+        optional={
+            "required": st.lists(st.sampled_from(NAMES), unique=True, max_size=2),
+            "additionalProperties": st.one_of(st.booleans(), inner),
+            "minProperties": st.integers(0, 1),
+        },
+    )
+
+
+def _unions(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    some = st.lists(inner, min_size=1, max_size=2)
+    return st.one_of(
+        st.builds(lambda options: {"anyOf": options}, some),
+        st.builds(lambda options: {"oneOf": options}, some),
+        st.builds(lambda parts: {"allOf": parts}, some),
+        st.builds(lambda options: {"type": ["string", "integer"], "anyOf": options}, some),
+        st.builds(lambda items: {"type": "array", "items": items, "maxItems": 2}, inner),
+    )
+
+
+SCHEMAS = st.recursive(LEAVES, lambda inner: st.one_of(_objects(inner), _unions(inner)), max_leaves=5)
+WHOLES = st.builds(
+    lambda top, a, b: {**top, "$defs": {"A": a, "B": b}},
+    _objects(SCHEMAS),
+    st.sampled_from([TEXT, WHOLE, {"enum": ["x"]}]),
+    st.sampled_from([TEXT, NUMBER]),
+)
+PLAIN = st.sampled_from(["", "x", "y", "xy", 0, 1, 2, 3, 1.5, -1, True, None])
+
+
+@st.composite
+def _changed(draw: st.DrawFn, schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema that differs from another one in one thing."""
+    properties, name = schema["properties"], draw(st.sampled_from(NAMES))
+    return draw(
+        st.sampled_from(
+            [
+                {**schema, "properties": {**properties, name: draw(SCHEMAS)}},
+                {**schema, "properties": {**properties, name: {"anyOf": [properties.get(name, {}), TEXT]}}},
+                {**schema, "required": draw(st.sampled_from([[], [name]]))},
+                {**schema, "additionalProperties": draw(st.one_of(st.booleans(), LEAVES))},
+                {**schema, "$defs": {**schema["$defs"], "A": draw(st.sampled_from([TEXT, NUMBER, {}]))}},
+                {**schema, "allOf": [draw(SCHEMAS)]},
+            ]
+        )
+    )
+
+
+def _values(schema: Any, root: JsonObject) -> st.SearchStrategy[Any]:
+    """Values that somebody may write by a schema: with the names that it declares, and perhaps wrong ones."""
+    if not isinstance(schema, dict):
+        return PLAIN
+    if "$ref" in schema:
+        return _values(root["$defs"][schema["$ref"][-1]], root)
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in schema:
+            return st.one_of(*(_values(option, root) for option in schema[key]))
+    if schema.get("type") == "array":
+        return st.lists(_values(schema["items"], root), max_size=2)
+    if schema.get("type") == "object":
+        named = {name: _values(inner, root) for name, inner in schema["properties"].items()}
+        if isinstance(others := schema.get("additionalProperties"), dict):
+            named = {name: _values(others, root) for name in (*NAMES, "d")} | named
+        return st.fixed_dictionaries({}, optional=named)
+    return PLAIN
+
+
+@given(WHOLES, st.data())
+@examples(share=10)
+def test_what_was_right_by_the_old_schema_is_right_by_one_called_compatible(
+    before: dict[str, Any], data: st.DataObject
+) -> None:
+    after = data.draw(st.one_of(_changed(before), WHOLES))
+    if schema_change(tool(before), tool(after)).verdict == "breaking":
+        return
+    value = data.draw(_values(before, before))
+    if Draft202012Validator(before).is_valid(value):
+        assert Draft202012Validator(after).is_valid(value)
+
+
+@given(WHOLES, st.data())
+@examples(share=10)
+def test_a_schema_that_only_gains_is_never_called_breaking(
+    before: dict[str, Any], data: st.DataObject
+) -> None:
+    name = data.draw(st.sampled_from(["new", "newer"]))
+    after = {**before, "properties": {**before["properties"], name: data.draw(LEAVES)}}
+    after["required"] = data.draw(st.sampled_from([before.get("required", []), []]))
+    if not isinstance(before.get("additionalProperties"), dict):
+        assert schema_change(tool(before), tool(after)).verdict == "compatible"
+
+
+@given(WHOLES)
+def test_a_definition_compared_with_itself_is_the_same(schema: dict[str, Any]) -> None:
+    assert schema_change(tool(schema, schema), tool(schema, schema)).verdict == "same"
+
+
+@given(WHOLES)
+def test_words_in_a_schema_are_never_breaking(schema: dict[str, Any]) -> None:
+    said = {**schema, "description": "New.", "$defs": {**schema["$defs"], "C": TEXT}}
+    assert schema_change(tool(schema), tool(said)).verdict == "words"
+
+
+_PLAIN_KEYS = ("type", "properties", "required", "enum", "const", "items", "minimum")
+_KEYS = st.sampled_from((*_PLAIN_KEYS, "anyOf", "oneOf", "allOf", "$ref", "$defs", "additionalProperties"))
+JSON = st.recursive(
+    PLAIN,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(_KEYS, JSON), st.dictionaries(_KEYS, JSON))
+@examples(share=4)
+def test_no_shape_of_a_schema_is_an_error(before: dict[str, Any], after: dict[str, Any]) -> None:
+    assert schema_change(tool(before, before), tool(after, after)).verdict
+    assert schema_change(tool(before), tool(before)).verdict == "same"

@@ -1,0 +1,198 @@
+"""The session's state as a fold over any stream of events."""
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given, strategies as st
+
+from inspector.core.budget import Budget, TokenParts
+from inspector.core.events import (
+    BudgetMeasured,
+    CallFinished,
+    CallRejected,
+    CallStarted,
+    CatalogBuilt,
+    CatalogEntry,
+    Event,
+    ModelRequested,
+    ModelSwitched,
+    Record,
+    ServerConnecting,
+    ServerFailed,
+    ServerReady,
+    ServerStopped,
+    SessionStarted,
+    ToolEvicted,
+    ToolLoaded,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.core.fold import apply, fold
+from inspector.core.server import ServerPhase
+from inspector.core.session import Binding, SessionState
+from tests.core.test_event import events, records
+
+TOOLS = ("a:one", "a:two", "b:one", "b:two")
+tools = st.sampled_from(TOOLS)
+entries = st.builds(CatalogEntry, tools, st.integers(1, 999), st.booleans())
+catalogs = st.builds(
+    CatalogBuilt,
+    toolset=st.just(""),
+    entries=st.lists(entries, max_size=5).map(tuple),
+    manifest=st.just(""),
+    meta_tokens=st.just(1),
+    static_tokens=st.just(1),
+)
+calls = st.builds(
+    CallFinished, call_id=st.sampled_from("xyz"), tool=tools, ok=st.booleans(), text=st.just("")
+)
+# Few tools and many moves, so that every transition meets every state.
+moves: st.SearchStrategy[Event] = st.one_of(
+    st.builds(ToolLoaded, tool=tools, tokens=st.just(1), reason=st.just("found")),
+    st.builds(ToolEvicted, tool=tools, reason=st.just("loop")),
+    catalogs,
+    calls,
+    events,
+)
+streams = st.lists(moves, max_size=25)
+
+
+def built(*ids: str, pinned: tuple[str, ...] = ()) -> CatalogBuilt:
+    return CatalogBuilt("", tuple(CatalogEntry(i, 10, i not in pinned) for i in ids), "", 1, 100)
+
+
+def after(*stream: Event) -> SessionState:
+    return fold(records(list(stream)))
+
+
+def load(tool: str) -> ToolLoaded:
+    return ToolLoaded(tool, 10, "found")
+
+
+@given(streams, st.data())
+def test_folding_in_two_halves_is_folding_at_once(stream: list[Event], data: Any) -> None:
+    everything = records(stream)
+    cut = data.draw(st.integers(0, len(everything)))
+    assert fold(everything[cut:], fold(everything[:cut])) == fold(everything)
+
+
+@given(streams)
+def test_a_tool_is_in_load_order_exactly_while_it_is_loaded(stream: list[Event]) -> None:
+    state = SessionState()
+    for record in records(stream):
+        state = apply(state, record)
+        assert set(state.load_order) == {tool.id for tool in state.with_binding(Binding.LOADED)}
+
+
+@given(streams)
+def test_bound_ids_are_unique_and_are_the_bound_tools(stream: list[Event]) -> None:
+    state = after(*stream)
+    assert len(set(state.bound_ids)) == len(state.bound_ids)
+    assert set(state.bound_ids) == {tool.id for tool in state.tools.values() if tool.binding.is_bound}
+
+
+@given(streams)
+def test_a_pinned_tool_is_never_in_load_order(stream: list[Event]) -> None:
+    state = after(*stream)
+    assert not {tool.id for tool in state.with_binding(Binding.PINNED)} & set(state.load_order)
+
+
+def test_a_pinned_tool_stays_pinned_when_a_search_finds_it() -> None:
+    state = after(built("a:one", pinned=("a:one",)), load("a:one"))
+    assert (state.bound_ids, state.load_order) == (("a:one",), ())
+
+
+@given(streams)
+def test_counts_only_grow(stream: list[Event]) -> None:
+    state = SessionState()
+    for record in records(stream):
+        before, state = state, apply(state, record)
+        for name in ("searches", "calls", "evictions"):
+            assert getattr(state, name) >= getattr(before, name)
+        assert len(state.conversation.items) >= len(before.conversation.items)
+
+
+@given(streams)
+def test_an_unchanged_stream_leaves_its_states_unchanged(stream: list[Event]) -> None:
+    first = after(*stream)
+    kept = replace(first)
+    apply(first, Record("s", 999, 0.0, load("a:one")))
+    assert first == kept
+
+
+def test_loaded_tools_are_bound_in_the_order_they_were_loaded_after_the_pinned_ones() -> None:
+    state = after(built("a:one", "a:two", "b:one", pinned=("b:one",)), load("a:two"), load("a:one"))
+    assert state.bound_ids == ("b:one", "a:two", "a:one")
+
+
+def test_a_tool_outside_the_catalog_cannot_be_loaded() -> None:
+    assert after(built("a:one"), load("b:two")).bound_ids == ()
+
+
+def test_loaded_and_evicted_tools_stay_so_when_the_catalog_is_built_again() -> None:
+    evicted = ToolEvicted("a:two", "loop")
+    state = after(built("a:one", "a:two"), load("a:one"), load("a:two"), evicted, built("a:one", "a:two"))
+    assert state.tools["a:one"].binding is Binding.LOADED
+    assert state.tools["a:two"].binding is Binding.EVICTED
+    assert state.bound_ids == ("a:one",)
+
+
+def test_an_evicted_tool_can_be_loaded_again() -> None:
+    state = after(built("a:one"), load("a:one"), ToolEvicted("a:one", "loop"), load("a:one"))
+    assert state.bound_ids == ("a:one",)
+    assert state.evictions == 1
+
+
+def test_a_tool_that_left_the_catalog_is_bound_no_more() -> None:
+    state = after(built("a:one", "a:two"), load("a:one"), built("a:two"))
+    assert state.bound_ids == ()
+
+
+def test_a_call_counts_for_its_tool_and_its_turn() -> None:
+    request = ModelRequested(3, ("a:one",), TokenParts(tools=10, meta=5), 2)
+    state = after(built("a:one"), load("a:one"), request, CallFinished("c", "a:one", True, "fine"))
+    assert (state.tools["a:one"].uses, state.tools["a:one"].last_call, state.calls) == (1, 3, 1)
+    assert [cost.parts.tool_tokens for cost in state.costs] == [15]
+
+
+def test_only_a_call_that_succeeds_leaves_output_behind() -> None:
+    failed, done = (CallFinished("c", "a:one", ok, "text") for ok in (False, True))
+    assert after(built("a:one"), failed).outputs == frozenset()
+    assert after(built("a:one"), failed, done).outputs == {"a:one"}
+
+
+def test_a_call_by_hand_recovers_nothing() -> None:
+    rejected = CallRejected("r", "a:two", "unknown tool", "There is no such tool.")
+    by_hand, by_model = (CallStarted("c", "a:one", {}, by) for by in ("user", "model"))
+    assert after(built("a:one"), rejected, by_hand).recoveries == 0
+    assert after(built("a:one"), rejected, by_hand, by_model).recoveries == 1
+
+
+def test_a_server_keeps_its_target_from_connecting_to_failure() -> None:
+    state = after(
+        SessionStarted("c", ("a", "b"), "", "m", "model", 1000),
+        ServerConnecting("a", "run a"),
+        ServerReady("a", 3, 300),
+        ServerConnecting("b", "run b"),
+        ServerFailed("b", "gone", stderr_tail="boom"),
+    )
+    assert state.ready_servers == 1
+    assert (state.servers["a"].target, state.servers["a"].tools) == ("run a", 3)
+    assert state.servers["b"].phase is ServerPhase.FAILED
+    assert (state.servers["b"].target, state.servers["b"].stderr_tail) == ("run b", "boom")
+
+
+def test_a_stopped_server_counts_no_tools() -> None:
+    state = after(ServerReady("a", 3, 300), ServerStopped("a"))
+    assert (state.servers["a"].phase, state.servers["a"].tools) == (ServerPhase.STOPPED, 0)
+
+
+def test_the_session_is_busy_from_the_question_to_the_end_of_the_turn() -> None:
+    assert after(UserSaid("hello")).busy
+    assert not after(UserSaid("hello"), TurnEnded("answered")).busy
+
+
+def test_the_last_budget_and_model_are_the_ones_shown() -> None:
+    budget = Budget(1000, TokenParts(tools=10), 100)
+    state = after(BudgetMeasured(budget), ModelSwitched("openai/x", "x", 2000))
+    assert (state.budget, state.model, state.window) == (budget, "openai/x", 2000)

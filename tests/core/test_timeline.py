@@ -1,0 +1,208 @@
+"""The timeline: lanes, moves and calls from a stream, equal to what the fold says at every call."""
+
+from time import process_time
+
+import pytest
+from hypothesis import example, given
+
+from inspector.core.budget import TokenParts
+from inspector.core.events import (
+    Actor,
+    AnswerStreamed,
+    CallFinished,
+    CallRejected,
+    CallStarted,
+    CatalogBuilt,
+    CatalogEntry,
+    Event,
+    GateApplied,
+    GateScore,
+    LoopDetected,
+    ModelRequested,
+    ModelResponded,
+    SearchPerformed,
+    SessionStarted,
+    ToolEvicted,
+    ToolLoaded,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.core.fold import apply
+from inspector.core.message import ToolCall
+from inspector.core.ranking import SearchReport, SearchRequest
+from inspector.core.session import Binding, SessionState
+from inspector.core.timeline import Timeline
+from tests.core.test_event import records
+from tests.store.test_fold_property import streams
+
+ENTRIES = (
+    CatalogEntry("calc:evaluate", 40, deferred=False),
+    CatalogEntry("shop:list", 100, deferred=True),
+    CatalogEntry("shop:refund", 120, deferred=True),
+    CatalogEntry("mail:send", 90, deferred=True),
+)
+CATALOG = CatalogBuilt("", ENTRIES, "manifest", 50, 350)
+
+
+def request(call: int, *bound: str, **more: object) -> ModelRequested:
+    return ModelRequested(call, bound, TokenParts(tools=10 * call, meta=50), 1, **more)  # type: ignore[arg-type]
+
+
+def found(by: Actor = "model") -> SearchPerformed:
+    return SearchPerformed(SearchReport(SearchRequest("orders"), "bm25", (), (), 5, 1.0), "found", by)
+
+
+STORY: list[Event] = [
+    CATALOG,
+    UserSaid("which orders are late?"),
+    request(1),
+    found(),
+    ToolLoaded("shop:list", 100, "search: orders"),
+    request(2, "shop:list", same=50, resent=100, change="1 tool added"),
+    CallStarted("c1", "shop:list", {}),
+    CallFinished("c1", "shop:list", True, "3 orders", 12.0),
+    LoopDetected("shop:list", 3, 120.0, "abc", "try another"),
+    ToolEvicted("shop:list", "called 3x with equal arguments", "loop"),
+    request(3),
+    CallRejected("c2", "shop:list", "not loaded", "search first"),
+    TurnEnded("answered", "three"),
+]
+
+
+def test_a_tool_is_bound_in_the_calls_between_its_loading_and_its_eviction() -> None:
+    timeline = Timeline.of(records(STORY))
+    (lane,) = timeline.lanes
+    states = [lane.during(call) for call in range(1, timeline.now + 1)]
+    assert lane.tool == "shop:list"
+    assert states == [Binding.DEFERRED, Binding.LOADED, Binding.EVICTED, Binding.EVICTED]
+
+
+def test_every_move_has_its_reason_and_its_cause() -> None:
+    timeline = Timeline.of(records(STORY))
+    loaded, evicted = timeline.moves_at(2), timeline.moves_at(3)
+    assert [(m.tool, m.reason, m.cause) for m in loaded] == [("shop:list", "search: orders", "load")]
+    assert [(m.binding_to, m.reason, m.cause) for m in evicted] == [
+        (Binding.EVICTED, "called 3x with equal arguments", "loop")
+    ]
+    assert timeline.moves_at(1) == ()
+
+
+def test_a_turn_knows_its_message_its_tokens_and_what_the_model_did() -> None:
+    first, second, third = Timeline.of(records(STORY)).calls
+    assert [call.message for call in (first, second, third)] == [1, 1, 1]
+    assert first.said == "which orders are late?"
+    assert (second.tool_tokens, second.same, second.resent, second.change) == (70, 50, 100, "1 tool added")
+    assert [action.kind for action in first.actions] == ["search"]
+    assert [(action.kind, action.ok) for action in second.actions] == [("result", True), ("loop", False)]
+    assert [action.kind for action in third.actions] == ["reject"]
+
+
+def test_what_a_person_does_by_hand_is_not_what_the_model_did() -> None:
+    stream = [
+        CATALOG,
+        request(1),
+        CallStarted("user-1", "shop:list", {}, by="user"),
+        CallFinished("user-1", "shop:list", True, ""),
+        found(by="user"),
+    ]
+    assert Timeline.of(records(stream)).calls[0].actions == []
+
+
+def test_the_tools_that_nothing_touched_are_counted_and_have_no_lane() -> None:
+    timeline = Timeline.of(records(STORY))
+    assert timeline.rest(2)[Binding.DEFERRED] == 2
+    assert timeline.rest(2)[Binding.PINNED] == 1
+
+
+def test_a_tool_that_is_pinned_by_name_has_a_lane_and_a_server_that_never_waits_has_none() -> None:
+    entries = (*ENTRIES, CatalogEntry("shop:get", 10, deferred=False))
+    timeline = Timeline.of(records([CatalogBuilt("", entries, "", 0, 0)]))
+    assert [lane.tool for lane in timeline.lanes] == ["shop:get"]
+    started = SessionStarted("c", (), "", "m", "m", 1, settings={"binding": {"always_include": ["calc:*"]}})
+    assert [lane.tool for lane in Timeline.of(records([started, CATALOG])).lanes] == ["calc:evaluate"]
+
+
+def test_a_tool_that_leaves_the_catalog_is_nowhere_and_comes_back_waiting() -> None:
+    without = CatalogBuilt("sums", ENTRIES[:1], "", 0, 0)
+    timeline = Timeline.of(records([*STORY[:6], without, request(3), CATALOG, request(4)]))
+    (lane,) = timeline.lanes
+    assert [lane.during(call) for call in (2, 3, 4)] == [Binding.LOADED, None, Binding.DEFERRED]
+    assert timeline.moves_at(3)[0].reason == "left the catalog, toolset sums"
+
+
+def test_the_gate_moves_tools_into_the_call_that_it_was_asked_for() -> None:
+    gates = [
+        GateApplied("q", (tool,), (GateScore(tool, 0.5),), 0.28, 0, 10, 1.0)
+        for tool in ("shop:list", "mail:send")
+    ]
+    timeline = Timeline.of(records([CATALOG, gates[0], request(1), gates[1], request(2)]))
+    bound = [[lane.tool for lane in timeline.lanes if lane.during(call) is Binding.LOADED] for call in (1, 2)]
+    assert bound == [["shop:list"], ["mail:send"]]
+    assert {move.cause for move in timeline.moves_at(2)} == {"gate"}
+
+
+def test_what_was_counted_is_told_for_every_call() -> None:
+    timeline = Timeline.of(records(STORY))
+    assert [timeline.tally(call).searches for call in (1, 2, 3, 4)] == [0, 1, 1, 1]
+    assert [timeline.tally(call).rejections for call in (3, 4)] == [0, 1]
+    assert [timeline.tally(call).accuracy for call in (1, 2, 3)] == [None, 0.0, 1.0]
+
+
+@given(streams)
+@example([CATALOG, ToolLoaded("shop:list", 5, "x"), CatalogBuilt("", (), "", 0, 0, 0, held=("shop:list",))])
+def test_the_lanes_say_what_the_fold_says_at_every_call(stream: list[Event]) -> None:
+    timeline, state = Timeline(), SessionState()
+    seen: list[SessionState] = []
+    for record in records(stream):
+        if isinstance(record.event, ModelRequested):
+            seen.append(state)
+        state = apply(state, record)
+        timeline.after(record)
+    for column, known in enumerate([*seen, state], 1):
+        own = {lane.tool for lane in timeline.lanes}
+        for lane in timeline.lanes:
+            tool = known.known(lane.tool)
+            assert lane.during(column) == (tool and tool.binding)
+            assert next(lane.states(column, 1))[0] == lane.during(column)
+        rest = [tool.binding for tool in known.tools.values() if tool.id not in own]
+        assert timeline.rest(column) == {binding: rest.count(binding) for binding in Binding}
+        assert set(rest) <= {Binding.PINNED, Binding.DEFERRED}
+        assert timeline.tally(column).accuracy == known.accuracy
+    assert len(timeline.calls) == len(seen)
+
+
+@pytest.mark.slow
+def test_twenty_thousand_records_cost_no_more_apiece_than_two_thousand() -> None:
+    call = [
+        request(1, "shop:list"),
+        AnswerStreamed("a piece"),
+        ModelResponded(1, "text", (ToolCall("c", "shop:list", {}),)),
+        ToolLoaded("shop:list", 100, "search: orders"),
+        CallStarted("c", "shop:list", {}),
+        CallFinished("c", "shop:list", True, "3 orders"),
+        ToolEvicted("shop:list", "loop", "loop"),
+        TurnEnded("answered"),
+    ]
+
+    def cost(count: int) -> float:
+        stream = records([CATALOG, *call * (count // len(call))])
+        started = process_time()
+        timeline = Timeline.of(stream)
+        elapsed = process_time() - started
+        assert timeline.moves_at(timeline.now)
+        return elapsed / count
+
+    assert cost(20_000) < 4 * cost(2_000)
+
+
+def test_an_empty_session_has_no_turn_and_is_now() -> None:
+    timeline = Timeline()
+    assert (timeline.now, timeline.lanes, timeline.tally(1).searches) == (1, [], 0)
+
+
+def test_a_tool_that_was_bound_only_until_more_servers_were_up_has_not_moved() -> None:
+    alone = CatalogBuilt("", (CatalogEntry("shop:list", 100, deferred=False),), "", 0, 100)
+    timeline = Timeline.of(records([alone, CATALOG, UserSaid("hello"), request(1)]))
+    assert not any(move.is_move for move in timeline.moves_at(1))
+    assert "shop:list" not in [lane.tool for lane in timeline.lanes]
+    assert timeline.rest(1)[Binding.DEFERRED] == 3

@@ -1,0 +1,107 @@
+"""A model that writes its calls as text: the loop makes them, and says so."""
+
+import json
+
+import pytest
+
+from inspector.core.conversation import Conversation, ItemKind
+from inspector.core.message import AssistantMessage
+from inspector.core.ports import Decision
+from inspector.core.settings import ChatSettings, GuardSettings, Settings
+from tests.store.test_chat import Bench
+from tests.support.told_model import calls, says, searches
+
+SUM = json.dumps({"name": "calc__evaluate", "arguments": {"expression": "1+1"}})
+ORDERS = json.dumps({"name": "shop__list_orders", "arguments": {}})
+FIND = json.dumps({"name": "search_tools", "arguments": {"tool_names": ["list_orders"]}})
+
+
+async def test_a_call_written_as_text_is_made() -> None:
+    bench = Bench(says(SUM), says("2"))
+    ended = await bench.say()
+    assert bench.servers.calls == [("calc", "evaluate", {"expression": "1+1"})]
+    assert (ended.outcome, ended.text) == ("answered", "2")
+
+
+async def test_a_search_written_as_text_loads_what_it_finds() -> None:
+    bench = Bench(says(FIND), says(ORDERS), says("done"))
+    await bench.say()
+    assert [call[:2] for call in bench.servers.calls] == [("shop", "list_orders")]
+
+
+async def test_the_model_goes_on_from_a_call_and_not_from_its_text() -> None:
+    bench = Bench(says(SUM), says("2"))
+    await bench.say()
+    said = next(
+        message for message in bench.model.requests[-1].messages if isinstance(message, AssistantMessage)
+    )
+    assert (said.text, [call.name for call in said.tool_calls]) == ("", ["calc__evaluate"])
+
+
+async def test_every_call_has_an_id_of_its_own() -> None:
+    bench = Bench(says(f"[{SUM}, {SUM}]"), says(SUM), says("2"))
+    await bench.say()
+    started = [event.call_id for event in bench.events("call")]
+    assert len(started) == len(set(started)) == 3
+
+
+async def test_the_record_keeps_the_text_and_labels_the_call() -> None:
+    bench = Bench(says(SUM), says("2"))
+    await bench.say()
+    first, last = bench.events("response")
+    assert (first.written, first.text) == (SUM, "")
+    assert "written as text, understood as a call" in first.summary()
+    assert (last.written, last.text) == ("", "2")
+
+
+async def test_the_conversation_says_that_the_call_was_written_as_text() -> None:
+    bench = Bench(says(SUM), says("2"))
+    await bench.say()
+    shown = Conversation()
+    for record in bench.store.read("s"):
+        shown = shown.after(record)
+    kinds = [item.kind for item in shown.items]
+    assert kinds == [ItemKind.USER, ItemKind.NOTICE, ItemKind.CALL, ItemKind.ANSWER]
+    assert (shown.items[1].title, shown.items[1].text) == ("written as text, understood as a call", SUM)
+
+
+@pytest.mark.parametrize("text", [ORDERS, f"I would call it so:\n{SUM}"])
+async def test_the_text_of_a_call_that_was_not_offered_or_is_quoted_is_the_answer(text: str) -> None:
+    bench = Bench(says(text))
+    ended = await bench.say()
+    assert (ended.outcome, ended.text) == ("answered", text)
+    assert bench.servers.calls == []
+
+
+async def test_with_the_setting_off_the_text_is_the_answer() -> None:
+    bench = Bench(says(SUM), settings=Settings(chat=ChatSettings(written_calls=False)))
+    ended = await bench.say()
+    assert (ended.outcome, ended.text) == ("answered", SUM)
+    assert bench.servers.calls == []
+
+
+async def test_text_beside_a_real_call_is_not_read_as_a_call() -> None:
+    both = calls(("calc__evaluate", {}))
+    bench = Bench(lambda _request: type(both)(SUM, both.tool_calls), says("2"))
+    await bench.say()
+    assert bench.servers.calls == [("calc", "evaluate", {})]
+
+
+async def test_a_written_call_that_changes_something_asks_first() -> None:
+    refund = json.dumps({"name": "shop__refund_order", "arguments": {}})
+    bench = Bench(searches(tool_names=["refund_order"]), says(refund), says("ok"), decision=Decision.NO)
+    await bench.say()
+    assert len(bench.approver.asked) == 1
+    assert bench.servers.calls == []
+
+
+async def test_a_model_that_has_to_think_makes_no_call_by_writing_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tests.support.told_model.says", lambda _text: says(SUM))
+    again = calls(("calc__evaluate", {}))
+    settings = Settings(guard=GuardSettings(max_repeats=1))
+    bench = Bench(again, again, says("done"), settings=settings)
+    await bench.say()
+    thoughts = [event for event in bench.events("response") if event.thought]
+    assert [(thought.text, thought.tool_calls) for thought in thoughts] == [(SUM, ())]

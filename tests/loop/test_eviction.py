@@ -1,0 +1,190 @@
+"""Which discovered tools go: expired ones first, then the least recently used, and never more than needed."""
+
+from dataclasses import replace
+
+from hypothesis import given, strategies as st
+
+from inspector.core.session import Binding, ToolState
+from inspector.loop.binding.eviction import LRU, TTL, Eviction, Limits, evictions
+
+NOW = 1000.0
+
+
+def tool(
+    name: str, *, turn: int | None = 0, uses: int = 0, used_at: float | None = NOW, tokens: int = 10
+) -> ToolState:
+    return ToolState(
+        f"s:{name}",
+        tokens,
+        Binding.LOADED,
+        uses=uses,
+        last_call=turn,
+        discovered_at=NOW,
+        last_used_at=used_at,
+    )
+
+
+@st.composite
+def loaded_tools(draw: st.DrawFn) -> list[ToolState]:
+    names = draw(st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8))
+    return [
+        tool(
+            name,
+            turn=draw(st.none() | st.integers(0, 5)),
+            uses=draw(st.integers(0, 3)),
+            used_at=draw(st.none() | st.floats(0, NOW)),
+            tokens=draw(st.integers(0, 50)),
+        )
+        for name in names
+    ]
+
+
+limits_of_any_kind = st.builds(
+    Limits,
+    capacity=st.integers(0, 9),
+    tokens=st.none() | st.integers(0, 200),
+    ttl=st.just(0.0) | st.floats(0.1, NOW),
+    eager=st.booleans(),
+)
+
+
+def ids(found: tuple[Eviction, ...]) -> list[str]:
+    return [one.tool_id for one in found]
+
+
+def staying(loaded: list[ToolState], found: tuple[Eviction, ...]) -> list[ToolState]:
+    return [one for one in loaded if one.id not in ids(found)]
+
+
+def is_within(loaded: list[ToolState], limits: Limits) -> bool:
+    has_room = not limits.capacity or len(loaded) <= limits.capacity
+    return has_room and (limits.tokens is None or sum(one.tokens for one in loaded) <= limits.tokens)
+
+
+@given(loaded_tools(), limits_of_any_kind)
+def test_what_stays_is_within_the_capacity_and_the_tokens(loaded: list[ToolState], limits: Limits) -> None:
+    assert is_within(staying(loaded, evictions(loaded, limits, NOW)), limits)
+
+
+@given(loaded_tools(), limits_of_any_kind)
+def test_only_loaded_tools_go_and_each_goes_once(loaded: list[ToolState], limits: Limits) -> None:
+    gone = ids(evictions(loaded, limits, NOW))
+    assert len(set(gone)) == len(gone)
+    assert set(gone) <= {one.id for one in loaded}
+
+
+@given(loaded_tools(), limits_of_any_kind)
+def test_expired_tools_go_before_any_other(loaded: list[ToolState], limits: Limits) -> None:
+    causes = [one.cause for one in evictions(loaded, limits, NOW)]
+    assert causes == [TTL] * causes.count(TTL) + [LRU] * causes.count(LRU)
+
+
+@given(loaded_tools(), limits_of_any_kind)
+def test_every_ttl_eviction_is_of_an_expired_tool(loaded: list[ToolState], limits: Limits) -> None:
+    by_id = {one.id: one for one in loaded}
+    for one in evictions(loaded, limits, NOW):
+        if one.cause == TTL:
+            last = by_id[one.tool_id].last_used_at
+            assert NOW - (by_id[one.tool_id].discovered_at or 0.0 if last is None else last) > limits.ttl > 0
+
+
+@given(loaded_tools(), limits_of_any_kind)
+def test_no_tool_that_goes_was_used_in_a_later_model_call_than_one_that_stays(
+    loaded: list[ToolState], limits: Limits
+) -> None:
+    by_id = {one.id: one for one in loaded}
+    found = evictions(loaded, limits, NOW)
+    turns = [by_id[one.tool_id].last_call or 0 for one in found if one.cause == LRU]
+    assert turns == sorted(turns)
+    assert all(turns[-1] <= (one.last_call or 0) for one in staying(loaded, found) if turns)
+
+
+@given(loaded_tools(), limits_of_any_kind)
+def test_no_tool_goes_for_room_that_there_already_was(loaded: list[ToolState], limits: Limits) -> None:
+    found = evictions(loaded, limits, NOW)
+    last = [one for one in found if one.cause == LRU][-1:]
+    if last:
+        before = [one for one in loaded if one.id not in ids(found) or one.id == last[0].tool_id]
+        assert not is_within(before, limits)
+
+
+@given(loaded_tools(), limits_of_any_kind)
+def test_while_there_is_room_only_eager_eviction_takes_what_expired(
+    loaded: list[ToolState], limits: Limits
+) -> None:
+    found = evictions(loaded, limits, NOW)
+    if is_within(loaded, limits) and not limits.eager:
+        assert found == ()
+    if is_within(loaded, limits):
+        assert all(one.cause == TTL for one in found)
+
+
+@given(loaded_tools(), st.floats(0.1, NOW))
+def test_eager_eviction_leaves_nothing_expired(loaded: list[ToolState], ttl: float) -> None:
+    limits = Limits(ttl=ttl, eager=True)
+    left = staying(loaded, evictions(loaded, limits, NOW))
+    assert evictions(left, limits, NOW) == ()
+
+
+@given(loaded_tools(), limits_of_any_kind)
+def test_a_second_look_evicts_nothing_more(loaded: list[ToolState], limits: Limits) -> None:
+    left = staying(loaded, evictions(loaded, limits, NOW))
+    again = evictions(left, limits, NOW)
+    assert all(one.cause == TTL for one in again)
+    assert limits.eager or again == ()
+
+
+@given(loaded_tools(), limits_of_any_kind, st.data())
+def test_what_was_found_just_now_goes_last_and_the_best_of_it_last_of_all(
+    loaded: list[ToolState], limits: Limits, data: st.DataObject
+) -> None:
+    latest = data.draw(
+        st.lists(st.sampled_from([t.id for t in loaded]), unique=True) if loaded else st.just([])
+    )
+    found = [one.tool_id for one in evictions(loaded, limits, NOW, latest) if one.cause == LRU]
+    of_latest = [tool_id for tool_id in found if tool_id in latest]
+    assert found[len(found) - len(of_latest) :] == of_latest
+    assert of_latest == sorted(of_latest, key=latest.index, reverse=True)
+    if of_latest:
+        left = staying(loaded, evictions(loaded, limits, NOW, latest))
+        assert all(one.id in latest for one in left)
+
+
+def test_of_one_model_call_the_less_used_go_first_then_the_earlier_search_then_the_worse_find() -> None:
+    loaded = [
+        replace(tool("best", turn=2), place=1),
+        replace(tool("second", turn=2), place=2),
+        replace(tool("other search", turn=2), place=1),
+        tool("used", turn=2, uses=1),
+        tool("old", turn=1),
+    ]
+    gone = ids(evictions(loaded, Limits(1), NOW))
+    assert gone == ["s:old", "s:second", "s:best", "s:other search"]
+
+
+def test_of_what_was_bound_by_hand_the_oldest_goes_first() -> None:
+    loaded = [tool(name, turn=2) for name in ("first", "second", "third")]
+    assert ids(evictions(loaded, Limits(1), NOW)) == ["s:first", "s:second"]
+
+
+def test_without_limits_everything_stays() -> None:
+    assert evictions([tool("a", used_at=0.0), tool("b")], Limits(), NOW) == ()
+
+
+def test_a_tool_at_its_last_second_has_not_expired() -> None:
+    loaded = [tool("a", used_at=NOW - 60)]
+    assert evictions(loaded, Limits(ttl=60, eager=True), NOW) == ()
+    assert ids(evictions(loaded, Limits(ttl=60, eager=True), NOW + 1)) == ["s:a"]
+
+
+def test_an_expired_tool_goes_though_another_was_used_less_recently() -> None:
+    loaded = [tool("fresh", turn=1, used_at=NOW), tool("expired", turn=5, used_at=0.0)]
+    (one,) = evictions(loaded, Limits(1, ttl=60), NOW)
+    assert one == Eviction("s:expired", TTL, "not used for 1000 s, the limit is 60 s")
+
+
+def test_the_reason_tells_which_limit_there_was_no_room_for() -> None:
+    loaded = [tool("a", turn=1), tool("b", turn=2)]
+    (by_number,), (by_tokens,) = evictions(loaded, Limits(1), NOW), evictions(loaded, Limits(tokens=15), NOW)
+    assert by_number.reason == "least recently used of 2, with room for 1"
+    assert by_tokens.reason == "least recently used of 20 tokens, with room for 15"

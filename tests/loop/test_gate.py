@@ -1,0 +1,410 @@
+"""Which tools a turn is bound to, and what becomes of calls of all others."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.error import ServerExited
+from inspector.core.events import GateApplied
+from inspector.core.message import AssistantMessage, Message, NoteMessage, ToolMessage, UserMessage
+from inspector.core.prompt_cache import CacheTerms, PromptCache
+from inspector.core.session import Binding
+from inspector.core.settings import (
+    AccessSettings,
+    BindingSettings,
+    DiscoverySettings,
+    GateSettings,
+    Settings,
+    ToolDelivery,
+)
+from inspector.core.tool import Tool
+from inspector.loop.binding.gate import Gate, gate_query
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.store.memory import ManualClock
+from tests.store.test_chat import TOOLS, Bench, bound_names
+from tests.support.counting import character_meter
+from tests.support.retrieval import rankers_of
+from tests.support.told_model import Step, calls, says, searches
+
+FARM = tuple(
+    Tool("farm", name, f"{name.replace('_', ' ')} on the farm")
+    for name in (
+        "milk_cows",
+        "feed_cows",
+        "feed_pigs",
+        "count_pigs",
+        "shear_sheep",
+        "mow_meadow",
+        "milk_cows_2",
+    )
+)
+IDS = tuple(tool.id for tool in FARM)
+RANKERS: CatalogRankers = rankers_of(FARM)
+CLOSED = "milestone_reached('x')"
+
+words = st.lists(st.sampled_from(["milk", "feed", "cows", "pigs", "sheep", "farm", "zebra"]), max_size=4)
+closed_tools = st.dictionaries(st.sampled_from(IDS), st.just((CLOSED,)))
+thresholds = st.floats(-1, 1)
+
+
+def apply(
+    query: str,
+    *,
+    pinned: Collection[str] = (),
+    unmet: Mapping[str, Sequence[str]] | None = None,
+    threshold: float = 0.1,
+    top_k: int = 3,
+    ranker: str = "dense",
+) -> GateApplied:
+    settings = GateSettings(ranker=ranker, threshold=threshold, top_k=top_k)
+    gate = Gate(ManualClock())
+    return gate.apply(RANKERS, [UserMessage(query)], settings, pinned=pinned, unmet=unmet or {}, tokens=len)
+
+
+def scores(query: str) -> dict[str, float]:
+    return dict(zip(IDS, RANKERS.get("dense").rank(query).values.tolist(), strict=True))
+
+
+@given(words, closed_tools, st.frozensets(st.sampled_from(IDS)), thresholds, st.integers(1, 8))
+def test_the_active_tools_are_the_best_open_ones_over_the_threshold_that_are_not_pinned(
+    query: list[str],
+    unmet: dict[str, tuple[str, ...]],
+    pinned: frozenset[str],
+    threshold: float,
+    top_k: int,
+) -> None:
+    values = scores(" ".join(query))
+    open_ids = [tool_id for tool_id in IDS if tool_id not in unmet and tool_id not in pinned]
+    fit = [tool_id for tool_id in open_ids if values[tool_id] >= threshold]
+    best = sorted(fit, key=lambda tool_id: -values[tool_id])[:top_k]
+    applied = apply(" ".join(query), unmet=unmet, pinned=pinned, threshold=threshold, top_k=top_k)
+    assert applied.active == tuple(best)
+
+
+@given(words, closed_tools, thresholds, st.integers(1, 8))
+def test_the_event_tells_scores_in_order_and_what_closed_each(
+    query: list[str], unmet: dict[str, tuple[str, ...]], threshold: float, top_k: int
+) -> None:
+    applied = apply(" ".join(query), unmet=unmet, threshold=threshold, top_k=top_k)
+    values = scores(" ".join(query))
+    told = [one.score for one in applied.candidates]
+    assert told == [values[one.tool] for one in applied.candidates] == sorted(told, reverse=True)
+    assert all(one.unmet == unmet.get(one.tool, ()) for one in applied.candidates)
+    assert tuple(one.tool for one in applied.candidates if not one.unmet)[:top_k] == applied.active
+    assert applied.gated_out == tuple(one.tool for one in applied.candidates if one.unmet)
+
+
+@given(words, st.frozensets(st.sampled_from(IDS)), thresholds)
+def test_what_is_below_and_what_passed_are_all_tools_that_are_not_pinned(
+    query: list[str], pinned: frozenset[str], threshold: float
+) -> None:
+    applied = apply(" ".join(query), pinned=pinned, threshold=threshold, top_k=200)
+    assert applied.below + len(applied.candidates) == len(FARM) - len(pinned)
+    assert all(one.score >= threshold for one in applied.candidates)
+
+
+@given(words, closed_tools, thresholds, st.integers(1, 8))
+def test_the_tokens_are_those_of_the_active_tools(
+    query: list[str], unmet: dict[str, tuple[str, ...]], threshold: float, top_k: int
+) -> None:
+    applied = apply(" ".join(query), unmet=unmet, threshold=threshold, top_k=top_k)
+    assert applied.tokens == sum(map(len, applied.active))
+    assert (applied.threshold, applied.query) == (threshold, " ".join(query))
+
+
+def test_a_closed_tool_takes_none_of_the_places() -> None:
+    first, second, third, *_ = apply("milk cows", threshold=-1, top_k=5).active
+    applied = apply("milk cows", unmet={first: (CLOSED,), third: (CLOSED,)}, threshold=-1, top_k=2)
+    assert applied.active[0] == second
+    assert len(applied.active) == 2
+    assert [one.tool for one in applied.candidates if one.unmet] == [first, third]
+
+
+def test_without_vectors_nothing_passes_and_the_note_tells_why() -> None:
+    gate, rankers = Gate(ManualClock()), rankers_of(FARM, semantic=False)
+    applied = gate.apply(rankers, [UserMessage("milk cows")], GateSettings(), pinned=(), unmet={}, tokens=len)
+    assert (applied.active, applied.below) == ((), len(FARM))
+    assert "no tool is embedded" in applied.note
+
+
+def test_without_tools_nothing_passes() -> None:
+    gate, rankers = Gate(ManualClock()), rankers_of(())
+    applied = gate.apply(rankers, [UserMessage("milk cows")], GateSettings(), pinned=(), unmet={}, tokens=len)
+    assert (applied.active, applied.below, applied.tokens) == ((), 0, 0)
+
+
+@given(st.text())
+def test_no_request_breaks_the_gate(text: str) -> None:
+    assert len(apply(text, ranker="hybrid", threshold=-1, top_k=2).active) == 2
+
+
+@given(words, words)
+def test_either_gives_each_tool_its_better_score_of_the_message_and_the_conversation(
+    before: list[str], now: list[str]
+) -> None:
+    messages = [UserMessage(" ".join(before)), UserMessage(" ".join(now))]
+    settings = GateSettings(ranker="dense", threshold=-1, top_k=200, query="either")
+    applied = Gate(ManualClock()).apply(RANKERS, messages, settings, pinned=(), unmet={}, tokens=len)
+    alone, rolling = scores(messages[1].text), scores(gate_query(messages, "rolling"))
+    assert {one.tool: one.score for one in applied.candidates} == {
+        tool_id: max(alone[tool_id], rolling[tool_id]) for tool_id in IDS
+    }
+
+
+ASKED, ANSWERED = UserMessage("first request"), AssistantMessage("first answer")
+SAID, RESULT = AssistantMessage("let me see"), ToolMessage("c", "t", "the result")
+NOW = UserMessage("now this")
+
+
+@pytest.mark.parametrize(
+    ("mode", "messages", "query"),
+    [
+        ("user", (), ""),
+        ("rolling", (), ""),
+        ("observation", (ToolMessage("c", "t", "lost"),), ""),
+        ("user", (ASKED, ANSWERED, NOW, SAID, RESULT), "now this"),
+        ("rolling", (NOW,), "now this"),
+        ("rolling", (ASKED, ANSWERED, NOW), "now this first request first answer"),
+        ("rolling", (ASKED, ANSWERED, NOW, SAID, RESULT), "now this first request first answer"),
+        ("either", (ASKED, ANSWERED, NOW), "now this first request first answer"),
+        ("rolling", (ASKED, RESULT, AssistantMessage(""), NOW), "now this first request"),
+        ("observation", (ASKED, RESULT, ANSWERED, NOW), "now this"),
+        ("observation", (NOW, SAID, RESULT), "now this the result"),
+        ("observation", (NOW, SAID, ToolMessage("b", "t", "earlier"), RESULT), "now this the result"),
+        ("observation", (NOW, RESULT, NoteMessage("think"), SAID, NoteMessage("go")), "now this the result"),
+    ],
+)
+def test_a_turn_is_about_what_its_mode_says(mode: str, messages: tuple[Message, ...], query: str) -> None:
+    assert gate_query(messages, mode) == query
+
+
+@given(st.sampled_from(["rolling", "either", "observation"]), st.integers(0, 2000))
+def test_what_is_added_to_a_request_is_short_and_the_request_stays_whole(mode: str, length: int) -> None:
+    before = [UserMessage("b" * length)] * 9
+    query = gate_query((*before, NOW, ToolMessage("c", "t", "r" * length)), mode)
+    assert query.startswith(NOW.text)
+    assert len(query) <= len(NOW.text) + 1 + 600
+
+
+def test_the_summary_of_what_went_before_ends_with_the_latest() -> None:
+    query = gate_query((UserMessage("old " * 300), UserMessage("latest"), NOW), "rolling")
+    assert query.endswith(" latest")
+
+
+GATE = Settings(
+    discovery=DiscoverySettings(search_tool=False),
+    binding=BindingSettings(policy="gate", delivery="rewrite"),
+    gate=GateSettings(ranker="bm25", threshold=0.01, top_k=2),
+)
+ORDERS, FORECAST = "list the orders by status", "forecast for a city"
+
+
+def gated(*steps: Step, settings: Settings = GATE) -> Bench:
+    return Bench(*steps, settings=settings)
+
+
+async def test_the_gate_binds_what_fits_the_turn_and_only_for_that_turn() -> None:
+    bench = gated(says("ok"), says("ok"))
+    await bench.say(ORDERS)
+    await bench.say(FORECAST)
+    first, second = map(bound_names, bench.model.requests)
+    assert "shop__list_orders" in first
+    assert "shop__list_orders" not in second
+    assert "weather__get_forecast" in second
+    tools = bench.session.state.tools
+    assert tools["shop:list_orders"].binding is Binding.DEFERRED
+    assert tools["weather:get_forecast"].binding is Binding.LOADED
+
+
+async def test_pinned_tools_are_bound_beside_what_the_gate_lets_through() -> None:
+    bench = gated(says("ok"))
+    await bench.say("zzz")
+    assert bound_names(bench.model.requests[0]) == ["calc__evaluate"]
+
+
+async def test_every_model_call_has_its_gate_event_with_what_it_was_bound_to() -> None:
+    bench = gated(calls(("shop__list_orders", {})), says("ok"), says("ok"))
+    await bench.say(ORDERS)
+    await bench.say(FORECAST)
+    for gate, request in zip(bench.events("gate"), bench.events("request"), strict=True):
+        assert set(request.bound) == {"calc:evaluate", *gate.active}
+
+
+async def test_a_call_of_a_tool_outside_the_active_set_is_rejected_with_what_there_is() -> None:
+    bench = gated(calls(("shop__list_orders", {})), says("ok"))
+    await bench.say(FORECAST)
+    assert bench.servers.calls == []
+    answer = json.loads(bench.tool_messages()[0])
+    assert answer["error"] == "tool_not_available"
+    assert answer["available"] == ["calc__evaluate", "weather__get_forecast"]
+
+
+async def test_a_rejection_names_the_tool_that_was_called_first_if_there_is_one() -> None:
+    bench = gated(calls(("shop__list_orders", {})), says("ok"))
+    await bench.say(FORECAST)
+    answer = json.loads(bench.tool_messages()[0])
+    assert answer["closest"][0] == "shop__list_orders"
+    assert answer["reason"] == "shop:list_orders exists, but is not among the tools of this turn"
+    assert set(answer["closest"][1:]) <= set(answer["available"])
+    assert bench.events("reject")[0].closest[0] == "shop:list_orders"
+
+
+@pytest.mark.parametrize("name", ["weather__get_forcast", "search_tools", "", "\ud800"])
+async def test_a_call_of_a_tool_that_there_is_not_is_rejected_in_the_same_form(name: str) -> None:
+    bench = gated(calls((name, {})), says("ok"))
+    await bench.say(FORECAST)
+    answer = json.loads(bench.tool_messages()[0])
+    assert set(answer) == {"error", "available", "closest"}
+    assert bench.session.state.rejections == 1
+
+
+async def test_the_next_call_of_a_tool_that_there_is_is_a_recovery() -> None:
+    wrong, right = calls(("shop__list_orders", {})), calls(("weather__get_forecast", {}))
+    bench = gated(wrong, wrong, right, right, says("ok"))
+    await bench.say(FORECAST)
+    state = bench.session.state
+    assert (state.rejections, state.recoveries, state.recovering) == (2, 1, False)
+
+
+async def test_a_rejection_without_a_call_after_it_is_no_recovery() -> None:
+    bench = gated(calls(("shop__list_orders", {})), says("I cannot."), calls(("weather__get_forecast", {})))
+    await bench.say(FORECAST)
+    assert (bench.session.state.recoveries, bench.session.state.recovering) == (0, False)
+    await bench.say(FORECAST)
+    assert bench.session.state.recoveries == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked"),
+    [
+        ("I cannot list orders now. Shall I look at the weather?", 1),
+        ("Which city do you mean? Then I can go on.", 1),
+        ("注文は見られません。天気を見ましょうか？", 1),
+        ("I cannot. See https://shop.example/orders?late=1 yourself.", 0),
+        ("I cannot.", 0),
+    ],
+)
+async def test_a_question_to_the_user_after_a_rejection_is_counted(answer: str, asked: int) -> None:
+    bench = gated(calls(("shop__list_orders", {})), says(answer))
+    await bench.say(FORECAST)
+    assert (bench.session.state.asked, bench.session.state.recoveries) == (asked, 0)
+
+
+async def test_a_question_without_a_rejection_is_no_answer_to_one() -> None:
+    bench = gated(says("Which city?"))
+    await bench.say(FORECAST)
+    assert bench.session.state.asked == 0
+
+
+async def test_the_event_of_the_gate_has_what_its_dashboards_need() -> None:
+    settings = replace(GATE, access=AccessSettings(preconditions={"shop:list_orders": (CLOSED,)}))
+    bench = gated(calls(("weather__get_forecast", {})), says("ok"), says("ok"), settings=settings)
+    await bench.say(FORECAST)
+    await bench.say("list an order")
+    gates, requests = bench.events("gate"), bench.events("request")
+    assert [gate.call for gate in gates] == [request.call for request in requests] == [1, 2, 3]
+    first, again, other = (gate.query_hash for gate in gates)
+    assert first == again != other
+    assert gates[2].gated_out == ("shop:list_orders",)
+    tools = bench.session.state.tools
+    for gate in gates:
+        assert gate.pool_tokens == bench.session.state.pool_tokens > 0
+        assert gate.tokens == sum(tools[tool_id].tokens for tool_id in gate.active)
+        assert gate.p50_milliseconds >= 0
+
+
+async def test_a_closed_tool_is_not_bound_and_the_next_best_takes_its_place() -> None:
+    access = AccessSettings(preconditions={"shop:list_orders": (CLOSED,)})
+    settings = replace(GATE, access=access, gate=replace(GATE.gate, top_k=1))
+    bench = gated(calls(("shop__list_orders", {})), says("ok"), settings=settings)
+    await bench.say("list an order, refund an order")
+    (gate, _) = bench.events("gate")
+    assert gate.active == ("shop:refund_order",)
+    assert {one.tool: one.unmet for one in gate.candidates}["shop:list_orders"] == (CLOSED,)
+    assert bench.servers.calls == []
+    assert CLOSED in bench.tool_messages()[0]
+
+
+async def test_with_observations_the_gate_moves_with_the_task() -> None:
+    settings = replace(GATE, gate=replace(GATE.gate, query="observation", top_k=5))
+    bench = gated(calls(("calc__evaluate", {})), says("ok"), settings=settings)
+    bench.servers.fails = ServerExited("the forecast of the city is missing")
+    await bench.say(ORDERS)
+    first, second = bench.events("gate")
+    assert "weather:get_forecast" not in first.active
+    assert "weather:get_forecast" in second.active
+
+
+async def test_after_the_gate_its_tools_make_room_as_found_ones_do() -> None:
+    bench = gated(says("ok"), searches(tool_names=["get_forecast"]), says("ok"))
+    await bench.say(ORDERS)
+    bench.live.settings = Settings(DiscoverySettings(auto="always"), binding=BindingSettings(capacity=1))
+    bench.binder.rebuild(TOOLS, {})
+    assert bench.session.state.load_order == ("shop:list_orders",)
+    await bench.say(FORECAST)
+    assert bench.session.state.load_order == ("weather:get_forecast",)
+
+
+def offering(*steps: Step, delivery: ToolDelivery = "call_tool") -> Bench:
+    """A gate that gives definitions in the conversation."""
+    return gated(*steps, settings=replace(GATE, binding=replace(GATE.binding, delivery=delivery)))
+
+
+def offers(messages: Sequence[Message]) -> list[int]:
+    return [n for n, message in enumerate(messages) if isinstance(message, NoteMessage) and message.offers]
+
+
+@pytest.mark.parametrize("delivery", ["call_tool", "text"])
+async def test_definitions_stand_right_before_the_users_message_and_nothing_before_them_changes(
+    delivery: ToolDelivery,
+) -> None:
+    bench = offering(says("ok"), says("ok"), delivery=delivery)
+    await bench.say(ORDERS)
+    await bench.say(FORECAST)
+    first, second = bench.model.requests
+    assert (first.system, first.tools) == (second.system, second.tools)
+    assert bound_names(first) == ["call_tool", "calc__evaluate"]
+    for request, tool_id in ((first, "shop__list_orders"), (second, "weather__get_forecast")):
+        (place,) = offers(request.messages)
+        assert isinstance(request.messages[place + 1], UserMessage)
+        assert place == len(request.messages) - 2
+        assert f'"name":"{tool_id}"' in request.messages[place].text
+    assert offers(bench.chat.loop.messages) == []
+
+
+async def test_a_tool_before_the_message_is_called_through_the_proxy_and_no_other_is() -> None:
+    right = calls(("call_tool", {"name": "weather__get_forecast", "arguments": {}}))
+    wrong = calls(("call_tool", {"name": "shop__list_orders", "arguments": {}}))
+    bench = offering(wrong, right, says("ok"))
+    await bench.say(FORECAST)
+    assert json.loads(bench.tool_messages()[0])["error"] == "tool_not_available"
+    assert [tool for _, tool, _ in bench.servers.calls] == ["get_forecast"]
+
+
+async def test_definitions_before_the_message_cost_less_of_a_prompt_cache_than_in_the_array() -> None:
+    async def read(bench: Bench) -> int:
+        """Characters that a prompt cache reads in the second of two turns about different things."""
+        await bench.say(ORDERS)
+        await bench.say(FORECAST)
+        cache, meter = PromptCache(CacheTerms(minimum=1)), character_meter()
+        return [cache.send(meter.blocks(request), 0.0) for request in bench.model.requests][-1].read
+
+    assert await read(offering(says("ok"), says("ok"))) > await read(gated(says("ok"), says("ok")))
+
+
+async def test_definitions_before_the_message_count_as_tools() -> None:
+    bench, native = offering(says("ok")), gated(says("ok"))
+    await bench.say(ORDERS)
+    await native.say(ORDERS)
+    parts, others = (one.events("request")[0].tokens for one in (bench, native))
+    assert parts.history == others.history
+    assert parts.tools > others.tools > 0
+
+
+async def test_without_a_fitting_tool_there_is_no_note() -> None:
+    bench = offering(says("ok"))
+    await bench.say("zzz")
+    assert offers(bench.model.requests[0].messages) == []

@@ -1,0 +1,283 @@
+"""What a session predicts of the next call, and what it binds before anybody asks for it."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from threading import Event as Signal
+from typing import Any
+
+import pytest
+
+from inspector.core.events import CallFinished, CallStarted, Event, Record, UserSaid
+from inspector.core.failure import FailureKind
+from inspector.core.inertia import OWN_PERSONA, TaskCalls
+from inspector.core.prompt_cache import UNCACHED, CacheTerms
+from inspector.core.tool import Annotations, Tool
+from inspector.loop.inertia import Moment, ahead_cost, pays, search_cost
+from inspector.mcp.memory import MemoryServer
+from inspector.store.memory import ManualClock, MemoryStore
+from tests.support.told_model import Step, calls, says, searches
+from tests.support.workbench import Rig, connected
+
+LIST, REFUND, FORECAST = "shop:list_orders", "shop:refund_order", "weather:get_forecast"
+ON: Mapping[str, Any] = {"inertia.enabled": True, "inertia.warm_up": 3, "inertia.preload": "with_search"}
+SEARCH = searches(query="list orders by status", limit=1)
+ORDERS = calls(("shop__list_orders", {}))
+WEATHER = calls(("weather__get_forecast", {"city": "Oslo"}))
+
+
+def recorded(*tasks: Sequence[str], days_ago: float = 1) -> MemoryStore:
+    """A store with one earlier session, in which these tools were called for one message after another."""
+    began = ManualClock().now() - days_ago * 86_400
+    events: list[Event] = []
+    for task in tasks:
+        events.append(UserSaid("go"))
+        for tool in task:
+            events += [
+                CallStarted(f"c{len(events)}", tool, {}),
+                CallFinished(f"c{len(events)}", tool, True, ""),
+            ]
+    store = MemoryStore()
+    store.append_all(
+        [Record("earlier", seq, began + seq, event) for seq, event in enumerate(events, start=1)]
+    )
+    return store
+
+
+HABIT = ([LIST, FORECAST], [LIST, FORECAST], [LIST, FORECAST], [LIST, REFUND])
+
+
+async def asked(
+    *steps: Step,
+    tasks: Sequence[Sequence[str]] = HABIT,
+    values: Mapping[str, Any] | None = None,
+    servers: Mapping[str, MemoryServer] | None = None,
+    toolset: str = "",
+) -> Rig:
+    """The rig after one question."""
+    own = {"discovery.max_search_results": 1, **ON, **(values or {})}
+    store = recorded(*tasks)
+    async with connected(*steps, values=own, store=store, servers=servers, toolset=toolset) as rig:
+        await rig.bench.chat("go")
+        return rig
+
+
+def ahead(rig: Rig) -> list[str]:
+    return [event.tool for event in rig.events("load") if event.cause == "inertia"]
+
+
+async def test_what_follows_a_found_tool_is_bound_with_it_and_called_without_a_search() -> None:
+    rig = await asked(SEARCH, ORDERS, WEATHER, says("done"))
+    assert rig.loaded == [LIST, FORECAST]
+    assert [event.tool for event in rig.events("result")] == [LIST, FORECAST]
+    assert rig.bench.state.searches == 1
+    (load,) = [event for event in rig.events("load") if event.cause == "inertia"]
+    assert load.reason == f"follows {LIST}: 75 %, at least 30 %"
+
+
+async def test_the_array_of_tools_changes_once_for_the_search_and_what_is_bound_with_it() -> None:
+    rig = await asked(SEARCH, ORDERS, WEATHER, says("done"))
+    changes = [event.change for event in rig.events("request")]
+    both = "+shop__list_orders +weather__get_forecast"
+    assert changes == ["first call", both, "unchanged", "unchanged"]
+
+
+async def test_what_came_of_a_prediction_is_folded_from_the_calls_after_it() -> None:
+    rig = await asked(SEARCH, ORDERS, WEATHER, says("done"))
+    inertia = rig.bench.state.inertia
+    assert inertia.ahead == inertia.used == frozenset({FORECAST})
+    assert (inertia.hits.first_uses, inertia.hits.order_1) == (1, (1, 1))
+    assert inertia.hits.same_server == (0, 0)
+
+
+async def test_a_tool_bound_ahead_that_nobody_calls_is_not_used() -> None:
+    rig = await asked(SEARCH, ORDERS, says("done"))
+    assert (ahead(rig), rig.bench.state.inertia.used) == ([FORECAST], frozenset())
+
+
+async def test_a_tool_that_is_searched_for_after_all_was_not_spared_a_search() -> None:
+    rig = await asked(SEARCH, searches(query="forecast for a city"), WEATHER, says("done"))
+    assert ahead(rig) == [FORECAST]
+    assert rig.bench.state.inertia.used == frozenset()
+
+
+async def test_nothing_is_predicted_by_default() -> None:
+    rig = await asked(SEARCH, ORDERS, says("done"), values={"inertia.enabled": False})
+    assert not rig.events("predict")
+    assert not ahead(rig)
+
+
+async def test_nothing_is_predicted_before_enough_was_seen() -> None:
+    rig = await asked(SEARCH, ORDERS, says("done"), values={"inertia.warm_up": 6})
+    assert not rig.events("predict")
+    assert not ahead(rig)
+
+
+async def test_predictions_alone_bind_nothing() -> None:
+    rig = await asked(SEARCH, ORDERS, says("done"), values={"inertia.preload": "off"})
+    (told,) = rig.events("predict")
+    assert [one.tool for one in told.predicted] == [FORECAST, REFUND]
+    assert (told.after, told.preloaded, told.tasks) == (LIST, (), 5)
+    assert not ahead(rig)
+
+
+async def test_what_is_not_likely_enough_is_not_bound() -> None:
+    rig = await asked(SEARCH, ORDERS, says("done"), values={"inertia.min_probability": 0.8})
+    assert not ahead(rig)
+
+
+async def test_what_was_seen_too_seldom_is_not_bound_however_large_its_share() -> None:
+    once, four = ([[LIST, FORECAST]] * times for times in (1, 4))
+    steps, sure = (SEARCH, ORDERS, says("done")), {"inertia.warm_up": 0, "inertia.min_low": 0.25}
+    assert not ahead(await asked(*steps, tasks=once, values=sure))
+    assert ahead(await asked(*steps, tasks=once, values={**sure, "inertia.min_low": 0.2})) == [FORECAST]
+    assert ahead(await asked(*steps, tasks=four, values=sure)) == [FORECAST]
+
+
+async def test_habits_of_long_ago_are_not_sure_enough() -> None:
+    store = recorded(*HABIT, days_ago=400)
+    async with connected(SEARCH, ORDERS, says("done"), values=ON, store=store) as rig:
+        await rig.bench.chat("go")
+        assert not ahead(rig)
+
+
+async def test_a_full_room_stays_as_it_is() -> None:
+    rig = await asked(SEARCH, ORDERS, says("done"), values={"binding.capacity": 1})
+    assert rig.loaded == [LIST]
+    assert not rig.events("evict")
+
+
+async def test_a_tool_bound_ahead_goes_before_one_that_was_used() -> None:
+    rig = await asked(
+        SEARCH, ORDERS, searches(query="refund an order"), says("done"), values={"binding.capacity": 2}
+    )
+    assert [event.tool for event in rig.events("evict")] == [FORECAST]
+
+
+async def test_a_tool_outside_the_toolset_is_never_bound_ahead() -> None:
+    rig = await asked(says("done"), toolset="sums")
+    assert FORECAST not in rig.bench.state.tools
+    rig = await asked(SEARCH, ORDERS, says("done"), tasks=[[LIST, "shop:gone"]] * 4)
+    assert not ahead(rig)
+
+
+async def test_a_tool_whose_precondition_does_not_hold_is_not_bound_ahead() -> None:
+    closed = {"access.preconditions": {FORECAST: ("milestone_reached('planned')",)}}
+    assert not ahead(await asked(SEARCH, ORDERS, says("done"), values=closed))
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(0, []), (30, [FORECAST])])
+async def test_a_tool_whose_breaker_is_open_is_not_bound_ahead_until_its_cool_down_has_ended(
+    seconds: float, expected: list[str]
+) -> None:
+    values = {**ON, "breaker.enabled": True, "breaker.min_calls": 1}
+    async with connected(SEARCH, says("done"), values=values, store=recorded(*HABIT)) as rig:
+        breakers = rig.bench._parts.chat.breakers
+        breakers.note(breakers.admit(rig.bench.catalog.require(FORECAST)), FailureKind.TIMEOUT)
+        rig.clock.advance(seconds)
+        await rig.bench.chat("go")
+        assert ahead(rig) == expected
+
+
+@pytest.mark.parametrize(
+    "values", [{"binding.delivery": "call_tool"}, {"binding.delivery": "text"}, {"binding.policy": "gate"}]
+)
+async def test_where_the_model_does_not_read_the_array_nothing_is_bound_ahead(
+    values: Mapping[str, Any],
+) -> None:
+    own = {**values, "inertia.preload": "where_it_pays", "gate.threshold": -1.0, "gate.top_k": 1}
+    rig = await asked(SEARCH, ORDERS, says("done"), values=own, tasks=[[LIST, FORECAST]] * 9)
+    assert not ahead(rig)
+
+
+async def test_the_session_learns_from_its_own_calls() -> None:
+    again = (SEARCH, ORDERS, WEATHER, says("done"))
+    async with connected(*again, values={**ON, "inertia.warm_up": 0, "inertia.preload": "off"}) as rig:
+        await rig.bench.chat("go")
+        assert [
+            one.tool for one in rig.bench._parts.inertia.graph.after(LIST, rig.bench._parts.inertia._aging)
+        ] == []
+    rig = await asked(*again, tasks=[[LIST, FORECAST]] * 3)
+    aging = rig.bench._parts.inertia._aging
+    assert [one.count for one in rig.bench._parts.inertia.graph.after(LIST, aging)] == [4]
+
+
+async def test_another_message_is_another_task() -> None:
+    async with connected(SEARCH, ORDERS, says("done"), WEATHER, says("done"), values=ON) as rig:
+        await rig.bench.chat("which orders?")
+        rig.bench.load(FORECAST)
+        await rig.bench.chat("and the weather?")
+        graph = rig.bench._parts.inertia.graph
+        assert (graph.tasks, list(graph.links)) == (2, [])
+
+
+async def test_another_persona_knows_nothing_of_these_habits() -> None:
+    rig = await asked(
+        SEARCH, ORDERS, says("done"), values={"inertia.persona": "somebody", "inertia.warm_up": 1}
+    )
+    assert not ahead(rig)
+
+
+async def test_a_seed_file_that_cannot_be_read_is_told_and_the_turn_goes_on() -> None:
+    rig = await asked(SEARCH, says("done"), values={"inertia.seed": "missing.yaml"})
+    (failed,) = rig.events("error")
+    assert failed.where == "inertia"
+    assert rig.events("end")[0].outcome == "answered"
+
+
+CACHED = CacheTerms(write=1.25, read=0.1)
+
+
+def test_a_long_conversation_makes_it_dear_to_bind_ahead_where_a_cache_has_to_be_written_again() -> None:
+    short, long = (Moment(tools=2000, rest=rest, definition=200, calls=5) for rest in (500, 50_000))
+    assert ahead_cost(long, CACHED) - ahead_cost(short, CACHED) == pytest.approx(1.15 * 49_500)
+    assert ahead_cost(long, UNCACHED) == ahead_cost(short, UNCACHED)
+
+
+def test_a_spared_search_is_a_model_call_and_what_binding_costs_anyway() -> None:
+    moment = Moment(tools=2000, rest=3000, definition=200, search=300)
+    assert search_cost(moment, CACHED) == pytest.approx(0.1 * 5000 + 1.25 * 300 + ahead_cost(moment, CACHED))
+
+
+def test_the_likelier_the_call_the_sooner_it_pays() -> None:
+    moment = Moment(tools=2000, rest=3000, definition=200, search=300, calls=5)
+    assert [pays(share, moment, CACHED) for share in (0.0, 0.3, 0.95)] == [False, False, True]
+    assert pays(0.3, moment, UNCACHED)
+
+
+def some_tool(name: str) -> Tool:
+    return Tool("mail", name, f"Mail: {name}.", annotations=Annotations(read_only=True))
+
+
+async def test_where_it_pays_a_tool_is_bound_without_a_search() -> None:
+    servers = {
+        "mail": MemoryServer(
+            [some_tool(name) for name in ("list", "send")],
+        )
+    }
+    values = {"inertia.preload": "where_it_pays", "discovery.max_search_results": 1}
+    habit = [["mail:list", "mail:list", "mail:send"]] * 8
+    steps = (searches(tool_names=["mail:list"]), calls(("mail__list", {})), says("done"))
+    rig = await asked(*steps, tasks=habit, values={**values, "inertia.min_probability": 0.5}, servers=servers)
+    assert ahead(rig) == ["mail:send"]
+
+
+async def test_a_session_that_closes_does_not_wait_for_the_rest_of_what_was_recorded() -> None:
+    begun, go_on, read = Signal(), Signal(), 0
+
+    def tasks() -> Iterator[TaskCalls]:
+        nonlocal read
+        while read < 100:
+            read += 1
+            yield TaskCalls(OWN_PERSONA, ((LIST, 0.0),))
+            begun.set()
+            go_on.wait(10)
+
+    async with connected(values=ON) as rig:
+        inertia = rig.bench._parts.inertia
+        inertia._tasks = tasks
+        reading = asyncio.create_task(asyncio.to_thread(inertia._known, OWN_PERSONA, ""))
+        await asyncio.to_thread(begun.wait, 10)
+        inertia.close()
+        go_on.set()
+        await reading
+    assert read == 2

@@ -1,0 +1,142 @@
+"""litellm for real, over HTTP, against a stub that speaks Anthropic's messages."""
+
+import json
+from typing import Any
+
+import pytest
+
+from inspector.core.error import ModelError
+from inspector.core.message import ModelReply, TextDelta, ToolCall
+from inspector.loop.model.litellm import LitellmModel
+from tests.loop.test_litellm_openai import REQUEST, TOOLS
+from tests.support.stub_server import Answer, Stub, stub_server
+
+KEY = "sk-ant-test-0123456789abcdef"
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+
+
+def event(kind: str, **data: Any) -> str:
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n"
+
+
+def started() -> str:
+    message = {
+        "id": "m1",
+        "type": "message",
+        "role": "assistant",
+        "content": [],
+        "model": "claude-stub",
+        "usage": {"input_tokens": 40, "output_tokens": 1, "cache_read_input_tokens": 30},
+    }
+    return event("message_start", message=message)
+
+
+def block(index: int, content: dict[str, Any], *deltas: dict[str, Any]) -> str:
+    opened = event("content_block_start", index=index, content_block=content)
+    pieces = "".join(event("content_block_delta", index=index, delta=delta) for delta in deltas)
+    return opened + pieces + event("content_block_stop", index=index)
+
+
+def text_block(index: int, *texts: str) -> str:
+    deltas = ({"type": "text_delta", "text": text} for text in texts)
+    return block(index, {"type": "text", "text": ""}, *deltas)
+
+
+def tool_block(index: int, call_id: str, name: str, *pieces: str) -> str:
+    deltas = ({"type": "input_json_delta", "partial_json": piece} for piece in pieces)
+    return block(index, {"type": "tool_use", "id": call_id, "name": name, "input": {}}, *deltas)
+
+
+def stopped(reason: str) -> str:
+    delta = {"stop_reason": reason, "stop_sequence": None}
+    return event("message_delta", delta=delta, usage={"output_tokens": 9}) + event("message_stop")
+
+
+def model(stub: Stub) -> LitellmModel:
+    return LitellmModel("anthropic/claude-sonnet-4-5", api_base=stub.address, timeout=20)
+
+
+async def run(answer: Answer) -> tuple[list[str], ModelReply, dict[str, Any]]:
+    with stub_server(answer) as stub:
+        parts: list[Any] = [part async for part in model(stub).stream(REQUEST)]
+    assert isinstance(parts[-1], ModelReply)
+    deltas = [part.text for part in parts if isinstance(part, TextDelta)]
+    return deltas, parts[-1], stub.received[0]
+
+
+async def failure(status: int, kind: str, message: str, **headers: str) -> ModelError:
+    body = {"type": "error", "error": {"type": kind, "message": message}}
+    answer = Answer(status, tuple((k.replace("_", "-"), v) for k, v in headers.items()), body)
+    with stub_server(answer) as stub, pytest.raises(ModelError) as caught:
+        _ = [part async for part in model(stub).stream(REQUEST)]
+    assert KEY not in f"{caught.value.message} {caught.value.hint}"
+    return caught.value
+
+
+async def test_text_streams_in_pieces_that_make_up_the_reply() -> None:
+    deltas, reply, _ = await run(Answer(events=(started(), text_block(0, "Hel", "lo"), stopped("end_turn"))))
+    assert "".join(deltas) == reply.text == "Hello"
+    assert reply.usage.output_tokens == 9
+
+
+async def test_tool_use_in_fragments_is_put_together_beside_the_text() -> None:
+    blocks = (
+        text_block(0, "Looking."),
+        tool_block(1, "t1", "shop__list", '{"b": ', '"late"}'),
+        tool_block(2, "t2", "search_tools", "{}"),
+    )
+    _, reply, _ = await run(Answer(events=(started(), *blocks, stopped("tool_use"))))
+    assert reply.text == "Looking."
+    assert reply.tool_calls == (
+        ToolCall("t1", "shop__list", {"b": "late"}),
+        ToolCall("t2", "search_tools", {}),
+    )
+
+
+async def test_tools_and_results_arrive_in_the_shape_of_the_messages_api() -> None:
+    _, _, body = await run(Answer(events=(started(), text_block(0, "x"), stopped("end_turn"))))
+    assert [tool["name"] for tool in body["tools"]] == [tool["function"]["name"] for tool in TOOLS]
+    assert body["tools"][0]["input_schema"]["properties"] == {"b": {"type": "string"}}
+    blocks = [
+        part
+        for message in body["messages"]
+        if isinstance(message["content"], list)
+        for part in message["content"]
+    ]
+    assert [part["tool_use_id"] for part in blocks if part["type"] == "tool_result"] == ["c1"]
+    assert "Be brief." in json.dumps(body["system"])
+
+
+async def test_a_refused_key_names_the_variable() -> None:
+    error = await failure(401, "authentication_error", "invalid x-api-key")
+    assert "rejected the key (401)" in error.message
+    assert "ANTHROPIC_API_KEY" in error.hint
+
+
+async def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    error = await failure(401, "authentication_error", "no key")
+    assert "ANTHROPIC_API_KEY" in error.hint
+
+
+async def test_a_rate_limit_says_how_long_to_wait() -> None:
+    error = await failure(429, "rate_limit_error", "slow down", retry_after="3")
+    assert "limiting your request rate (429): try again in 3 s" in error.message
+    assert "3 s" in error.hint
+
+
+async def test_an_overloaded_provider_is_not_the_users_fault() -> None:
+    error = await failure(529, "overloaded_error", "Overloaded")
+    assert "later" in error.hint
+
+
+async def test_a_cut_stream_is_an_error() -> None:
+    half = event("content_block_start", index=0, content_block={"type": "text", "text": ""}) + event(
+        "content_block_delta", index=0, delta={"type": "text_delta", "text": "half an ans"}
+    )
+    with stub_server(Answer(events=(started(), half))) as stub, pytest.raises(ModelError):
+        _ = [part async for part in model(stub).stream(REQUEST)]

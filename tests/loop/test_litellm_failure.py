@@ -1,0 +1,214 @@
+"""litellm for real: streams that stall, break off or are given up, and models that cannot be asked."""
+
+import asyncio
+import copy
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.core.error import ModelError
+from inspector.core.message import ModelRequest, Usage, UserMessage
+from inspector.core.tool import function_definition
+from inspector.loop.model.litellm import DEFAULT_WINDOW, LitellmModel
+from tests.loop.test_litellm_anthropic import event, started, text_block
+from tests.loop.test_litellm_openai import REQUEST, chunk, fragment, refusal, run, stream
+from tests.support.openai_stub import silent_server
+from tests.support.stub_server import Answer, stub_server
+
+KEYS = ("OPENAI", "ANTHROPIC", "GEMINI", "GOOGLE", "GROQ", "AZURE", "MISTRAL", "PERPLEXITYAI")
+HALF = chunk({"content": "half"})
+NOWHERE = "http://127.0.0.1:9"
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in KEYS:
+        monkeypatch.delenv(f"{name}_API_KEY", raising=False)
+    for name in KEYS[:2]:
+        monkeypatch.setenv(f"{name}_API_KEY", "sk-test-0123456789abcdefghij")
+
+
+def openai(address: str, timeout: float = 20.0) -> LitellmModel:
+    return LitellmModel("openai/stub", api_base=f"{address}/v1", timeout=timeout)
+
+
+def claude(address: str, timeout: float = 20.0) -> LitellmModel:
+    return LitellmModel("anthropic/claude-sonnet-4-5", api_base=address, timeout=timeout)
+
+
+async def test_a_model_on_aws_without_its_sdk_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("boto3", "botocore"):
+        monkeypatch.setitem(sys.modules, module, None)
+    error = await failure(LitellmModel("bedrock/anthropic.claude-3-5-sonnet-20240620-v1:0"))
+    assert "boto3" in error.message
+    assert "Install that package" in error.hint
+
+
+async def failure(model: LitellmModel) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        await run(model.stream(REQUEST))
+    return caught.value
+
+
+Maker = Callable[..., LitellmModel]
+BOTH = pytest.mark.parametrize(
+    ("make", "events"), [(openai, (HALF,)), (claude, (started(), text_block(0, "half")))]
+)
+
+
+@BOTH
+async def test_a_stream_that_falls_silent_is_a_timeout(make: Maker, events: tuple[str, ...]) -> None:
+    async with silent_server(events) as stub:
+        error = await failure(make(stub.address, timeout=0.5))
+        await asyncio.wait_for(stub.hung_up.wait(), 5)
+    assert "did not answer within 0.5 s" in error.message
+
+
+@BOTH
+async def test_a_connection_that_is_cut_in_the_answer_is_told_as_that(
+    make: Maker, events: tuple[str, ...]
+) -> None:
+    async with silent_server(events, cuts=True) as stub:
+        assert "stopped in the middle" in (await failure(make(stub.address))).message
+
+
+async def test_a_cut_in_the_middle_of_a_call_does_not_become_a_call() -> None:
+    half_call = chunk(fragment(0, "c1", "shop__list", '{"b": '))
+    with stub_server(stream(half_call)) as stub:
+        assert "stopped in the middle" in (await failure(openai(stub.address))).message
+
+
+async def test_giving_up_hangs_up() -> None:
+    async with silent_server((HALF,)) as stub:
+        answer = openai(stub.address).stream(REQUEST)
+        await anext(answer)
+        waiting = asyncio.ensure_future(anext(answer))
+        await asyncio.wait({waiting}, timeout=0.05)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await asyncio.wait_for(stub.hung_up.wait(), 5)
+
+
+async def test_an_error_within_the_stream_is_told_in_the_providers_words() -> None:
+    exploded = 'data: {"error": {"message": "upstream exploded", "type": "server_error", "code": 500}}\n\n'
+    with stub_server(stream(HALF, exploded)) as stub:
+        assert (await failure(openai(stub.address))).message.endswith(": upstream exploded")
+    overloaded = event("error", error={"type": "overloaded_error", "message": "Overloaded"})
+    with stub_server(Answer(events=(started(), overloaded))) as stub:
+        error = await failure(claude(stub.address))
+    assert "anthropic at 127.0.0.1" in error.message
+    assert "is overloaded" in error.message
+    assert "later" in error.hint
+
+
+async def test_an_address_that_is_no_model_is_told_as_that() -> None:
+    with stub_server(stream("data: no json\n\n")) as stub:
+        assert "--api-base" in (await failure(openai(stub.address))).hint
+
+
+async def test_a_usage_that_nobody_reported_is_not_made_up() -> None:
+    with stub_server(stream(HALF, chunk({}, "stop"))) as stub:
+        _, reply = await run(openai(stub.address).stream(REQUEST))
+    assert reply.usage == Usage()
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "hint"),
+    [
+        ("claude-sonnet-4-5", "no key", "ANTHROPIC_API_KEY"),
+        ("gemini/gemini-2.0-flash", "no key", "GEMINI_API_KEY"),
+        ("azure/deployment", "no key", "AZURE_API_KEY"),
+        ("perplexity/sonar", "does not support tools", "supports tool calls"),
+        ("nosuch/model", "does not know the provider", "provider/model"),
+        ("groq/llama3", "cannot connect to groq at 127.0.0.1:9", "--api-base"),
+    ],
+)
+async def test_a_model_that_cannot_be_asked_says_why(
+    name: str, told: str, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    error = await failure(LitellmModel(name, api_base=NOWHERE, timeout=5))
+    assert told in error.message
+    assert hint in error.hint
+    assert "Traceback" not in error.message
+
+
+async def test_a_refusal_without_a_key_is_a_missing_key() -> None:
+    with stub_server(refusal(401, "Invalid API Key")) as stub:
+        error = await failure(LitellmModel("groq/llama3", api_base=stub.address, timeout=5))
+    assert "no key" in error.message
+    assert "GROQ_API_KEY" in error.hint
+
+
+async def test_a_key_of_any_form_is_kept_out_of_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "correct horse battery")
+    with stub_server(refusal(401, "the key 'correct horse battery' is wrong")) as stub:
+        error = await failure(openai(stub.address))
+    assert "horse" not in f"{error.message} {error.hint}"
+
+
+def test_the_schemas_that_are_sent_are_copies() -> None:
+    from inspector.loop.model.wire import wire_tools
+
+    schema = {"type": "object", "$schema": "x", "properties": {"a\ud800": {"$id": "y", "enum": ("b",)}}}
+    tools = (function_definition("t", "T", schema),)
+    before = copy.deepcopy(tools)
+    (sent,) = wire_tools(tools)
+    properties: dict[str, Any] = sent["function"]["parameters"]["properties"]
+    assert properties == {"a?": {"$id": "y", "enum": ["b"]}}
+    properties.clear()
+    assert tools == before
+
+
+async def test_text_that_is_no_utf8_is_sent_all_the_same() -> None:
+    tools = (function_definition("t", "odd \ud800", {"type": "object"}),)
+    with stub_server(stream(HALF, chunk({}, "stop"))) as stub:
+        await run(openai(stub.address).stream(ModelRequest("s\udfff", (UserMessage("u\ud800"),), tools, 10)))
+    assert [message["content"] for message in stub.received[0]["messages"]] == ["s?", "u?"]
+    assert stub.received[0]["tools"][0]["function"]["description"] == "odd ?"
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("anthropic/claude-sonnet-4-5", 200_000), ("openrouter/openai/gpt-4.1", 1_000_000)]
+)
+async def test_the_window_is_known_from_the_start_and_stays_what_it_is(name: str, least: int) -> None:
+    model = LitellmModel(name)
+    window = model.window
+    assert window >= least
+    await model.prepare()
+    assert model.window == window
+
+
+async def test_a_model_that_nobody_knows_has_a_usual_window() -> None:
+    unknown = LitellmModel("nosuch/model")
+    await unknown.prepare()
+    assert unknown.window == DEFAULT_WINDOW
+
+
+async def test_no_more_output_is_asked_for_than_the_model_has() -> None:
+    with stub_server(stream(HALF, chunk({}, "stop"))) as stub:
+        model = LitellmModel("openai/gpt-4-turbo", api_base=f"{stub.address}/v1")
+        await run(model.stream(ModelRequest("", (UserMessage("hi"),), (), 1_000_000)))
+    assert stub.received[0]["max_tokens"] == 4096
+
+
+@pytest.mark.slow
+def test_a_whole_chat_writes_nothing_to_stdout_or_stderr(tmp_path: Path) -> None:
+    code = """
+import asyncio
+from tests.loop.test_litellm_failure import HALF, chunk, openai, run, stream, stub_server, REQUEST
+async def main():
+    with stub_server(stream(HALF, chunk({}, "stop"))) as stub:
+        await run(openai(stub.address).stream(REQUEST))
+asyncio.run(main())
+"""
+    root = str(Path(__file__).resolve().parents[2])
+    env = {**os.environ, "PYTHONPATH": root}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

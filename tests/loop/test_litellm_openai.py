@@ -1,0 +1,245 @@
+"""litellm for real, over HTTP, against a stub that speaks OpenAI's chat-completions."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import pytest
+
+from inspector.core.error import ModelError
+from inspector.core.message import (
+    AssistantMessage,
+    ModelReply,
+    ModelRequest,
+    TextDelta,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from inspector.core.tool import function_definition
+from inspector.loop.model.litellm import LitellmModel
+from inspector.schema.json_value import compact
+from tests.support.stub_server import Answer, Stub, stub_server
+
+KEY = "sk-test-0123456789abcdefghij"
+TOOLS = (
+    function_definition("shop__list", "List.", {"type": "object", "properties": {"b": {"type": "string"}}}),
+    function_definition("search_tools", "Search. Zoë", {"type": "object", "properties": {}}),
+)
+REQUEST = ModelRequest(
+    system="Be brief.",
+    messages=(
+        UserMessage("hello"),
+        AssistantMessage("", (ToolCall("c1", "shop__list", {"b": "x"}),)),
+        ToolMessage("c1", "shop__list", "three orders"),
+        UserMessage("and now?"),
+    ),
+    tools=TOOLS,
+    max_output=100,
+)
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def chunk(delta: dict[str, Any] | None = None, finish: str | None = None, usage: Any = None) -> str:
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
+    body = {
+        "id": "r1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "stub",
+        "choices": choices,
+        "usage": usage,
+    }
+    return f"data: {json.dumps(body)}\n\n"
+
+
+def stream(*chunks: str) -> Answer:
+    return Answer(events=(*chunks, "data: [DONE]\n\n"))
+
+
+def fragment(index: int | None, call_id: str | None, name: str | None, arguments: str) -> dict[str, Any]:
+    made: dict[str, Any] = {"type": "function", "function": {"name": name, "arguments": arguments}}
+    return {"tool_calls": [{**made, "id": call_id} | ({"index": index} if index is not None else {})]}
+
+
+def refusal(status: int, message: str, code: str = "", **headers: str) -> Answer:
+    body = {"error": {"message": message, "type": "error", "code": code or None}}
+    return Answer(status, tuple((k.replace("_", "-"), v) for k, v in headers.items()), body)
+
+
+def model(stub: Stub, timeout: float = 20.0) -> LitellmModel:
+    return LitellmModel("openai/stub-model", api_base=f"{stub.address}/v1", timeout=timeout)
+
+
+async def run(chunks: AsyncIterator[Any]) -> tuple[list[str], ModelReply]:
+    parts: list[Any] = [part async for part in chunks]
+    assert isinstance(parts[-1], ModelReply)
+    return [part.text for part in parts if isinstance(part, TextDelta)], parts[-1]
+
+
+async def failure(answer: Answer, timeout: float = 20.0) -> ModelError:
+    with stub_server(answer) as stub, pytest.raises(ModelError) as caught:
+        await run(model(stub, timeout).stream(REQUEST))
+    assert KEY not in f"{caught.value.message} {caught.value.hint}"
+    return caught.value
+
+
+async def calls_of(*chunks: str) -> Sequence[ToolCall]:
+    with stub_server(stream(*chunks, chunk({}, "tool_calls"))) as stub:
+        _, reply = await run(model(stub).stream(REQUEST))
+    return reply.tool_calls
+
+
+async def test_text_streams_in_pieces_that_make_up_the_reply(capfd: pytest.CaptureFixture[str]) -> None:
+    usage = {
+        "prompt_tokens": 50,
+        "completion_tokens": 2,
+        "total_tokens": 52,
+        "prompt_tokens_details": {"cached_tokens": 40},
+    }
+    answer = stream(
+        chunk({"role": "assistant", "content": "Hel"}),
+        chunk({"content": "lo"}),
+        chunk({}, "stop"),
+        chunk(usage=usage),
+    )
+    with stub_server(answer) as stub:
+        deltas, reply = await run(model(stub).stream(REQUEST))
+    assert deltas == ["Hel", "lo"]
+    assert (reply.text, reply.finish_reason) == ("Hello", "stop")
+    assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.cached_tokens) == (50, 2, 40)
+    printed = capfd.readouterr()
+    assert (printed.out, printed.err) == ("", "")
+
+
+async def test_the_tools_array_arrives_exactly_as_it_was_given() -> None:
+    with stub_server(stream(chunk({"content": "x"}), chunk({}, "stop"))) as stub:
+        await run(model(stub).stream(REQUEST))
+    (body,) = stub.received
+    assert compact(body["tools"]) == compact(TOOLS)
+    assert [message["role"] for message in body["messages"]] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "user",
+    ]
+    assert body["messages"][2]["tool_calls"][0]["function"]["arguments"] == '{"b":"x"}'
+    assert body["messages"][3]["tool_call_id"] == "c1"
+    assert body["stream"] is True
+
+
+async def test_no_tools_are_sent_as_no_array() -> None:
+    with stub_server(stream(chunk({"content": "x"}), chunk({}, "stop"))) as stub:
+        await run(model(stub).stream(ModelRequest("", (UserMessage("hi"),), (), 10)))
+    assert "tools" not in stub.received[0]
+
+
+async def test_a_call_in_fragments_is_put_together() -> None:
+    (call,) = await calls_of(
+        chunk(fragment(0, "c9", "shop__list", "")),
+        chunk(fragment(0, None, None, '{"b": "lo')),
+        chunk(fragment(0, None, None, 'ng"}')),
+    )
+    assert call == ToolCall("c9", "shop__list", {"b": "long"})
+
+
+async def test_parallel_calls_stay_apart() -> None:
+    calls = await calls_of(
+        chunk(fragment(0, "c1", "shop__list", '{"b":')),
+        chunk(fragment(1, "c2", "search_tools", "{}")),
+        chunk(fragment(0, None, None, '"1"}')),
+    )
+    assert [(call.id, call.name, call.arguments) for call in calls] == [
+        ("c1", "shop__list", {"b": "1"}),
+        ("c2", "search_tools", {}),
+    ]
+
+
+async def test_arguments_that_are_no_json_object_carry_the_reason() -> None:
+    (call,) = await calls_of(chunk(fragment(0, "c1", "shop__list", '{"b": oops')))
+    assert call.arguments == {}
+    assert "not JSON" in call.error
+
+
+async def test_a_provider_that_does_not_stream_is_read_all_the_same() -> None:
+    body = {
+        "id": "r1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "stub",
+        "choices": [
+            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "whole"}}
+        ],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+    }
+    with stub_server(Answer(body=body)) as stub:
+        deltas, reply = await run(model(stub).stream(REQUEST))
+    assert (deltas, reply.text) == (["whole"], "whole")
+
+
+async def test_a_refused_key_names_the_variable() -> None:
+    error = await failure(refusal(401, f"Incorrect API key provided: {KEY}", "invalid_api_key"))
+    assert "rejected the key (401)" in error.message
+    assert "OPENAI_API_KEY" in error.hint
+
+
+async def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    error = await failure(stream())
+    assert "no key" in error.message
+    assert "OPENAI_API_KEY" in error.hint
+
+
+async def test_a_rate_limit_says_how_long_to_wait() -> None:
+    error = await failure(refusal(429, "slow down", retry_after="7"))
+    assert "limiting your request rate (429): try again in 7 s" in error.message
+    assert "7 s" in error.hint
+
+
+async def test_an_unknown_model_is_told_as_such() -> None:
+    assert (
+        "has no model stub-model" in (await failure(refusal(404, "no such model", "model_not_found"))).message
+    )
+
+
+async def test_a_model_without_tool_support_is_told_as_such() -> None:
+    error = await failure(refusal(400, "stub-model does not support tools"))
+    assert "does not support tools" in error.message
+
+
+async def test_a_request_that_is_too_long_says_so() -> None:
+    message = "This model's maximum context length is 100 tokens. However, your messages resulted in 900."
+    error = await failure(refusal(400, message, "context_length_exceeded"))
+    assert "context window" in error.message
+
+
+async def test_a_cut_stream_is_an_error_and_keeps_what_was_said() -> None:
+    said: list[str] = []
+
+    async def listen() -> None:
+        async for part in model(stub).stream(REQUEST):
+            said.append(part.text)
+
+    half = Answer(events=(chunk({"content": "half an ans"}),))
+    with stub_server(half) as stub, pytest.raises(ModelError, match="stopped in the middle"):
+        await listen()
+    assert said == ["half an ans"]
+
+
+async def test_a_server_that_is_too_slow_is_a_timeout() -> None:
+    error = await failure(Answer(hangs=True, body={}), timeout=0.5)
+    assert "did not answer within 0.5 s" in error.message
+
+
+async def test_a_server_that_does_not_run_says_what_to_check() -> None:
+    with stub_server(stream()) as stub:
+        address = stub.address
+    gone = LitellmModel("openai/stub-model", api_base=f"{address}/v1", timeout=5)
+    with pytest.raises(ModelError) as caught:
+        await run(gone.stream(REQUEST))
+    assert "--api-base" in caught.value.hint

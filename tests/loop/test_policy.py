@@ -1,0 +1,144 @@
+"""Which settings are in force, in what order they win, and that a wrong one changes nothing."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.configuration import Configuration
+from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.knob import value_of
+from inspector.core.profile import PROFILES
+from inspector.core.settings import BindingSettings, DiscoverySettings, Settings
+from inspector.loop.policy import Policy
+
+FILE = Settings(
+    discovery=DiscoverySettings(max_search_results=7), binding=BindingSettings(capacity=20, ttl_seconds=5.0)
+)
+CAPACITY = "binding.capacity"
+
+values = st.dictionaries(
+    st.sampled_from([CAPACITY, "binding.ttl_seconds", "gate.top_k"]), st.integers(1, 200), max_size=3
+)
+
+
+def policy(
+    *, file: Mapping[str, Any] | None = None, profile: str = "kaman", session: Mapping[str, Any] | None = None
+) -> Policy:
+    return Policy(
+        Configuration("test", (), settings=FILE, profile=profile, values=file or {}), values=session
+    )
+
+
+def test_each_layer_wins_over_those_before_it() -> None:
+    assert Policy(Configuration("test", ())).settings == Settings()
+    assert policy(profile="toolsight").settings == FILE
+    assert policy().settings.binding.capacity == 8
+    assert policy().settings.discovery.max_search_results == 7
+    assert policy(file={CAPACITY: 9}).settings.binding.capacity == 9
+    assert policy(file={CAPACITY: 9}, session={CAPACITY: 10}).settings.binding.capacity == 10
+
+
+@given(st.sampled_from(list(PROFILES)), values, values)
+def test_a_value_is_the_sessions_or_else_the_files_or_else_the_profiles(
+    profile: str, file: dict[str, int], session: dict[str, int]
+) -> None:
+    settings = policy(file=file, profile=profile, session=session).settings
+    layers = {**PROFILES[profile].values, **file, **session}
+    for path in (CAPACITY, "binding.ttl_seconds", "gate.top_k"):
+        assert value_of(settings, path) == layers.get(path, value_of(FILE, path))
+
+
+def test_a_profile_that_is_asked_for_wins_over_the_files() -> None:
+    chosen = Policy(Configuration("test", (), profile="kaman"), profile="prd")
+    assert (chosen.profile, chosen.settings.binding.policy) == ("prd", "keep")
+
+
+def test_what_was_set_stays_set_under_another_profile() -> None:
+    chosen = policy()
+    chosen.set(CAPACITY, 3)
+    chosen.use("stack")
+    assert (chosen.profile, chosen.settings.binding.capacity) == ("stack", 3)
+    assert chosen.settings.discovery.ranker == "two-stage"
+
+
+def test_a_reset_gives_a_knob_back_to_the_file_or_the_profile() -> None:
+    chosen = policy(file={"gate.top_k": 4})
+    for path in (CAPACITY, "gate.top_k"):
+        chosen.set(path, 2)
+        chosen.reset(path)
+    assert (chosen.settings.binding.capacity, chosen.settings.gate.top_k) == (8, 4)
+    assert chosen.session_values == {}
+
+
+@given(st.lists(st.tuples(st.sampled_from([CAPACITY, "gate.top_k"]), st.none() | st.integers(1, 200))))
+def test_setting_and_resetting_is_as_if_only_the_last_of_each_had_been_done(
+    steps: list[tuple[str, int | None]],
+) -> None:
+    chosen, last = policy(), dict(steps)
+    for path, value in steps:
+        if value is None:
+            chosen.reset(path)
+        else:
+            chosen.set(path, value)
+    kept = {path: value for path, value in last.items() if value is not None}
+    assert chosen.session_values == kept
+    assert chosen.settings == policy(session=kept).settings
+
+
+def test_a_value_is_held_as_the_tree_holds_it_wherever_it_was_given() -> None:
+    chosen, given_first = policy(), policy(session={"binding.always_include": ["calc:*"]})
+    chosen.set("binding.always_include", ["calc:*"])
+    assert chosen.session_values == given_first.session_values == {"binding.always_include": ("calc:*",)}
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (CAPACITY, -1),
+        (CAPACITY, "many"),
+        ("binding.policy", "none"),
+        ("binding.no_such_knob", 1),
+        ("", 1),
+        ("discovery.ranker", "no such ranker"),
+        ("gate.ranker", "no such ranker"),
+    ],
+)
+def test_a_wrong_value_changes_nothing_and_is_told_to_nobody(path: str, value: Any) -> None:
+    heard: list[Sequence[str]] = []
+    chosen = Policy(Configuration("test", ()), values={CAPACITY: 3}, on_change=heard.append)
+    before = (chosen.profile, dict(chosen.session_values), chosen.settings)
+    with pytest.raises(ToolsightError):
+        chosen.set(path, value)
+    assert (chosen.profile, dict(chosen.session_values), chosen.settings) == before
+    assert heard == []
+
+
+def test_a_profile_or_a_knob_that_there_is_not_changes_nothing() -> None:
+    chosen = policy()
+    before = chosen.settings
+    with pytest.raises(ConfigError):
+        chosen.use("kamann")
+    with pytest.raises(ConfigError):
+        chosen.reset("binding.capacities")
+    assert (chosen.profile, chosen.settings) == ("kaman", before)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"profile": "no such"}, {"values": {CAPACITY: -1}}, {"values": {"gate.ranker": "no such"}}]
+)
+def test_a_session_does_not_start_with_a_wrong_setting(arguments: dict[str, Any]) -> None:
+    with pytest.raises(ToolsightError):
+        Policy(Configuration("test", ()), **arguments)
+
+
+def test_whoever_listens_hears_which_knobs_have_another_value() -> None:
+    heard: list[Sequence[str]] = []
+    chosen = Policy(Configuration("test", ()), on_change=heard.append)
+    chosen.set(CAPACITY, 3)
+    chosen.set(CAPACITY, 3)
+    chosen.reset(CAPACITY)
+    chosen.use("prd")
+    assert heard[:3] == [(CAPACITY,), (), (CAPACITY,)]
+    assert set(heard[3]) == set(PROFILES["prd"].values)

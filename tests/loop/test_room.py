@@ -1,0 +1,168 @@
+"""Who gets the room when one reply searches more than once."""
+
+from collections.abc import Sequence
+
+from hypothesis import given, strategies as st
+
+from inspector.core.events import CallFinished
+from inspector.core.session import Binding
+from inspector.core.settings import BindingSettings, Settings
+from inspector.loop.binding.room import Found, Placement, by_rank
+from tests.store.test_chat import Bench, bound_names
+from tests.store.test_tool_context import IDS, NAMES, Ground
+from tests.support.told_model import calls, says
+
+rankings = st.lists(st.lists(st.sampled_from(IDS), unique=True, max_size=5), max_size=4)
+found = st.builds(
+    Found, st.lists(st.sampled_from(IDS), unique=True, max_size=5).map(tuple), st.just("x"), st.booleans()
+)
+
+
+def place(ground: Ground, *finds: Found, calling: Sequence[str] = ()) -> Placement:
+    """Bind what the searches of one reply found."""
+    placement = ground.context.place(finds, calling)
+    for loads in placement.loads:
+        for load in loads:
+            ground.session.emit(load)
+    for eviction in placement.evictions:
+        ground.session.emit(eviction)
+    return placement
+
+
+def asked(*names: str) -> Found:
+    return Found(tuple(f"shop:{name}" for name in names), "a search")
+
+
+def listed(*names: str) -> Found:
+    return Found(tuple(f"shop:{name}" for name in names), "server shop", is_listing=True)
+
+
+def used(*names: str, capacity: int) -> Ground:
+    """A session in which these tools were found and used, each in a model call of its own."""
+    ground = Ground(capacity=capacity)
+    for name in names:
+        ground.find(name)
+        ground.ask_model()
+        ground.session.emit(CallFinished("c", f"shop:{name}", True, "ok"))
+    ground.ask_model()
+    return ground
+
+
+@given(rankings)
+def test_no_tool_gets_room_before_one_of_a_better_rank(found: list[list[str]]) -> None:
+    order = by_rank(found)
+    best = [min(ids.index(tool_id) for ids in found if tool_id in ids) for tool_id in order]
+    assert best == sorted(best)
+    assert sorted(order) == sorted({tool_id for ids in found for tool_id in ids})
+
+
+def test_the_best_of_every_search_of_a_reply_stays() -> None:
+    ground = Ground(capacity=3)
+    placement = place(ground, asked("a", "b"), asked("c", "d"), asked("e", "b"))
+    assert ground.loaded == ["a", "c", "e"]
+    assert placement.evictions == ()
+
+
+def test_what_was_loaded_before_makes_room_for_it() -> None:
+    ground = used("a", "b", capacity=2)
+    placement = place(ground, asked("c", "d"), asked("e"))
+    assert ground.loaded == ["c", "e"]
+    assert [one.tool for one in placement.evictions] == ["shop:a", "shop:b"]
+
+
+def test_a_tool_that_the_reply_calls_goes_after_one_that_it_does_not_call() -> None:
+    ground = used("a", "b", capacity=2)
+    place(ground, asked("c"), calling=["shop:a"])
+    assert ground.loaded == ["a", "c"]
+
+
+def test_listing_a_server_unloads_no_tool_that_was_used() -> None:
+    ground = used("a", "b", capacity=3)
+    placement = place(ground, listed(*NAMES))
+    assert ground.loaded == ["a", "b", "c"]
+    assert placement.evictions == ()
+
+
+def test_listing_a_server_takes_the_places_of_tools_that_were_never_used() -> None:
+    ground = used("a", capacity=2)
+    ground.find("b")
+    ground.ask_model()
+    place(ground, listed("c", "d"))
+    assert ground.loaded == ["a", "c"]
+
+
+def test_a_listing_does_not_call_a_tool_unloaded_that_stays_bound() -> None:
+    ground = used("d", "e", capacity=3)
+    placement = place(ground, listed(*NAMES))
+    assert ground.loaded == ["d", "e", "a"]
+    assert placement.staying >= {"shop:a", "shop:d", "shop:e"}
+
+
+def test_a_listing_comes_after_every_search_of_its_reply() -> None:
+    ground = Ground(capacity=2)
+    place(ground, listed("a", "b"), asked("c", "d"))
+    assert ground.loaded == ["c", "d"]
+
+
+@given(
+    st.integers(1, 5), st.lists(found, max_size=4), st.lists(st.sampled_from(NAMES), unique=True, max_size=3)
+)
+def test_whatever_a_reply_searches_what_stays_is_bound_and_within_the_capacity(
+    capacity: int, finds: list[Found], before: list[str]
+) -> None:
+    ground = used(*before, capacity=capacity)
+    was_used = {tool.id for tool in ground.session.state.with_binding(Binding.LOADED)}
+    placement = place(ground, *finds)
+    state = ground.session.state
+    assert len(state.load_order) <= capacity
+    for find in finds:
+        returned = placement.staying.intersection(find.tools)
+        assert returned == set(state.bound_ids).intersection(find.tools)
+    if all(find.is_listing for find in finds):
+        assert was_used <= set(state.load_order)
+
+
+def three_searches(capacity: int) -> Bench:
+    words = [
+        ("search_tools", {"query": query}) for query in ("refund an order", "weather forecast", "list orders")
+    ]
+    settings = Settings(binding=BindingSettings(capacity=capacity))
+    return Bench(calls(*words), says("done"), settings=settings)
+
+
+async def test_three_searches_in_one_reply_each_leave_their_best_tool_bound() -> None:
+    bench = three_searches(capacity=3)
+    await bench.say()
+    bound = bound_names(bench.model.requests[1])
+    assert {"shop__refund_order", "weather__get_forecast", "shop__list_orders"} <= set(bound)
+
+
+async def test_no_search_says_that_a_tool_is_loaded_which_the_next_request_does_not_bind() -> None:
+    bench = three_searches(capacity=1)
+    await bench.say()
+    results = [hit.tool_id for event in bench.events("search") for hit in event.report.results]
+    assert results
+    assert {tool_id.replace(":", "__") for tool_id in results} <= set(bound_names(bench.model.requests[1]))
+
+
+async def test_a_search_says_what_it_unloaded() -> None:
+    settings = Settings(binding=BindingSettings(capacity=1))
+    bench = Bench(
+        calls(("search_tools", {"query": "refund an order"})),
+        calls(("search_tools", {"query": "weather forecast"})),
+        says("done"),
+        settings=settings,
+    )
+    await bench.say()
+    first, second = bench.tool_messages()
+    assert "Unloaded" not in first
+    assert "Unloaded to make room: shop:refund_order." in second
+
+
+async def test_a_tool_that_two_searches_of_a_reply_find_is_described_once() -> None:
+    words = [("search_tools", {"query": query}) for query in ("refund an order", "refund orders")]
+    bench = Bench(calls(*words), says("done"))
+    await bench.say()
+    first, second = bench.tool_messages()
+    assert "Found" in first
+    assert "already loaded" in second

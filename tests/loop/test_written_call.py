@@ -1,0 +1,135 @@
+"""Calls that a model writes as text: what counts as one, and what never does."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.loop.written_call import written_calls
+from tests.core.test_event import texts
+from tests.support.hostile import with_hostile_text
+
+NAMES = ("shop__list_orders", "search_tools")
+CALL = '{"name": "shop__list_orders", "arguments": {"status": "late"}}'
+OTHER = '{"name": "search_tools", "parameters": {"query": "mail"}}'
+LATE, MAIL = ("shop__list_orders", {"status": "late"}), ("search_tools", {"query": "mail"})
+
+# JSON that a strict parser reads: no lone surrogates, no number that JSON lacks.
+plain = st.text(st.characters(codec="utf-8"), max_size=20)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | plain,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(plain, inner, max_size=3),
+    max_leaves=6,
+)
+arguments = st.dictionaries(plain, values, max_size=3)
+written = st.lists(st.tuples(st.sampled_from(NAMES), arguments), min_size=1, max_size=3)
+
+
+def entries(calls: list[tuple[str, dict[str, Any]]], field: str) -> list[dict[str, Any]]:
+    return [{"name": name, field: given} for name, given in calls]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CALL,
+        f"\n  {CALL}\n",
+        f"[{CALL}]",
+        f"```json\n{CALL}\n```",
+        f"```\n{CALL}\n```",
+        f"<tool_call>\n{CALL}\n</tool_call>",
+        f"<think>\nThe shop knows.\n</think>\n\n<tool_call>{CALL}</tool_call>",
+        '{"type": "function", "name": "shop__list_orders", "parameters": {"status": "late"}}',
+    ],
+)
+def test_an_answer_that_is_nothing_but_a_call_is_understood_as_it(text: str) -> None:
+    assert written_calls(text, NAMES) == (LATE,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"[{CALL}, {OTHER}]", f"<tool_call>{CALL}</tool_call>\n<tool_call>{OTHER}</tool_call>"],
+)
+def test_several_calls_keep_their_order(text: str) -> None:
+    assert written_calls(text, NAMES) == (LATE, MAIL)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "null",
+        '"shop__list_orders"',
+        "{" * 100_000,
+        "[" * 100_000,
+        "1" * 10_000,
+        '{"name": "shop__list_orders"}',
+        '{"name": "shop__list_orders", "arguments": "late"}',
+        '{"name": "shop__list_orders", "arguments": {}, "parameters": {}}',
+        '{"name": "shop__list_orders", "arguments": {}, "name": "search_tools"}',
+        '{"name": "shop__list_orders", "arguments": {"at": NaN}}',
+        '{"name": "shop__list_orders", "arguments": {"at": 1e999}}',
+        '{"name": "shop__list_orders", "arguments": {}, "price": 3}',
+        '{"name": ["shop__list_orders"], "arguments": {}}',
+        '{"type": "object", "name": "shop__list_orders", "parameters": {}}',
+        '{"name": "shop__list", "arguments": {}}',
+        f"[{CALL}, 1]",
+        f"{CALL}\n{OTHER}",
+        f"<tool_call>{CALL}",
+        f"<tool_call>{CALL}</tool_call> and so on",
+        f"<tool_call>{CALL}</tool_call>{CALL}",
+        f"```python\n{CALL}\n```",
+        f"```json\n{CALL}\n```\n```json\n{CALL}\n```",
+        f"<think>{CALL}</think>",
+        f"<think>{CALL}",
+    ],
+)
+def test_what_only_looks_like_a_call_is_an_answer(text: str) -> None:
+    assert written_calls(text, NAMES) == ()
+
+
+@given(written, st.sampled_from(("arguments", "parameters")), st.sampled_from((None, 1)))
+def test_whatever_the_arguments_are_they_arrive_unchanged(
+    calls: list[tuple[str, dict[str, Any]]], field: str, indent: int | None
+) -> None:
+    ready = [json.dumps(entry, indent=indent, ensure_ascii=False) for entry in entries(calls, field)]
+    tagged = "\n".join(f"<tool_call>{text}</tool_call>" for text in ready)
+    for text in (f"[{','.join(ready)}]", f"```json\n[{','.join(ready)}]\n```", tagged):
+        assert list(written_calls(text, NAMES)) == calls
+
+
+@given(
+    written,
+    texts.filter(str.strip),
+    st.booleans(),
+    st.sampled_from(("{}", "```json\n{}\n```", "<tool_call>{}</tool_call>")),
+)
+def test_a_call_that_a_longer_answer_quotes_is_never_made(
+    calls: list[tuple[str, dict[str, Any]]], beside: str, before: bool, form: str
+) -> None:
+    quoted = form.replace("{}", json.dumps(entries(calls, "arguments")[0]))
+    said = f"So: {beside}"
+    assert written_calls(f"{said}\n\n{quoted}" if before else f"{quoted}\n\n{said}", NAMES) == ()
+
+
+@given(written, plain.filter(lambda name: name not in NAMES))
+def test_one_tool_that_was_not_offered_makes_the_whole_an_answer(
+    calls: list[tuple[str, dict[str, Any]]], unknown: str
+) -> None:
+    text = json.dumps(entries([*calls, (unknown, {})], "arguments"))
+    assert written_calls(text, NAMES) == ()
+    assert len(written_calls(text, (*NAMES, unknown))) == len(calls) + 1
+
+
+@given(texts)
+def test_no_answer_of_a_model_is_an_error(text: str) -> None:
+    for form in (text, f"<tool_call>{text}", f"```json\n{text}\n```", f"<think>{text}", f"[{text}]"):
+        assert written_calls(form, ()) == ()
+
+
+@with_hostile_text
+def test_hostile_text_in_arguments_is_left_as_it_is(text: str) -> None:
+    call = json.dumps({"name": "search_tools", "arguments": {"query": text}})
+    assert written_calls(call, NAMES) == (("search_tools", {"query": text}),)

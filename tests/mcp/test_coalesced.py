@@ -1,0 +1,229 @@
+"""Many requests, few calls: on an event loop whose clock a test moves."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.mcp import coalesced
+from inspector.mcp.coalesced import Coalesced
+
+# Whole seconds, so that sums are exact.
+SECONDS = st.integers(0, 5)
+
+
+@dataclass
+class Timer:
+    """A call that an event loop makes at a time, in seconds."""
+
+    at: float
+    call: Callable[[], None] | None
+
+    def cancel(self) -> None:
+        self.call = None
+
+
+class Loop:
+    """The part of an event loop that schedules; its clock moves as a test says."""
+
+    def __init__(self) -> None:
+        self.at = 0.0
+        self.timers: list[Timer] = []
+
+    def time(self) -> float:
+        return self.at
+
+    def call_at(self, at: float, call: Callable[[], None]) -> Timer:
+        self.timers.append(Timer(at, call))
+        return self.timers[-1]
+
+    def reach(self, at: float) -> None:
+        """Make the calls that are due until then, in order."""
+        while due := [timer for timer in self.timers if timer.call and timer.at <= at]:
+            timer = min(due, key=lambda timer: timer.at)
+            self.timers.remove(timer)
+            self.at = max(self.at, timer.at)
+            assert timer.call is not None
+            timer.call()
+        self.at = max(self.at, at)
+
+
+class Work:
+    """Something to be called that takes `seconds`; `began` has when it was called."""
+
+    def __init__(self, loop: Loop, seconds: float = 0.0) -> None:
+        self.loop, self.seconds = loop, seconds
+        self.began: list[float] = []
+        self.meanwhile: Callable[[], None] = lambda: None
+
+    def __call__(self) -> None:
+        self.began.append(self.loop.at)
+        self.loop.at += self.seconds
+        self.meanwhile()
+
+
+@contextmanager
+def running(loop: Loop) -> Iterator[None]:
+    with patch("asyncio.get_running_loop", lambda: loop):
+        yield
+
+
+@pytest.fixture
+def loop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loop]:
+    """A loop whose time is counted in whole numbers; the longest pause is far away."""
+    monkeypatch.setattr(coalesced, "LONGEST", 1_000.0)
+    loop = Loop()
+    with running(loop):
+        yield loop
+
+
+def test_many_requests_are_one_call(loop: Loop) -> None:
+    work = Work(loop)
+    changes = Coalesced(work)
+    for _ in range(100):
+        changes.soon()
+    assert work.began == []
+    assert len(loop.timers) == 1
+    loop.reach(0)
+    assert work.began == [0]
+    loop.reach(100)
+    assert work.began == [0]
+
+
+def test_a_request_after_or_during_a_call_gets_another_one(loop: Loop) -> None:
+    work = Work(loop)
+    changes = Coalesced(work)
+    changes.soon()
+    loop.reach(1)
+    work.meanwhile = lambda: changes.soon() if len(work.began) == 2 else None
+    changes.soon()
+    loop.reach(1)
+    assert len(work.began) == 3
+
+
+def test_what_was_requested_can_be_called_at_once_and_is_not_called_again(loop: Loop) -> None:
+    work = Work(loop)
+    changes = Coalesced(work)
+    changes.now()
+    assert work.began == []
+    changes.soon()
+    changes.now()
+    changes.now()
+    loop.reach(100)
+    assert work.began == [0]
+
+
+def test_a_call_at_once_is_followed_by_its_whole_pause(loop: Loop) -> None:
+    work = Work(loop, 2)
+    changes = Coalesced(work)
+    changes.soon()
+    loop.reach(10)
+    changes.soon()
+    changes.now()
+    changes.soon()
+    loop.reach(1_000)
+    assert work.began == [0, 10, 12 + 20]
+
+
+def test_no_request_waits_longer_than_the_longest_pause(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coalesced, "LONGEST", 5.0)
+    work = Work(loop, 2)
+    changes = Coalesced(work)
+    changes.soon()
+    loop.reach(1)
+    changes.soon()
+    loop.reach(1_000)
+    assert work.began == [0, 2 + 5]
+
+
+def test_a_dropped_request_is_forgotten_and_the_next_one_is_not(loop: Loop) -> None:
+    work = Work(loop)
+    changes = Coalesced(work)
+    changes.soon()
+    changes.drop()
+    changes.now()
+    loop.reach(100)
+    assert work.began == []
+    changes.soon()
+    loop.reach(100)
+    assert work.began == [100]
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_call_that_fails_keeps_no_later_request_waiting(loop: Loop, at_once: bool) -> None:
+    work = Work(loop)
+    changes = Coalesced(work)
+
+    def fail() -> None:
+        raise RuntimeError
+
+    work.meanwhile = fail
+    for _ in range(2):
+        changes.soon()
+        with pytest.raises(RuntimeError):
+            changes.now() if at_once else loop.reach(100)
+    work.meanwhile = lambda: None
+    changes.soon()
+    loop.reach(100)
+    assert len(work.began) == 3
+
+
+def test_a_slow_call_that_fails_is_followed_by_a_pause_too(loop: Loop) -> None:
+    work = Work(loop, 2)
+    changes = Coalesced(work)
+
+    def fail() -> None:
+        raise RuntimeError
+
+    work.meanwhile = fail
+    changes.soon()
+    with pytest.raises(RuntimeError):
+        loop.reach(0)
+    work.meanwhile = lambda: None
+    changes.soon()
+    loop.reach(1000)
+    assert work.began[1] >= 2 + 10 * 2
+
+
+@given(SECONDS, st.lists(SECONDS, min_size=1, max_size=30))
+def test_the_pause_grows_with_what_a_call_takes_and_no_request_is_lost(
+    takes: int, pauses: Sequence[int]
+) -> None:
+    loop = Loop()
+    work = Work(loop, takes)
+    changes = Coalesced(work)
+    requests = []
+    with running(loop), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coalesced, "LONGEST", 1e9)
+        for pause in pauses:
+            loop.reach(loop.at + pause)
+            changes.soon()
+            requests.append(loop.at)
+        loop.reach(1_000)
+    assert len(work.began) <= len(requests)
+    assert work.began[-1] >= requests[-1]
+    for one, other in zip(work.began, work.began[1:], strict=False):
+        assert other - (one + takes) >= 10 * takes
+    for request in requests:
+        # A request waits for one call and its pause at most.
+        assert any(request <= began <= request + 11 * takes for began in work.began)
+
+
+def test_a_call_that_failed_is_made_again_by_who_needs_it(loop: Loop) -> None:
+    work = Work(loop)
+    changes = Coalesced(work)
+
+    def fail() -> None:
+        raise RuntimeError
+
+    work.meanwhile = fail
+    changes.soon()
+    with pytest.raises(RuntimeError):
+        loop.reach(0)
+    work.meanwhile = lambda: None
+    changes.now()
+    changes.now()
+    assert len(work.began) == 2

@@ -1,0 +1,446 @@
+"""The connections of a session, over servers in memory."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+import pytest
+
+from inspector.config.target import target
+from inspector.core.error import (
+    CallTimeout,
+    ConnectError,
+    ProtocolError,
+    ServerExited,
+    StoreError,
+    ToolsightError,
+)
+from inspector.core.events import (
+    Event,
+    ServerConnecting,
+    ServerFailed,
+    ServerReady,
+    ServerStopped,
+    ToolsChanged,
+)
+from inspector.core.message import ToolResult
+from inspector.core.secret_value import MARKER
+from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.core.store_ports import Snapshot
+from inspector.core.tool import Tool
+from inspector.mcp import coalesced
+from inspector.mcp.connections import Connections
+from inspector.mcp.memory import MemoryConnector, MemoryServer
+from inspector.schema.json_value import JsonObject
+from inspector.store.memory import ManualClock, MemoryServerMemory
+from tests.support.counting import named_characters
+
+PATIENCE = 5.0
+
+
+class Bench:
+    """Connections over memory servers, and what they emitted."""
+
+    def __init__(self, *specs: ServerSpec, **servers: MemoryServer) -> None:
+        self.events: list[Event] = []
+        self.rebuilds = 0
+        self.offered: list[int] = []
+        self.counting_threads: set[threading.Thread] = set()
+        self.memory = MemoryServerMemory()
+        self._news = asyncio.Event()
+        self.connections = Connections(
+            specs or tuple(ServerSpec(name, command=name) for name in servers),
+            MemoryConnector(servers),
+            self.memory,
+            clock=ManualClock(),
+            emit=self._emit,
+            count_tokens=self._count,
+            on_tools=self._rebuild,
+        )
+
+    def _emit(self, event: Event) -> None:
+        self.events.append(event)
+        self._news.set()
+
+    def _count(self, tools: Sequence[Tool]) -> int:
+        self.counting_threads.add(threading.current_thread())
+        return named_characters(tools)
+
+    def _rebuild(self) -> None:
+        self.rebuilds += 1
+        self.offered.append(len(self.connections.tools))
+        self._news.set()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not condition():
+                self._news.clear()
+                await self._news.wait()
+
+    async def until_event(self, kind: type[Event], server: str = "a") -> None:
+        await self.until(lambda: any(isinstance(e, kind) and _server(e) == server for e in self.events))
+
+    def of(self, kind: type[Event]) -> list[Event]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+def _server(event: Event) -> str:
+    return str(getattr(event, "server", ""))
+
+
+def tools(server: str, *names: str) -> tuple[Tool, ...]:
+    return tuple(Tool(server, name) for name in names)
+
+
+@asynccontextmanager
+async def connected(bench: Bench) -> AsyncGenerator[Connections, None]:
+    bench.connections.start()
+    async with asyncio.timeout(PATIENCE):
+        await bench.connections.settled()
+    try:
+        yield bench.connections
+    finally:
+        await bench.connections.aclose()
+
+
+async def never(_tool: str, _arguments: JsonObject) -> ToolResult:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+async def test_ready_servers_offer_their_tools_in_configuration_order() -> None:
+    bench = Bench(b=MemoryServer(tools("b", "one")), a=MemoryServer(tools("a", "two", "three")))
+    async with connected(bench) as connections:
+        assert [tool.id for tool in connections.tools] == ["b:one", "a:two", "a:three"]
+    ready = [event for event in bench.events if isinstance(event, ServerReady)]
+    assert {event.server: (event.tools, event.tokens) for event in ready} == {"b": (1, 3), "a": (2, 8)}
+
+
+async def test_the_tools_of_a_server_are_kept_with_the_time_and_without_its_secrets() -> None:
+    spec = ServerSpec("a", "a", env={"API_TOKEN": "s3cret-value-1234"})
+    told = Tool("a", "one", "Uses s3cret-value-1234.", {"type": "object", "title": "s3cret-value-1234"})
+    bench = Bench(spec, a=MemoryServer([told], info=ServerInfo(summary="Serves.")))
+    async with connected(bench):
+        kept = bench.memory.snapshot(spec.fingerprint())
+    cleaned = Tool("a", "one", f"Uses {MARKER}.", {"type": "object", "title": MARKER})
+    assert kept == Snapshot((cleaned,), ManualClock().now(), "Serves.")
+
+
+async def test_a_changed_list_replaces_the_one_that_was_kept() -> None:
+    server = MemoryServer(tools("a", "one"))
+    spec = ServerSpec("a", "a")
+    bench = Bench(spec, a=server)
+    async with connected(bench):
+        server.change(tools("a", "two"))
+        await bench.until_event(ToolsChanged)
+        kept = bench.memory.snapshot(spec.fingerprint())
+    assert kept is not None
+    assert kept.tools == tools("a", "two")
+
+
+async def test_definitions_are_counted_outside_the_event_loop() -> None:
+    server = MemoryServer(tools("a", "one"))
+    bench = Bench(a=server)
+    async with connected(bench):
+        server.change(tools("a", "two"))
+        await bench.until_event(ToolsChanged)
+    assert bench.counting_threads
+    assert threading.current_thread() not in bench.counting_threads
+
+
+async def test_a_burst_of_servers_that_get_ready_is_told_a_few_times_and_whoever_waits_has_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # After a call the next one is a long way off, so that only who waits can bring it.
+    monkeypatch.setattr(coalesced, "_SHARE", 1e-12)
+    bench = Bench(**{f"s{number}": MemoryServer(tools(f"s{number}", "one")) for number in range(20)})
+    async with connected(bench):
+        assert len(bench.of(ServerReady)) == 20
+        assert bench.offered[-1] == 20
+        assert bench.rebuilds <= 2
+
+
+async def test_start_returns_before_any_server_is_ready() -> None:
+    bench = Bench(a=MemoryServer(tools("a", "one")))
+    bench.connections.start()
+    assert bench.connections.tools == ()
+    await bench.connections.settled()
+    assert bench.connections.tools == tools("a", "one")
+    await bench.connections.aclose()
+
+
+async def test_a_hanging_server_holds_up_nobody() -> None:
+    others = {f"s{number}": MemoryServer(tools(f"s{number}", "one")) for number in range(8)}
+    bench = Bench(hang=MemoryServer(hangs=True), **others)
+    bench.connections.start()
+    await bench.until(lambda: len(bench.connections.tools) == 8)
+    assert not bench.of(ServerFailed)
+    await bench.connections.aclose()
+
+
+async def test_a_failed_server_tells_why_with_its_last_words() -> None:
+    fault = ConnectError("exit code 3", hint="set API_TOKEN", stderr_tail="API_TOKEN is not set")
+    bench = Bench(a=MemoryServer(fault=fault), b=MemoryServer(tools("b", "one")))
+    async with connected(bench) as connections:
+        assert connections.tools == tools("b", "one")
+        assert bench.of(ServerFailed) == [
+            ServerFailed("a", "exit code 3", "set API_TOKEN", "API_TOKEN is not set")
+        ]
+
+
+async def test_a_list_that_cannot_be_had_fails_the_server() -> None:
+    bench = Bench(a=MemoryServer(list_error=ProtocolError("the cursor repeats")))
+    async with connected(bench) as connections:
+        assert connections.tools == ()
+        assert bench.of(ServerFailed) == [ServerFailed("a", "the cursor repeats")]
+
+
+async def test_skipped_tools_are_reported_beside_the_good_ones() -> None:
+    bad = SkippedTool("bad", "inputSchema.type: Field required")
+    bench = Bench(a=MemoryServer(tools("a", "good"), skipped=[bad]))
+    async with connected(bench):
+        (ready,) = bench.of(ServerReady)
+        assert isinstance(ready, ServerReady)
+        assert (ready.tools, ready.skipped) == (1, (bad,))
+
+
+async def test_a_call_reaches_its_server() -> None:
+    server = MemoryServer(tools("a", "echo"))
+    async with connected(Bench(a=server)) as connections:
+        result = await connections.call("a", "echo", {"x": 1})
+    assert (result.text, server.calls) == ('{"x":1}', [("echo", {"x": 1})])
+
+
+async def test_a_call_is_given_the_time_its_server_is_configured_with() -> None:
+    bench = Bench(ServerSpec("a", command="a", call_timeout=0.01), a=MemoryServer(answer=never))
+    async with connected(bench) as connections:
+        with pytest.raises(CallTimeout):
+            await connections.call("a", "slow", {})
+
+
+async def test_a_call_to_a_server_that_is_not_connected_fails_with_a_hint() -> None:
+    async with connected(Bench(a=MemoryServer(fault=ConnectError("no")))) as connections:
+        with pytest.raises(ServerExited) as caught:
+            await connections.call("a", "echo", {})
+        assert "Reconnect" in caught.value.hint
+        with pytest.raises(ToolsightError):
+            await connections.call("unknown", "echo", {})
+
+
+async def test_a_server_that_dies_idle_is_failed_and_its_tools_leave() -> None:
+    server = MemoryServer(tools("a", "one"), stderr="out of memory")
+    bench = Bench(a=server)
+    async with connected(bench) as connections:
+        rebuilds = bench.rebuilds
+        server.die("The process was killed by SIGKILL")
+        await bench.until(lambda: bench.rebuilds > rebuilds)
+        assert connections.tools == ()
+    assert bench.of(ServerFailed) == [
+        ServerFailed("a", "The process was killed by SIGKILL", "", "out of memory")
+    ]
+
+
+async def test_a_call_in_flight_fails_when_its_server_dies() -> None:
+    server = MemoryServer(answer=never, stderr="told to die")
+    bench = Bench(a=server)
+    async with connected(bench) as connections:
+        call = asyncio.create_task(connections.call("a", "slow", {}))
+        await asyncio.wait({call}, timeout=0)
+        server.die()
+        with pytest.raises(ServerExited) as caught:
+            await call
+        assert caught.value.stderr_tail == "told to die"
+        await bench.until_event(ServerFailed)
+
+
+async def test_a_changed_list_is_compared_with_the_one_before() -> None:
+    server = MemoryServer(tools("a", "stays", "goes", "differs"))
+    bench = Bench(a=server)
+    async with connected(bench) as connections:
+        server.change((Tool("a", "stays"), Tool("a", "comes"), Tool("a", "differs", "new words")))
+        await bench.until_event(ToolsChanged)
+        (change,) = bench.of(ToolsChanged)
+        assert isinstance(change, ToolsChanged)
+        assert (change.added, change.removed, change.changed) == (("comes",), ("goes",), ("differs",))
+        assert change.tools == len(bench.connections.tools)
+        assert [tool.name for tool in connections.tools] == ["stays", "comes", "differs"]
+
+
+async def test_a_burst_of_notifications_costs_one_more_list() -> None:
+    server = MemoryServer(tools("a", "one"))
+    bench = Bench(a=server)
+    async with connected(bench):
+        for count in range(20):
+            server.change(tools("a", *(f"t{number}" for number in range(count))))
+        await bench.until_event(ToolsChanged)
+        assert (server.lists, len(bench.of(ToolsChanged))) == (2, 1)
+
+
+async def test_a_change_during_the_list_is_not_lost() -> None:
+    server = MemoryServer(tools("a", "one"))
+    bench = Bench(a=server)
+    async with connected(bench) as connections:
+        rebuilds = bench.rebuilds
+        server.change(tools("a", "one", "two"))
+        await bench.until(lambda: bench.rebuilds > rebuilds)
+        server.change(tools("a", "one", "two", "three"))
+        await bench.until(lambda: len(connections.tools) == 3)
+
+
+async def test_a_notification_without_a_change_is_no_event() -> None:
+    server = MemoryServer(tools("a", "one"))
+    bench = Bench(a=server)
+    async with connected(bench):
+        server.listed.clear()
+        server.notify()
+        async with asyncio.timeout(PATIENCE):
+            await server.listed.wait()
+        assert not bench.of(ToolsChanged)
+
+
+async def test_a_list_that_cannot_be_had_again_keeps_the_tools_and_says_why() -> None:
+    server = MemoryServer(tools("a", "one"))
+    bench = Bench(a=server)
+    async with connected(bench) as connections:
+        server.list_error = ProtocolError("tools/list: quota exceeded (-32000)")
+        server.notify()
+        await bench.until_event(ToolsChanged)
+        (change,) = bench.of(ToolsChanged)
+        assert isinstance(change, ToolsChanged)
+        assert "quota exceeded" in change.skipped[0].reason
+        assert (connections.tools, bench.of(ServerFailed)) == (tools("a", "one"), [])
+        server.list_error = None
+        server.change(tools("a", "one", "two"))
+        await bench.until(lambda: len(connections.tools) == 2)
+        last = bench.of(ToolsChanged)[-1]
+        assert isinstance(last, ToolsChanged)
+        assert last.skipped == ()
+
+
+async def test_stopping_a_connecting_server_gives_up_at_once() -> None:
+    bench = Bench(a=MemoryServer(hangs=True))
+    bench.connections.start()
+    await bench.until_event(ServerConnecting)
+    await bench.connections.stop("a")
+    async with asyncio.timeout(PATIENCE):
+        await bench.connections.settled()
+    assert [event.kind for event in bench.events] == ["connecting", "stopped"]
+
+
+async def test_a_stopped_server_lists_nothing_and_says_so_once() -> None:
+    server = MemoryServer(tools("a", "one"))
+    bench = Bench(a=server)
+    async with connected(bench) as connections:
+        await connections.stop("a")
+        await connections.stop("a")
+        assert (connections.tools, server.links) == ((), [])
+    assert [event.kind for event in bench.events] == ["connecting", "ready", "stopped"]
+
+
+async def test_reconnecting_opens_a_new_connection() -> None:
+    server = MemoryServer(tools("a", "one"))
+    bench = Bench(a=server)
+    async with connected(bench) as connections:
+        (first,) = server.links
+        server.tools = tools("a", "two")
+        await connections.reconnect("a")
+        assert server.links != [first]
+        assert connections.tools == tools("a", "two")
+    assert [event.kind for event in bench.events] == [
+        "connecting",
+        "ready",
+        "connecting",
+        "ready",
+        "stopped",
+    ]
+
+
+async def test_a_failed_server_can_be_reconnected() -> None:
+    server = MemoryServer(tools("a", "one"), fault=ConnectError("not yet"))
+    async with connected(Bench(a=server)) as connections:
+        server.fault = None
+        await connections.reconnect("a")
+        assert connections.tools == tools("a", "one")
+
+
+async def test_reconnecting_twice_at_once_leaves_one_connection() -> None:
+    server = MemoryServer(tools("a", "one"))
+    async with connected(Bench(a=server)) as connections:
+        await asyncio.gather(connections.reconnect("a"), connections.reconnect("a"))
+        assert len(server.links) == 1
+
+
+async def test_a_failed_reconnection_leaves_no_stale_tools() -> None:
+    server = MemoryServer(tools("a", "one"))
+    bench = Bench(a=server)
+    async with connected(bench) as connections:
+        server.fault = ConnectError("gone")
+        rebuilds = bench.rebuilds
+        await connections.reconnect("a")
+        assert connections.tools == ()
+        assert bench.rebuilds > rebuilds
+
+
+async def test_the_era_that_worked_is_remembered_and_used_again() -> None:
+    server = MemoryServer(info=ServerInfo(era=Era.MODERN))
+    bench = Bench(a=server)
+    async with connected(bench) as connections:
+        await connections.reconnect("a")
+    assert server.eras == [None, Era.MODERN]
+    assert bench.memory.eras == {ServerSpec("a", command="a").fingerprint(): Era.MODERN}
+
+
+async def test_closing_ends_every_connection_and_every_attempt() -> None:
+    servers = {"a": MemoryServer(tools("a", "one")), "b": MemoryServer(hangs=True)}
+    bench = Bench(**servers)
+    bench.connections.start()
+    await bench.until_event(ServerReady)
+    await bench.connections.aclose()
+    assert servers["a"].links == []
+    assert {_server(event) for event in bench.of(ServerStopped)} == {"a", "b"}
+    assert bench.connections.tools == ()
+
+
+async def test_a_database_that_fails_is_told_to_whoever_waits() -> None:
+    bench = Bench(a=MemoryServer(), b=MemoryServer(tools("b", "one")))
+
+    def refuse(event: Event) -> None:
+        if isinstance(event, ServerReady) and event.server == "a":
+            raise StoreError("disk full")
+
+    connections = Connections(
+        [ServerSpec("a", command="a"), ServerSpec("b", command="b")],
+        MemoryConnector({"a": MemoryServer(), "b": MemoryServer(tools("b", "one"))}),
+        bench.memory,
+        clock=ManualClock(),
+        emit=refuse,
+        count_tokens=named_characters,
+        on_tools=lambda: None,
+    )
+    connections.start()
+    with pytest.raises(StoreError):
+        await connections.settled()
+    await connections.aclose()
+
+
+async def test_a_server_summarises_itself_while_it_is_ready() -> None:
+    bench = Bench(a=MemoryServer(info=ServerInfo(summary="Weather")))
+    async with connected(bench) as connections:
+        assert connections.summaries == {"a": "Weather"}
+        await connections.stop("a")
+        assert connections.summaries == {}
+
+
+@pytest.mark.parametrize(
+    ("spec", "shown"),
+    [
+        (ServerSpec("a", command="npx", args=("-y", "thing")), "npx -y thing"),
+        (ServerSpec("a", command="x", args=("--api-key", "s3cret", "-v")), "x --api-key *** -v"),
+        (ServerSpec("a", command="x", args=("--token=s3cret",)), "x --token=***"),
+        (ServerSpec("a", command="x", args=("postgres://me:pw@host/db",)), "x postgres://host/db"),
+        (ServerSpec("a", url="https://me:pw@host/mcp?key=s3cret#x"), "https://host/mcp"),
+    ],
+)
+def test_the_target_of_a_server_shows_no_secret(spec: ServerSpec, shown: str) -> None:
+    assert target(spec) == shown

@@ -1,0 +1,198 @@
+"""What servers may do wrong, and what Toolsight promises all the same: see docs/papers/composition.md.
+
+Every case is a session with the faulty server and a healthy one, over real processes and SQLite: the healthy
+one answers meanwhile, an event says what happened, nothing is lost, and no process is left.
+"""
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from inspector.core.error import ProtocolError, ToolsightError
+from inspector.core.events import (
+    CallFinished,
+    DefinitionChanged,
+    Event,
+    ServerFailed,
+    ServerReady,
+    ToolsChanged,
+)
+from inspector.core.fold import fold
+from inspector.core.server import ServerSpec
+from inspector.core.session import Binding
+from inspector.mcp.client.connector import McpConnector
+from inspector.store.store import SqliteStore
+from tests.fixtures.test_faulty_server import served
+from tests.support.fault_case import SESSION, FaultCase, running, session
+from tests.support.mcp_case import PATIENCE
+
+pytestmark = pytest.mark.slow
+# Seconds in which the healthy server answers whatever the other one does; it takes a few milliseconds alone.
+SOON = 2.0
+HEALTHY = "healthy:echo"
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a fault does: when it starts, and the event that says so with these words."""
+
+    event: type[Event]
+    says: str
+    at_start: bool = False
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    ok: bool | None = None
+
+
+MATRIX: dict[str, Promise] = {
+    "slow:0.2": Promise(CallFinished, "hello", ok=True),
+    "hang": Promise(CallFinished, "did not return within 0.5 s", ok=False, seconds={"call_timeout": 0.5}),
+    "half_line": Promise(
+        CallFinished, "did not return within 0.5 s", ok=False, seconds={"call_timeout": 0.5}
+    ),
+    "die_on_call": Promise(ServerFailed, "The process ended with exit code 4"),
+    "errors:1:3": Promise(CallFinished, "no luck this time", ok=False),
+    "rate_limit:30:0": Promise(CallFinished, "Rate limit exceeded", ok=False),
+    "garbage": Promise(CallFinished, "hello", ok=True),
+    "giant_result:50": Promise(CallFinished, "The answer is too large: it has 50 MB", ok=True),
+    "wrong_output": Promise(
+        CallFinished, 'output schema says: count is "many", not integer', ok=True, at_start=True
+    ),
+    "grandchildren": Promise(CallFinished, "", ok=True),
+    "crash_on_start": Promise(ServerFailed, "The process ended with exit code 3", at_start=True),
+    "hang_on_start": Promise(
+        ServerFailed, "handshake did not finish within 0.5 s", at_start=True, seconds={"connect_timeout": 0.5}
+    ),
+    "noise": Promise(ServerReady, "3 tools", at_start=True),
+    "bad_tool": Promise(ServerReady, "2 tools, 1 skipped", at_start=True),
+    "giant_schema:0.5": Promise(ServerReady, "3 tools", at_start=True),
+    "giant_schema:5": Promise(ServerReady, "2 tools, 1 skipped", at_start=True),
+    "giant_schema:30": Promise(ServerFailed, "The answer is too large: it has 30 MB", at_start=True),
+    "endless_pages": Promise(ServerReady, "300 tools, 1 skipped", at_start=True),
+    "repeat_cursor": Promise(ServerReady, "3 tools, 4 skipped", at_start=True),
+    "never_closes": Promise(ServerReady, "3 tools", at_start=True),
+    "renamed": Promise(ToolsChanged, "+repeat  -echo"),
+    "removed": Promise(ToolsChanged, "-echo"),
+    "breaking": Promise(DefinitionChanged, "breaking: parameter times is new and required"),
+    "storm:100": Promise(ToolsChanged, "~echo", at_start=True),
+}
+
+
+@pytest.mark.parametrize("fault", MATRIX)
+async def test_a_fault_is_told_and_hurts_nobody_else(
+    tmp_path: Path, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    promise = MATRIX[fault]
+    # All the pages would take the seconds that the test is to show they do not take from others.
+    monkeypatch.setattr("inspector.mcp.client.link.MAX_PAGES", 300)
+    async with session(tmp_path, fault if promise.at_start else "", **promise.seconds) as case:
+        if not promise.at_start:
+            case.turn(fault)
+        acting = asyncio.create_task(act(case))
+        took = await healthy_answers(case)
+        await acting
+        await case.until(lambda: said(case, promise))
+        await healthy_answers(case)
+        assert took < SOON
+        assert running(str(tmp_path)) or promise.event is ServerFailed
+    assert_nothing_is_lost(tmp_path)
+    assert running(str(tmp_path)) == set()
+
+
+async def act(case: FaultCase) -> None:
+    """Call the faulty server, if it can be called."""
+    if "faulty:echo" in case.bench.state.tools:
+        with suppress(ToolsightError):
+            await case.bench.call("faulty:echo", {"text": "hello"})
+
+
+async def healthy_answers(case: FaultCase) -> float:
+    """Call the healthy server, and return how many seconds that took."""
+    began = time.monotonic()
+    result = await case.bench.call(HEALTHY, {"text": "I am well"})
+    assert result.text == "I am well"
+    return time.monotonic() - began
+
+
+def said(case: FaultCase, promise: Promise) -> bool:
+    """Whether an event of the faulty server says what is promised."""
+    for record in case.events(promise.event.kind):
+        event = record.event
+        text = f"{event.summary()} {getattr(event, 'text', '')} {getattr(event, 'structured', '')}"
+        if "faulty" in text and promise.says in text and promise.ok in (None, getattr(event, "ok", None)):
+            return True
+    return False
+
+
+def assert_nothing_is_lost(folder: Path) -> None:
+    """The stream is whole and readable; what was said and loaded before the fault is in it."""
+    with SqliteStore(folder / "t.db") as store:
+        records = store.read(SESSION)
+    assert [record.seq for record in records] == list(range(1, len(records) + 1))
+    state = fold(records)
+    held = state.known(HEALTHY)
+    assert held is not None
+    assert (held.binding, held.uses) == (Binding.LOADED, 2)
+    assert {"Hello", "Hello."} <= {item.text for item in state.conversation.items}
+
+
+async def test_a_storm_of_changes_is_listed_a_few_times(tmp_path: Path) -> None:
+    async with session(tmp_path, "storm:100") as case:
+        await case.until(lambda: len(case.events(ToolsChanged.kind)) >= 4)
+        began = time.monotonic()
+        wire = case.bench.wire("faulty")
+        assert wire is not None
+        told = sum("list_changed" in frame.method for frame in wire.frames())
+        listed = len(case.events(ToolsChanged.kind))
+        # The fourth listing is most of a second after the first; the tenth would be minutes later.
+        assert told > 5 * listed
+        assert await healthy_answers(case) < SOON
+        assert time.monotonic() - began < SOON
+
+
+_MEASURE = """
+import asyncio, resource, sys
+from pathlib import Path
+from inspector.mcp.client.connector import McpConnector
+from tests.support.mcp_case import faulty
+
+def peak():
+    unit = 1024 if sys.platform == "linux" else 1024**2
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
+
+async def main(folder, fault):
+    connector = McpConnector(Path(folder))
+    for each in ("", fault):
+        before = peak()
+        async with connector.connect(faulty(each), era=None, on_tools_changed=print) as link:
+            await link.list_tools()
+            result = await link.call("echo", {"text": "hello"}, timeout=20)
+    print(peak() - before, len(result.text))
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("fault", ["giant_result:50", "giant_result:200"])
+def test_a_giant_result_takes_a_bounded_memory(tmp_path: Path, fault: str) -> None:
+    command = [sys.executable, "-c", _MEASURE, str(tmp_path), fault]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    megabytes, characters = map(int, done.stdout.split())
+    assert megabytes < 100
+    assert 180_000 < characters < 200_000
+
+
+async def test_a_giant_answer_over_http_is_an_error_and_the_connection_stays(tmp_path: Path) -> None:
+    with served("giant_result:30") as url:
+        spec = ServerSpec("giant", url=url)
+        connector = McpConnector(tmp_path)
+        async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:
+            with pytest.raises(ProtocolError, match="The answer is too large: Toolsight reads at most 20 MB"):
+                await link.call("echo", {}, timeout=PATIENCE)
+            assert len((await link.list_tools()).tools) == 3

@@ -1,0 +1,315 @@
+"""Sessions that come near the window: every step is told, and what is sent fits."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.conversation import ItemKind
+from inspector.core.error import ModelError
+from inspector.core.events import ContextReduced
+from inspector.core.fold import fold
+from inspector.core.message import (
+    AssistantMessage,
+    Message,
+    ModelRequest,
+    NoteMessage,
+    ToolMessage,
+    ToolResult,
+    UserMessage,
+)
+from inspector.core.session import Binding
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryServer
+from inspector.schema.json_value import JsonObject
+from inspector.schema.model_feature import ModelFeatures
+from tests.support.examples import examples
+from tests.support.told_model import Step, calls, says, searches
+from tests.support.workbench import READS, Rig, connected, names
+
+RESERVE = 100
+
+
+async def read(_tool: str, arguments: JsonObject) -> ToolResult:
+    """As many characters as are asked for; asked for none, it fails."""
+    length = arguments.get("length", 1)
+    return ToolResult("x" * length, is_error=not length)
+
+
+def archive() -> dict[str, MemoryServer]:
+    """A pinned tool that reads, and that are found by name, with long descriptions."""
+    found = [Tool("shop", f"tool_{n}", f"{n}" * 600, annotations=READS) for n in "abc"]
+    pinned = Tool("calc", "read", "Read.", annotations=READS)
+    return {"calc": MemoryServer([pinned], answer=read), "shop": MemoryServer(found)}
+
+
+def reads(*lengths: int) -> Step:
+    return calls(*(("calc__read", {"length": length}) for length in lengths))
+
+
+@asynccontextmanager
+async def near(window: int, *steps: Step, **values: Any) -> AsyncGenerator[Rig, None]:
+    """A session whose window has room for so many characters beside the tools and the reserve."""
+    given_values = {"budget.output_reserve": RESERVE, "budget.kept_tokens": 20}
+    given_values |= {f"budget.{name}": value for name, value in values.items()}
+    async with connected(*steps, servers=archive(), values=given_values) as rig:
+        budget = rig.bench.state.budget
+        assert budget is not None
+        rig.model.window = budget.parts.used + window
+        yield rig
+        assert fold(rig.bench.records()) == rig.bench.state
+
+
+def reductions(rig: Rig) -> list[str]:
+    return [event.step for event in rig.events("reduce")]
+
+
+def results(request: ModelRequest) -> list[str]:
+    return [message.text for message in request.messages if isinstance(message, ToolMessage)]
+
+
+def assert_paired(messages: tuple[Message, ...]) -> None:
+    """Every call has its result right behind it."""
+    waiting: list[str] = []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            assert message.call_id == waiting.pop(0)
+        else:
+            assert not waiting
+        if isinstance(message, AssistantMessage):
+            waiting = [call.id for call in message.tool_calls]
+    assert not waiting
+
+
+async def test_far_from_the_window_nothing_is_touched() -> None:
+    async with near(100_000, reads(500), says("done")) as rig:
+        await rig.bench.chat("hello")
+        assert reductions(rig) == []
+        assert results(rig.model.requests[-1]) == ["x" * 500]
+
+
+async def test_earlier_results_are_truncated_and_the_record_keeps_them_whole() -> None:
+    async with near(2000, reads(1200), says("done"), reads(400), says("done")) as rig:
+        await rig.bench.chat("hello")
+        await rig.bench.chat("again")
+        (event,) = rig.events("reduce")
+        assert (event.step, event.messages) == ("truncate", 1)
+        assert event.text == "1 result shortened to 20 tokens: calc__read"
+        assert event.before >= 0.8 * rig.model.window > event.after
+        earlier, newest = results(rig.model.requests[-1])
+        assert earlier.startswith("x" * 10 + "\n[… Toolsight left 1180 tokens out here")
+        assert newest == "x" * 400
+        assert [len(event.text) for event in rig.events("result")] == [1200, 400]
+
+
+async def test_what_was_truncated_stays_so_and_is_not_told_again() -> None:
+    steps = (reads(1200), says("done"), reads(400), says("done"), says("more"), says("and more"))
+    async with near(2000, *steps) as rig:
+        for text in ("hello", "again", "and now?", "and then?"):
+            await rig.bench.chat(text)
+        assert reductions(rig) == ["truncate"]
+        assert [len(text) < 100 for text in results(rig.bench.next_request())] == [True, False]
+
+
+async def test_the_tokens_told_are_those_of_the_requests() -> None:
+    async with near(2000, reads(1200), says("done"), reads(400), says("done")) as rig:
+        await rig.bench.chat("hello")
+        await rig.bench.chat("again")
+        (event,) = rig.events("reduce")
+        assert event.after in [request.tokens.used for request in rig.events("request")]
+
+
+async def test_a_result_that_the_model_has_not_read_is_not_truncated() -> None:
+    async with near(2000, reads(700, 700), says("done")) as rig:
+        await rig.bench.chat("hello")
+        assert reductions(rig) == []
+        assert results(rig.model.requests[-1]) == ["x" * 700, "x" * 700]
+
+
+async def test_earlier_exchanges_become_a_summary() -> None:
+    steps = (reads(0), says("a" * 500), says("b" * 500), says("c" * 500), says("d"))
+    async with near(2000, *steps, truncate_at=0) as rig:
+        for text in ("first?", "second?", "third?", "fourth?"):
+            await rig.bench.chat(text)
+        (event,) = rig.events("reduce")
+        assert event.step == "compress"
+        assert event.before >= 0.9 * rig.model.window > event.after
+        summary = rig.model.requests[-1].messages[0]
+        assert isinstance(summary, NoteMessage)
+        assert "- asked: “first?”; tools: calc__read failed; answer: “aaa" in summary.text
+        assert rig.model.requests[-1].messages[-1] == UserMessage("fourth?")
+
+
+async def test_truncation_comes_first_and_may_be_enough() -> None:
+    steps = (reads(1700), says("a"), says("b"))
+    async with near(2000, *steps) as rig:
+        await rig.bench.chat("first?")
+        await rig.bench.chat("second?")
+        assert reductions(rig) == ["truncate"]
+
+
+async def test_in_an_emergency_the_present_exchange_is_what_stays() -> None:
+    steps = (says("a" * 900), says("b" * 900), reads(1500), says("c"))
+    async with near(2000, *steps, compress_at=0) as rig:
+        for text in ("first?", "second?", "third?"):
+            await rig.bench.chat(text)
+        (event,) = rig.events("reduce")
+        assert event.step == "emergency"
+        assert event.before > rig.model.window >= event.after
+        note, *rest = rig.model.requests[-1].messages
+        assert isinstance(note, NoteMessage)
+        assert note.exchanges == 2
+        assert rest[0] == UserMessage("third?")
+        assert results(rig.model.requests[-1]) == ["x" * 1500]
+
+
+async def test_a_result_longer_than_the_window_keeps_what_there_is_room_for() -> None:
+    async with near(2000, reads(10**6), says("done")) as rig:
+        ended = await rig.bench.chat("hello")
+        assert ended.outcome == "answered"
+        assert reductions(rig) == ["emergency"]
+        assert 1000 < len(results(rig.model.requests[-1])[0]) < 2000
+        assert len(rig.events("result")[0].text) == 10**6
+
+
+async def test_then_found_tools_go_the_least_recently_used_first() -> None:
+    steps = (searches(tool_names=["tool_a", "tool_b", "tool_c"]), calls(("shop__tool_a", {})), says("done"))
+    async with near(10_000, *steps, says("ok")) as rig:
+        await rig.bench.chat("hello")
+        assert rig.loaded == ["shop:tool_a", "shop:tool_b", "shop:tool_c"]
+        budget = rig.bench.state.budget
+        assert budget is not None
+        fixed = budget.parts.used - budget.parts.history - budget.parts.searches
+        rig.model.window = fixed
+        ended = await rig.bench.chat("?")
+        assert ended.outcome == "answered"
+        assert [(event.tool, event.cause) for event in rig.events("evict")] == [("shop:tool_c", "window")]
+        assert rig.events("reduce")[-1].text.endswith("; evicted shop:tool_c")
+        assert rig.bench.state.tools["shop:tool_c"].binding is Binding.EVICTED
+        assert "shop__tool_c" not in names(rig.model.requests[-1])
+
+
+async def test_no_tool_goes_where_tools_take_no_room() -> None:
+    steps = (searches(tool_names=["tool_a"]), says("done"))
+    async with near(10_000, *steps) as rig:
+        rig.bench.policy.set("binding.delivery", "call_tool")
+        await rig.bench.chat("hello")
+        rig.model.window = 300
+        assert (await rig.bench.chat("?")).outcome == "failed"
+        assert rig.events("evict") == []
+
+
+async def test_a_tool_whose_definition_was_cut_away_takes_room_and_may_go() -> None:
+    steps = (searches(tool_names=["tool_a"]), says("done"), says("ok"))
+    async with near(10_000, *steps) as rig:
+        rig.model.features = ModelFeatures(deferral="tool_search")
+        rig.bench.policy.set("binding.delivery", "native")
+        fixed = rig.bench.next_request()
+        await rig.bench.chat("hello")
+        assert names(rig.model.requests[-1]) == names(fixed)
+        budget = rig.bench.state.budget
+        assert budget is not None
+        rig.model.window = budget.parts.used - budget.parts.searches + 400
+        assert (await rig.bench.chat("?" * 100)).outcome == "answered"
+        assert names(rig.model.requests[-1]) == names(fixed)
+        assert [(event.tool, event.cause) for event in rig.events("evict")] == [("shop:tool_a", "window")]
+
+
+async def test_what_fits_in_no_way_is_not_sent_and_the_turn_says_what_takes_the_room() -> None:
+    async with near(2000, says("a" * 500), says("b"), says("c")) as rig:
+        await rig.bench.chat("first?")
+        room, sent = rig.model.window, len(rig.model.requests)
+        before = rig.bench.next_request().messages
+        rig.model.window = 300
+        ended = await rig.bench.chat("second?")
+        assert ended.outcome == "failed"
+        (failure,) = rig.events("error")
+        assert "the window has 300 (search_tools" in failure.message
+        assert "system prompt" in failure.message
+        assert f"reserve for the answer {RESERVE}" in failure.message
+        assert "budget.output_reserve" in failure.hint
+        assert len(rig.model.requests) == sent
+        assert rig.bench.next_request().messages[-1] == UserMessage("second?")
+        assert reductions(rig) == ["compress"]
+        assert len(before) == 2
+        rig.model.window = room
+        assert (await rig.bench.chat("third?")).outcome == "answered"
+
+
+async def test_without_the_emergency_step_an_overlong_request_is_not_sent_either() -> None:
+    async with near(2000, reads(5000), says("done"), emergency=False) as rig:
+        ended = await rig.bench.chat("hello")
+        assert ended.outcome == "failed"
+        assert "does not fit" in ended.text
+        assert "budget.emergency" in rig.events("error")[0].hint
+        assert reductions(rig) == []
+        assert len(rig.model.requests) == 1
+
+
+@pytest.mark.parametrize("step", ["truncate_at", "compress_at"])
+async def test_a_step_at_zero_never_happens(step: str) -> None:
+    steps = (reads(800), says("a" * 400), says("b" * 400), says("c" * 200), says("d"))
+    async with near(2000, *steps, **{step: 0}) as rig:
+        for text in ("first?", "second?", "third?", "fourth?"):
+            await rig.bench.chat(text)
+        assert step.removesuffix("_at") not in reductions(rig)
+        assert reductions(rig)
+
+
+async def test_a_model_without_a_window_is_sent_everything() -> None:
+    async with near(2000, reads(50_000), says("done")) as rig:
+        rig.model.window = 0
+        assert (await rig.bench.chat("hello")).outcome == "answered"
+        assert reductions(rig) == []
+
+
+async def test_the_call_in_which_the_model_has_to_think_fits_as_well() -> None:
+    same = calls(("calc__read", {"length": 700}))
+    async with near(1500, same, same, same, says("done")) as rig:
+        ended = await rig.bench.chat("hello")
+        thinking = [request for request in rig.model.requests if request.think]
+        assert ended.outcome == "answered"
+        assert len(thinking) == 1
+        assert all(event.tokens.used <= rig.model.window for event in rig.events("request"))
+        assert_paired(thinking[0].messages)
+
+
+async def test_whoever_reads_the_conversation_sees_every_step() -> None:
+    async with near(2000, reads(10**5), says("done")) as rig:
+        await rig.bench.chat("hello")
+        (event,) = rig.events("reduce")
+        assert isinstance(event, ContextReduced)
+        (notice,) = [i for i in rig.bench.state.conversation.items if i.kind is ItemKind.NOTICE]
+        assert notice.title == f"window nearly full, emergency: {event.before:,} -> {event.after:,} tokens"
+        assert notice.text == event.text
+        assert rig.bench.state.reductions == 1
+
+
+async def test_a_failed_model_call_leaves_the_shorter_conversation() -> None:
+    steps = (reads(1700), says("done"), ModelError("no"), says("b"))
+    async with near(2000, *steps) as rig:
+        for text in ("first?", "second?", "third?"):
+            await rig.bench.chat(text)
+        assert reductions(rig) == ["truncate"]
+
+
+lengths = st.lists(st.integers(0, 3000), min_size=1, max_size=3)
+
+
+@given(window=st.integers(300, 4000), turns=st.lists(st.lists(lengths, max_size=3), min_size=1, max_size=4))
+@examples(share=0.5)
+async def test_whatever_is_sent_fits_has_every_result_and_ends_as_it_was_said(
+    window: int, turns: list[list[list[int]]]
+) -> None:
+    steps = [step for turn in turns for step in [*(reads(*some) for some in turn), says("done " * 30)]]
+    async with near(window, *steps) as rig:
+        for number, _ in enumerate(turns):
+            await rig.bench.chat(f"request {number}")
+        budgets = [event.tokens.used for event in rig.events("request")]
+        assert all(used <= rig.model.window for used in budgets)
+        for request in rig.model.requests:
+            assert_paired(request.messages)
+        for event in rig.events("reduce"):
+            assert event.after < event.before

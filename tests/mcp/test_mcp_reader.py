@@ -1,0 +1,278 @@
+"""The reader between bytes and the SDK: what is wrong costs itself, and is counted."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from itertools import pairwise
+from typing import Any
+
+import httpx2
+import pytest
+from hypothesis import given, strategies as st
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
+
+from inspector.core.frame import FrameLog
+from inspector.mcp.client.allowance import MESSAGES, MESSAGES_A_SECOND, REQUEST
+from inspector.mcp.client.frame import UNREADABLE, RawMessage
+from inspector.mcp.client.http import read_stream
+from inspector.mcp.client.line import CutLine, Lines
+from inspector.mcp.client.reader import FLOOD, MARK, SEVERAL_LINES, STRAY, TOO_LONG, Reader
+from inspector.mcp.client.recorder import Recorder
+from inspector.mcp.client.repair import NOT_UTF8, OTHER_TEXT, TOO_DEEP, shallow
+from inspector.store.memory import ManualClock
+
+CHANGED = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, min_size=1, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+class Case:
+    """A reader that waits for the answers to requests 1 to 9, its log, and how often tools changed."""
+
+    def __init__(self) -> None:
+        self.log, self.clock, self.changes = FrameLog(), ManualClock(), 0
+        self.reader = Reader(Recorder(self.log, self.clock), self._changed, self.clock.monotonic)
+        self.reader.asked.update({str(number): "tools/list" for number in range(1, 10)})
+
+    def _changed(self) -> None:
+        self.changes += 1
+
+    def fed(self, data: bytes, longest: int = 1_000_000) -> list[RawMessage]:
+        return [message for line in Lines(longest).feed(data) for message in self.reader.line(line)]
+
+    @property
+    def flaws(self) -> dict[str, tuple[str, int]]:
+        return {flaw.what: (flaw.outcome, flaw.count) for flaw in self.log.flaws()}
+
+
+def answer(number: int = 1, **result: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+def line(value: object, **options: Any) -> bytes:
+    return json.dumps(value, **options).encode() + b"\n"
+
+
+def results(messages: list[RawMessage]) -> Iterator[Any]:
+    for message in messages:
+        assert isinstance(message.message, JSONRPCResponse)
+        yield message.message.result
+
+
+@given(VALUES, st.sampled_from([None, 0, 1, 2, "\t"]), st.booleans())
+def test_a_message_is_read_whatever_its_layout(value: Any, indent: Any, ascii_only: bool) -> None:
+    case, sent = Case(), answer(value=value)
+    messages = case.fed(line(sent, indent=indent, ensure_ascii=ascii_only))
+    assert list(results(messages)) == [{"value": value}]
+    assert case.flaws == ({} if indent is None else {SEVERAL_LINES: ("repaired", 1)})
+
+
+@given(st.lists(st.binary(max_size=12).filter(lambda noise: b"{" not in noise), max_size=5), VALUES)
+def test_lines_of_garbage_cost_no_message(noise: list[bytes], value: Any) -> None:
+    case = Case()
+    garbage = b"".join(part.replace(b"\n", b"") + b"\n" for part in noise)
+    messages = case.fed(garbage + line(answer(value=value)) + garbage + line(answer(2, value=value)))
+    assert list(results(messages)) == [{"value": value}] * 2
+
+
+@given(st.binary(max_size=80))
+def test_no_bytes_stop_the_messages_after_them(noise: bytes) -> None:
+    case = Case()
+    case.fed(noise + b"\n")
+    (message,) = list(results(case.fed(line(answer(2, ok=True)))))[-1:]
+    assert message == {"ok": True}
+
+
+@given(st.binary(max_size=80))
+def test_no_body_raises_anything(body: bytes) -> None:
+    Case().reader.body(body)
+
+
+def test_a_lone_surrogate_is_replaced_and_its_tool_is_named() -> None:
+    case = Case()
+    tools = [{"name": "good", "description": "\U0001f600"}, {"name": "odd", "description": "\ud83d!"}]
+    (result,) = results(case.fed(line(answer(tools=tools))))
+    assert [tool["description"] for tool in result["tools"]] == ["\U0001f600", "\ufffd!"]
+    assert case.flaws == {"lone surrogate in the tool odd": ("repaired", 1)}
+
+
+@pytest.mark.parametrize("levels", [200, 900, 1_100, 100_000])
+def test_of_a_tool_that_is_nested_too_deeply_only_the_name_is_left(levels: int) -> None:
+    case, deep = Case(), "[" * levels + "]" * levels
+    text = json.dumps(answer(tools=[{"name": "good"}, {"name": "deep", "inputSchema": "DEEP"}]))
+    (result,) = results(case.fed(text.replace('"DEEP"', deep).encode() + b"\n"))
+    assert result["tools"] == [{"name": "good"}, {"name": "deep", TOO_DEEP: True}]
+    assert list(case.flaws) == ["value nested too deeply in the tool deep"]
+
+
+@given(VALUES, st.integers(1, 6))
+def test_what_is_left_of_deep_json_is_json_of_at_most_so_many_levels(value: Any, deepest: int) -> None:
+    def depth(each: Any) -> int:
+        inner = each.values() if isinstance(each, dict) else each if isinstance(each, list) else None
+        return 0 if inner is None else 1 + max(map(depth, inner), default=0)
+
+    cut = json.loads(shallow(json.dumps(value), deepest))
+    assert depth(cut) == min(depth(value), deepest)
+    assert depth(value) > deepest or cut == value
+
+
+def test_what_is_not_quite_a_message_is_repaired_and_counted() -> None:
+    case = Case()
+    sent = line(answer(text="caf\xe9"), ensure_ascii=False)
+    assert list(results(case.fed(b"\xef\xbb\xbf" + sent))) == [{"text": "caf\xe9"}]
+    assert list(results(case.fed(b"working... " + sent))) == [{"text": "caf\xe9"}]
+    assert list(results(case.fed(sent.replace(b"\xc3\xa9", b"\xe9")))) == [{"text": "caf\ufffd"}]
+    assert list(results(case.fed(sent.strip() + sent))) == [{"text": "caf\xe9"}] * 2
+    assert case.flaws == dict.fromkeys((MARK, OTHER_TEXT, NOT_UTF8), ("repaired", 1))
+
+
+def test_a_message_over_several_lines_survives_garbage_before_and_within() -> None:
+    case = Case()
+    first, *others = line(answer(ok={"deep": [1]}), indent=2).splitlines(keepends=True)
+    data = b"{\n" + first + b"".join(b"loading...\n" + each for each in others)
+    assert list(results(case.fed(data))) == [{"ok": {"deep": [1]}}]
+    assert case.flaws == {STRAY: ("dropped", 1 + len(others)), SEVERAL_LINES: ("repaired", 1)}
+
+
+def test_half_a_message_costs_only_itself() -> None:
+    case = Case()
+    half = line(answer(ok=True), indent=2).rpartition(b"\n }")[0]
+    assert list(results(case.fed(half + b"\n" + line(answer(2, ok=False))))) == [{"ok": False}]
+
+
+def test_an_answer_that_is_no_result_is_an_error_for_whoever_asked() -> None:
+    (message,) = Case().fed(line({"jsonrpc": "2.0", "id": 1, "result": ["no", "object"]}))
+    assert isinstance(message.message, JSONRPCError)
+    assert (message.message.id, message.message.error.message) == (1, UNREADABLE)
+
+
+def test_a_message_that_is_too_long_is_counted() -> None:
+    case = Case()
+    case.fed(b"x" * 50 + b"\n", longest=20)
+    assert case.flaws == {TOO_LONG: ("dropped", 1), STRAY: ("dropped", 1)}
+    assert isinstance(next(Lines(1).feed(b"xy\n")), CutLine)
+
+
+def test_a_flood_is_dropped_and_counted_and_no_answer_is() -> None:
+    case, flood = Case(), (CHANGED + b"\n") * (MESSAGES + 500)
+    messages = case.fed(flood + line(answer(ok=True)) + CHANGED + b"\n")
+    assert sum(isinstance(each.message, JSONRPCNotification) for each in messages) == MESSAGES
+    assert list(results(messages[MESSAGES:])) == [{"ok": True}]
+    assert case.flaws == {FLOOD: ("dropped", 501)}
+    assert case.changes == 501
+    assert case.reader.pause(0.01) > 0
+    assert case.reader.pause(0.01) == 0
+
+
+def test_what_a_flood_has_too_much_of_is_dropped_before_it_is_parsed() -> None:
+    case, broken = Case(), b'{"method": not JSON at all}\n'
+    case.fed((CHANGED + b"\n") * MESSAGES + broken * 7)
+    assert case.flaws == {FLOOD: ("dropped", 7)}
+
+
+def test_a_message_over_several_lines_without_an_end_takes_a_bounded_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("inspector.mcp.client.reader.LONGEST_LINE", 100)
+    case = Case()
+    case.fed(b'{"a": [\n' + b"1,\n" * 100)
+    assert case.flaws[TOO_LONG] == ("dropped", 1)
+    assert list(results(case.fed(line(answer(ok=True))))) == [{"ok": True}]
+
+
+def test_after_a_flood_so_many_messages_a_second_are_let_through() -> None:
+    case = Case()
+    case.fed((CHANGED + b"\n") * (MESSAGES + 1))
+    assert not case.fed(CHANGED + b"\n")
+    case.clock.advance(1)
+    assert len(case.fed((CHANGED + b"\n") * 2_000)) == MESSAGES_A_SECOND
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        b"no message\n",
+        b'{"jsonrpc":"2.0","id":9999,"result":{}}\n',
+        b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
+        b'{"level":"info"}\n',
+    ],
+)
+def test_whatever_else_nobody_asked_for_is_bounded_too(each: bytes) -> None:
+    case = Case()
+    messages = case.fed(each * 5_000 + line(answer(ok=True)))
+    assert len(messages) <= MESSAGES + 1
+    assert list(results(messages[-1:])) == [{"ok": True}]
+    assert case.log.total <= MESSAGES
+    assert sum(count for _, count in case.flaws.values()) >= 4_000
+
+
+def test_requests_count_more_than_messages_that_need_no_answer() -> None:
+    messages = Case().fed(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n' * 500)
+    assert len(messages) == MESSAGES // REQUEST
+
+
+@given(st.lists(st.integers(0, 200), max_size=6))
+def test_events_are_the_same_however_the_output_is_cut(cuts: list[int]) -> None:
+    case, ended = Case(), Lines()
+    data = line(answer(ok=True), indent=1) + b"noise\n" + CHANGED + b"\n"
+    ends = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
+    pieces = (data[start:end] for start, end in pairwise(ends))
+    messages = [one for piece in pieces for each in ended.feed(piece) for one in case.reader.line(each)]
+    first, second = (one.message for one in messages)
+    assert isinstance(first, JSONRPCResponse)
+    assert isinstance(second, JSONRPCNotification)
+
+
+def test_only_what_was_held_is_released() -> None:
+    case = Case()
+    (message,) = case.reader.body(line(answer(**{"toolsight/held": 1})))
+    (stand_in,) = Case().reader.body(case.reader.stand_ins.hold(message))
+    assert case.reader.stand_ins.released(stand_in).message is message.message
+    assert case.reader.stand_ins.released(message) is message
+
+
+class Chunks(httpx2.AsyncByteStream):
+    """A body that comes in these pieces."""
+
+    def __init__(self, *pieces: bytes) -> None:
+        self._pieces = pieces
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self._pieces:
+            yield piece
+
+
+async def events(case: Case, *pieces: bytes) -> list[Any]:
+    """The messages that the SDK gets of a stream of events, behind its transport."""
+    stream = read_stream(Chunks(*pieces), "text/event-stream; charset=utf-8", case.reader)
+    text = b"".join([piece async for piece in stream])
+    data = [each.removeprefix(b"data: ") for each in text.split(b"\n") if each.startswith(b"data: ")]
+    found = [message for each in data for message in Case().reader.body(each)]
+    return [case.reader.stand_ins.released(each).message for each in found]
+
+
+@given(st.lists(st.integers(0, 300), max_size=6))
+async def test_a_stream_of_events_is_the_same_however_it_is_cut(cuts: list[int]) -> None:
+    pretty = line(answer(tools=[{"name": "\ud83d"}]), indent=1)
+    data = b"\xef\xbb\xbfdata: " + line(answer(2, ok=True)) + b"id: 1\r\nevent: message\r\n\r\n"
+    data += b": ping\n\ndata: garbage\n\ndata: " + pretty + b"\ndata:" + CHANGED
+    ends = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
+    case = Case()
+    first, second, third = await events(case, *(data[start:end] for start, end in pairwise(ends)))
+    assert (first.result, second.result) == ({"ok": True}, {"tools": [{"name": "\ufffd"}]})
+    assert isinstance(third, JSONRPCNotification)
+    assert list(case.flaws) == [STRAY, "lone surrogate in the tool \ufffd"]
+
+
+@given(st.lists(st.binary(max_size=40), max_size=4))
+async def test_no_stream_of_events_raises_anything(pieces: list[bytes]) -> None:
+    await events(Case(), *pieces)
+
+
+async def test_a_body_that_is_no_message_reaches_the_sdk_as_it_came() -> None:
+    stream = read_stream(Chunks(b"<html>", b"</html>"), "application/json", Case().reader)
+    assert b"".join([piece async for piece in stream]) == b"<html></html>"

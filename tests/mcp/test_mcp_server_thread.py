@@ -1,0 +1,187 @@
+"""The servers' event loop in a thread of its own."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.core.server import ServerSpec
+from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.client.server_thread import ServerThread
+
+# Seconds that anything here may take on a busy machine.
+PATIENCE = 10
+
+
+@pytest.fixture
+def thread() -> ServerThread:
+    return ServerThread()
+
+
+async def current() -> threading.Thread:
+    return threading.current_thread()
+
+
+class Slow:
+    """Work in the thread that goes on for as long as it may not end, whether it is cancelled or not."""
+
+    def __init__(self) -> None:
+        self.here = asyncio.get_running_loop()
+        self.began, self.cleans = asyncio.Event(), asyncio.Event()
+        self.ended = threading.Event()
+        self.may_end: Callable[[], Any] = lambda: None
+        self.thread = threading.current_thread()
+
+    async def work(self) -> str:
+        there, free = asyncio.get_running_loop(), asyncio.Event()
+        self.thread = threading.current_thread()
+        self.may_end = lambda: there.call_soon_threadsafe(free.set)
+        self.here.call_soon_threadsafe(self.began.set)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.here.call_soon_threadsafe(self.cleans.set)
+            await free.wait()
+            self.ended.set()
+        raise AssertionError
+
+    @asynccontextmanager
+    async def cancelled(self, thread: ServerThread) -> AsyncGenerator[asyncio.Task[str], None]:
+        """A caller that was cancelled while the work, which is cancelled too, still goes on."""
+        async with asyncio.timeout(PATIENCE):
+            caller = asyncio.create_task(thread.run(self.work()))
+            await self.began.wait()
+            caller.cancel()
+            await self.cleans.wait()
+            try:
+                yield caller
+            finally:
+                self.may_end()
+
+
+async def test_work_runs_in_another_thread_and_its_result_comes_back(thread: ServerThread) -> None:
+    with thread:
+        first, second = await thread.run(current()), await thread.run(current())
+    assert first is second is not threading.current_thread()
+
+
+async def test_the_error_of_the_work_comes_back(thread: ServerThread) -> None:
+    error = ValueError("mine")
+
+    async def fail() -> None:
+        raise error
+
+    with thread:
+        with pytest.raises(ValueError, match="mine") as caught:
+            await thread.run(fail())
+        assert caught.value is error
+        assert await thread.run(current())
+
+
+async def test_work_that_cancels_itself_cancels_its_caller(thread: ServerThread) -> None:
+    async def give_up() -> None:
+        raise asyncio.CancelledError
+
+    with thread, pytest.raises(asyncio.CancelledError):
+        async with asyncio.timeout(PATIENCE):
+            await thread.run(give_up())
+
+
+async def test_a_cancelled_caller_waits_until_the_work_has_ended(thread: ServerThread) -> None:
+    slow = Slow()
+    with thread:
+        async with slow.cancelled(thread) as caller:
+            # Whatever the thread has told by now has been heard.
+            assert await thread.run(current())
+            assert not caller.done()
+            slow.may_end()
+            with pytest.raises(asyncio.CancelledError):
+                await caller
+            assert slow.ended.is_set()
+
+
+async def test_work_whose_caller_was_cancelled_twice_still_ends_and_the_thread_after_it(
+    thread: ServerThread,
+) -> None:
+    slow = Slow()
+    with thread:
+        async with slow.cancelled(thread) as caller:
+            caller.cancel()
+            await asyncio.wait({caller})
+            assert not slow.ended.is_set()
+            thread.__exit__(None, None, None)
+            # A new thread serves who comes now, and waits for nothing.
+            with thread:
+                assert await thread.run(current()) is not slow.thread
+            assert not slow.ended.is_set()
+        slow.thread.join(PATIENCE)
+        assert slow.ended.is_set()
+        assert not slow.thread.is_alive()
+        thread.__enter__()
+
+
+async def test_the_thread_is_there_for_as_long_as_somebody_uses_it(thread: ServerThread) -> None:
+    with thread:
+        with thread:
+            first = await thread.run(current())
+        assert await thread.run(current()) is first
+    first.join(PATIENCE)
+    assert not first.is_alive()
+    with thread:
+        second = await thread.run(current())
+        assert second is not first
+    second.join(PATIENCE)
+    assert not second.is_alive()
+
+
+async def test_two_event_loops_use_it_at_the_same_time(thread: ServerThread) -> None:
+    both = asyncio.Barrier(2)
+
+    async def meet() -> threading.Thread:
+        async with asyncio.timeout(PATIENCE):
+            await both.wait()
+        return threading.current_thread()
+
+    async def use() -> threading.Thread:
+        with thread:
+            return await thread.run(meet())
+
+    there = asyncio.to_thread(asyncio.run, use())
+    first, second = await asyncio.gather(use(), there)
+    assert first is second
+
+
+async def test_a_server_that_opens_as_its_caller_is_cancelled_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, closed = threading.Event(), threading.Event()
+
+    class Link:
+        info = None
+
+        async def close(self) -> None:
+            closed.set()
+
+    async def open_link(*_: object) -> Link:
+        opened.set()
+        return Link()
+
+    monkeypatch.setattr(McpConnector, "_open", open_link)
+    connector = McpConnector(tmp_path)
+
+    async def connect() -> None:
+        async with connector.connect(ServerSpec("a", "a"), era=None, on_tools_changed=lambda: None):
+            raise AssertionError
+
+    caller = asyncio.create_task(connect())
+    # The caller goes on as far as it can; then this loop stands still until the server is open.
+    await asyncio.sleep(0)
+    assert opened.wait(PATIENCE)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    assert closed.is_set()

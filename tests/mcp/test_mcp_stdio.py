@@ -1,0 +1,346 @@
+"""Servers as child processes: how they start, misbehave and end."""
+
+import asyncio
+import json
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from inspector.core.error import ConnectError, ProtocolError, ServerExited
+from inspector.core.server import Era, ServerSpec
+from inspector.core.sink import SECRETS
+from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.client.log import LOG, MAX_BYTES, StderrLog, quiet_sdk
+from inspector.mcp.process.registration import Registration
+from inspector.mcp.process.table import table
+from tests.support.mcp_case import PATIENCE, SERVERS, faulty, growing, is_alive, odd, opened, python
+
+
+async def refusal(folder: Path, spec: ServerSpec, era: Era | None = None) -> ConnectError:
+    with pytest.raises(ConnectError) as caught:
+        async with opened(folder, spec, era=era):
+            pass
+    return caught.value
+
+
+async def test_a_missing_command_is_named_with_what_to_do(tmp_path: Path) -> None:
+    error = await refusal(tmp_path, ServerSpec("a", command="no-such-command"))
+    assert "no-such-command" in error.message
+    assert "PATH" in error.message
+    assert "no-such-command" in error.hint
+
+
+async def test_a_missing_working_directory_is_not_mistaken_for_a_missing_command(tmp_path: Path) -> None:
+    error = await refusal(tmp_path, faulty(cwd=str(tmp_path / "gone")))
+    assert "gone" in error.message
+    assert "cwd" in error.hint
+
+
+async def test_a_file_that_is_not_executable_says_so(tmp_path: Path) -> None:
+    script = tmp_path / "server.sh"
+    script.write_text("echo", encoding="utf-8")
+    error = await refusal(tmp_path, ServerSpec("a", command=str(script)))
+    assert "executable" in error.hint
+
+
+async def test_without_process_groups_no_server_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.mcp.client.process.HAS_PROCESS_GROUPS", False)
+    error = await refusal(tmp_path, faulty())
+    assert "Linux or macOS" in error.message
+    assert "url" in error.hint
+
+
+async def test_a_killed_process_is_told_from_one_that_ended(tmp_path: Path) -> None:
+    suicide = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+    error = await refusal(tmp_path, ServerSpec("a", command=sys.executable, args=("-c", suicide)))
+    assert error.message == "The process was killed by SIGSEGV"
+
+
+async def test_a_server_that_prints_on_stdout_is_told_what_it_printed(tmp_path: Path) -> None:
+    talks = "print(); print('Server running on stdio'); print('second line')"
+    error = await refusal(tmp_path, ServerSpec("a", command=sys.executable, args=("-c", talks)))
+    assert "“Server running on stdio”" in error.hint
+    assert "stderr" in error.hint
+
+
+async def test_a_process_that_only_closes_its_output_is_given_up(tmp_path: Path) -> None:
+    deaf = "import os, sys; os.close(1); sys.stdin.read()"
+    error = await refusal(tmp_path, ServerSpec("a", command=sys.executable, args=("-c", deaf)))
+    assert isinstance(error, ServerExited)
+
+
+async def test_noise_on_stdout_does_no_harm(tmp_path: Path) -> None:
+    async with opened(tmp_path, faulty("noise")) as link:
+        assert len((await link.list_tools()).tools) == 3
+    assert "Starting up" in (tmp_path / "mcp.log").read_text(encoding="utf-8")
+
+
+async def test_a_child_gets_the_few_usual_variables_and_the_configured_ones(tmp_path: Path) -> None:
+    ours = {**os.environ, "HOME": "/home/here", "AWS_SECRET": "ours"}
+    connector = McpConnector(tmp_path, environment=ours)
+    spec = odd(env={"TOKEN": "theirs"})
+    async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:
+        result = await link.call("environment", {}, timeout=PATIENCE)
+    seen = json.loads(result.text)
+    assert (seen["HOME"], seen["TOKEN"]) == ("/home/here", "theirs")
+    assert "AWS_SECRET" not in seen
+
+
+async def test_tools_listed_twice_or_not_at_all_are_skipped(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd()) as link:
+        listing = await link.list_tools()
+    reasons = {tool.name: tool.reason for tool in listing.skipped}
+    assert "twice" in reasons["pid"]
+    assert any(name.startswith("tool ") for name in reasons)
+    assert len({tool.name for tool in listing.tools}) == len(listing.tools)
+
+
+async def test_all_pages_are_listed(tmp_path: Path) -> None:
+    async with opened(tmp_path, python(SERVERS / "tracker.py")) as link:
+        assert len((await link.list_tools()).tools) == 12
+
+
+@pytest.mark.parametrize(
+    ("tool", "text"),
+    [
+        ("image", "[image image/png, 12 KB]"),
+        ("nothing", ""),
+        ("future_block", '[hologram: {"type":"hologram","depth":3}]'),
+        (
+            "breaks_its_schema",
+            '5 degrees\n[not what the tool\'s output schema says: degrees is "five", not number]',
+        ),
+        ("task", "[the tool started a background task, which Toolsight does not follow]"),
+    ],
+)
+async def test_odd_results_are_shown_as_they_are(tmp_path: Path, tool: str, text: str) -> None:
+    async with opened(tmp_path, odd()) as link:
+        await link.list_tools()
+        assert (await link.call(tool, {}, timeout=PATIENCE)).text == text
+
+
+async def test_a_result_that_is_no_object_is_an_error_and_the_next_call_works(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd()) as link:
+        with pytest.raises(ProtocolError):
+            await link.call("a_list", {}, timeout=PATIENCE)
+        assert (await link.call("pid", {}, timeout=PATIENCE)).text.isdecimal()
+
+
+async def test_a_huge_result_is_cut_with_a_note(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd()) as link:
+        result = await link.call("huge", {}, timeout=PATIENCE)
+    assert len(result.text) < 1_100_000
+    assert "more characters" in result.text
+
+
+@pytest.mark.slow
+async def test_an_unknown_tool_is_the_servers_refusal(tmp_path: Path) -> None:
+    async with opened(tmp_path, python(SERVERS / "weather.py")) as link:
+        result = await link.call("no_such_tool", {}, timeout=PATIENCE)
+        assert result.is_error
+        assert "no_such_tool" in result.text
+
+
+async def test_a_server_of_the_newer_protocol_only_is_reached_by_a_fresh_process(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd(env={"ODD": "modern_only"})) as link:
+        assert (link.info.era, link.info.protocol) == (Era.MODERN, "2026-07-28")
+        assert (await link.call("pid", {}, timeout=PATIENCE)).text.isdecimal()
+    starts = (tmp_path / "odd.stderr.log").read_text(encoding="utf-8").count("odd: starting")
+    assert starts == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
+async def test_a_remembered_era_is_tried_first(tmp_path: Path, era: Era) -> None:
+    async with opened(tmp_path, growing(), era=era) as link:
+        assert link.info.era is era
+
+
+async def test_a_remembered_era_that_no_longer_works_gives_way(tmp_path: Path) -> None:
+    async with opened(tmp_path, faulty(), era=Era.MODERN) as link:
+        assert link.info.era is Era.LEGACY
+
+
+async def test_a_configured_era_is_the_only_one_tried(tmp_path: Path) -> None:
+    error = await refusal(tmp_path, faulty(era=Era.MODERN))
+    assert "2025-06-18" in error.message
+    error = await refusal(tmp_path, odd(env={"ODD": "modern_only"}, era=Era.LEGACY))
+    assert "Method not found" in error.message
+
+
+@pytest.mark.slow
+async def test_a_server_tells_who_it_is(tmp_path: Path) -> None:
+    async with opened(tmp_path, growing()) as link:
+        info = link.info
+    assert (info.name, info.version, info.summary) == ("growing", "1.2.3", "Grows a tool.")
+    assert info.instructions == "Grows a tool. Everything else is left out."
+
+
+async def test_a_death_while_idle_is_noticed(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd()) as link:
+        pid = int((await link.call("pid", {}, timeout=PATIENCE)).text)
+        os.kill(pid, 9)
+        async with asyncio.timeout(PATIENCE):
+            error = await link.wait_closed()
+    assert error.message == "The process was killed by SIGKILL"
+    assert "odd: starting" in error.stderr_tail
+
+
+@pytest.mark.slow
+async def test_a_death_is_noticed_though_a_helper_holds_the_output_open(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd()) as link:
+        with pytest.raises(ServerExited, match="exit code 8"):
+            await link.call("exit_with_helper", {}, timeout=PATIENCE)
+
+
+@pytest.mark.slow
+async def test_closing_ends_the_helpers_of_a_server_too(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd()) as link:
+        server = int((await link.call("pid", {}, timeout=PATIENCE)).text)
+        helper = int((await link.call("helper", {}, timeout=PATIENCE)).text)
+        assert is_alive(server)
+        assert is_alive(helper)
+    assert not is_alive(server)
+    assert not is_alive(helper)
+
+
+@pytest.mark.slow
+async def test_closing_ends_a_server_that_ignores_every_polite_request(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd()) as link:
+        pid = int((await link.call("stubborn", {}, timeout=PATIENCE)).text)
+    assert not is_alive(pid)
+
+
+@pytest.mark.slow
+async def test_a_closing_that_is_cancelled_again_still_ends_the_process(tmp_path: Path) -> None:
+    pid = 0
+
+    async def own() -> None:
+        nonlocal pid
+        async with opened(tmp_path, odd()) as link:
+            pid = int((await link.call("stubborn", {}, timeout=PATIENCE)).text)
+            connected.set()
+            await asyncio.Event().wait()
+
+    connected = asyncio.Event()
+    owner = asyncio.create_task(own())
+    async with asyncio.timeout(PATIENCE):
+        await connected.wait()
+    owner.cancel()
+    await asyncio.wait({owner}, timeout=0.1)
+    owner.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await owner
+    [thread] = [thread for thread in threading.enumerate() if thread.name == "servers"]
+    await asyncio.to_thread(thread.join, PATIENCE)
+    assert not is_alive(pid)
+
+
+async def test_only_this_connections_stderr_is_in_the_tail(tmp_path: Path) -> None:
+    for _ in range(2):
+        async with opened(tmp_path, odd()) as link:
+            assert link.stderr_tail() == "odd: starting"
+
+
+def test_of_stderr_the_newest_megabyte_is_kept_while_it_is_written(tmp_path: Path) -> None:
+    stderr, file = StderrLog(tmp_path, "big"), tmp_path / "big.stderr.log"
+    stderr.begin()
+    for number in range(400):
+        stderr.write(f"line {number:>10}\n".encode() * 500)
+        assert file.stat().st_size <= MAX_BYTES
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert lines[-1] == stderr.tail().splitlines()[-1] == "line        399"
+    assert {len(line) for line in lines} == {15}
+    assert file.stat().st_size > MAX_BYTES / 3
+    stderr.close()
+
+
+def test_a_line_of_stderr_without_an_end_is_in_the_tail_and_takes_a_bounded_memory(tmp_path: Path) -> None:
+    stderr = StderrLog(tmp_path, "endless")
+    stderr.begin()
+    stderr.write(b"Password: ")
+    assert stderr.tail() == "Password:"
+    for _ in range(100):
+        stderr.write(b"x" * 100_000)
+    assert len(stderr.tail()) < 10_000
+    stderr.end()
+    stderr.close()
+    assert (tmp_path / "endless.stderr.log").stat().st_size <= MAX_BYTES
+
+
+def test_what_is_kept_of_stderr_has_no_secrets_and_is_its_owners_alone(tmp_path: Path) -> None:
+    SECRETS.learn({"a.REF": "wsp-93fA71cd"})
+    for _ in range(2):
+        stderr = StderrLog(tmp_path / "logs", "told")
+        stderr.begin()
+        stderr.write(b"started with wsp-9")
+        stderr.write(b"3fA71cd\nagain wsp-93fA71cd")
+        assert stderr.tail() == "started with [redacted]\nagain [redacted]"
+        stderr.end()
+        stderr.close()
+    log = tmp_path / "logs" / "told.stderr.log"
+    assert log.read_bytes() == b"started with [redacted]\nagain [redacted]\n" * 2
+    assert [path.stat().st_mode & 0o777 for path in (log.parent, log)] == [0o700, 0o600]
+
+
+def test_the_log_of_the_sdk_has_no_secrets(tmp_path: Path) -> None:
+    SECRETS.learn({"a.REF": "wsp-93fA71cd"})
+    quiet_sdk(tmp_path / "logs")
+    LOG.warning("it wrote %r", "wsp-93fA71cd")
+    log = tmp_path / "logs" / "mcp.log"
+    assert "it wrote '[redacted]'" in log.read_text()
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+def test_servers_with_names_that_are_no_file_names_have_logs_of_their_own(tmp_path: Path) -> None:
+    for name in ("a/b", "a_b", "../x", "x" * 300):
+        log = StderrLog(tmp_path, name)
+        log.begin()
+        log.close()
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+async def test_a_log_folder_that_cannot_be_written_keeps_no_server_from_starting(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("", encoding="utf-8")
+    async with opened(blocked / "logs", odd()) as link:
+        assert link.stderr_tail() == "odd: starting"
+
+
+class Noted:
+    """A registry that keeps what it was told of one start."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def register(self, server: str) -> Registration:
+        self.told.append(server)
+        return Registration("ab.1", 1, lambda line: self.told.append(line.decode()), table())
+
+
+async def test_a_server_is_noted_before_it_starts_and_until_nothing_of_it_is_left(tmp_path: Path) -> None:
+    registry = Noted()
+    connector = McpConnector(tmp_path, registry=registry)
+    async with connector.connect(odd(), era=None, on_tools_changed=lambda: None) as link:
+        assert registry.told[0] == "odd"
+        assert registry.told[1].startswith(
+            f"started\t1\t{(await link.call('pid', {}, timeout=PATIENCE)).text}\t"
+        )
+        assert '"TOOLSIGHT_RUN": "ab.1"' in (await link.call("environment", {}, timeout=PATIENCE)).text
+    assert registry.told[2:] == ["ended\t1\n"]
+
+
+async def test_a_server_that_cannot_be_started_is_noted_as_ended(tmp_path: Path) -> None:
+    registry = Noted()
+    spec = ServerSpec("a", command="no-such-command")
+    with pytest.raises(ConnectError):
+        async with McpConnector(tmp_path, registry=registry).connect(
+            spec, era=None, on_tools_changed=lambda: None
+        ):
+            pass
+    assert registry.told == ["a", "ended\t1\n"]

@@ -1,0 +1,174 @@
+"""The settings are checked while a session runs, and a restriction that matches nothing refuses."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from inspector.core.configuration import Configuration
+from inspector.core.conversation import ItemKind
+from inspector.core.error import ConnectError
+from inspector.core.events import Record
+from inspector.core.fold import fold
+from inspector.core.server import ServerSpec
+from inspector.core.setting_problem import Severity
+from inspector.core.tool import Annotations, Tool
+from inspector.core.toolset import ServerRule, Toolset
+from inspector.mcp.memory import MemoryServer
+from tests.support.told_model import calls, says
+from tests.support.workbench import READS, Rig, connected, happens, opened, shop_and_weather
+
+REFUND: tuple[str, Mapping[str, Any]] = ("shop__refund_order", {})
+AGREED = ("milestone_reached('agreed')",)
+STATIC = "static"
+
+
+def precondition(pattern: str) -> Mapping[str, Any]:
+    return {"access.preconditions": {pattern: AGREED}}
+
+
+def severities(rig: Rig) -> list[Severity]:
+    return [problem.severity for problem in rig.bench.state.problems]
+
+
+async def test_a_precondition_with_a_typo_lets_no_call_through() -> None:
+    async with connected(
+        calls(REFUND), says("done"), values=precondition("shop:refnd_order"), profile=STATIC
+    ) as rig:
+        ended = await rig.bench.chat("refund it")
+        assert ended.outcome == "refused"
+        assert "Did you mean `shop:refund_order`?" in ended.text
+        assert rig.received == 0
+        assert rig.model.requests == []
+        assert not rig.bench.state.busy
+
+
+async def test_a_toolset_that_excludes_a_tool_with_a_typo_lets_no_call_through() -> None:
+    toolset = Toolset("safe", "", {"shop": ServerRule(exclude=frozenset({"refnd_order"}))})
+    configuration = Configuration("test.json", (ServerSpec("shop", "shop"),), {"safe": toolset})
+    async with connected(calls(REFUND), configuration=configuration, toolset="safe", profile=STATIC) as rig:
+        assert (await rig.bench.chat("refund it")).outcome == "refused"
+        assert rig.received == 0
+        rig.bench.switch_toolset("")
+        assert rig.bench.state.problems == ()
+
+
+async def test_a_corrected_setting_lets_the_session_go_on() -> None:
+    async with connected(says("hello"), values=precondition("shop:refnd_order")) as rig:
+        assert (await rig.bench.chat("hi")).outcome == "refused"
+        rig.bench.change_setting("access.preconditions", {"shop:refund_order": AGREED})
+        assert rig.bench.state.problems == ()
+        assert (await rig.bench.chat("hi")).outcome == "answered"
+
+
+async def test_a_pattern_without_effect_is_told_and_stops_nothing() -> None:
+    async with connected(says("hello"), values={"guard.exempt": ("calc:evalute",)}) as rig:
+        assert severities(rig) == [Severity.WARNING]
+        assert (await rig.bench.chat("hi")).outcome == "answered"
+
+
+async def test_settings_that_fit_leave_no_event() -> None:
+    async with connected(values=precondition("shop:refund_*")) as rig:
+        rig.bench.switch_toolset("sums")
+        rig.bench.switch_toolset("")
+        assert rig.events("problems") == []
+
+
+async def test_a_problem_that_stays_is_told_once() -> None:
+    async with connected(values={"guard.exempt": ("calc:evalute",)}) as rig:
+        await rig.bench.reconnect("weather")
+        rig.bench.change_setting("binding.capacity", 3)
+        assert len(rig.events("problems")) == 1
+
+
+async def test_a_server_that_failed_cannot_be_judged_and_stops_nothing() -> None:
+    servers = shop_and_weather()
+    servers["shop"] = MemoryServer(fault=ConnectError("no"))
+    values = precondition("shop:refnd_order")
+    async with connected(says("hello"), servers=servers, values=values) as rig:
+        assert severities(rig) == [Severity.UNCHECKED]
+        assert (await rig.bench.chat("hi")).outcome == "answered"
+        servers["shop"].fault = None
+        servers["shop"].tools = shop_and_weather()["shop"].tools
+        await rig.bench.reconnect("shop")
+        assert severities(rig) == [Severity.ERROR]
+
+
+async def test_a_server_that_is_stopped_by_hand_cannot_be_judged() -> None:
+    async with connected(values=precondition("shop:refnd_order")) as rig:
+        await rig.bench.stop("shop")
+        assert severities(rig) == [Severity.UNCHECKED]
+
+
+async def test_a_tool_that_a_server_renames_during_a_turn_is_not_called_past_its_precondition() -> None:
+    async with opened(values=precondition("shop:refund_*"), profile=STATIC) as rig:
+        renamed = Tool("shop", "pay_back", "Refund an order.", annotations=Annotations(read_only=False))
+
+        async def rename(_tool: str, _arguments: object) -> Any:
+            rig.servers["shop"].change([renamed])
+            await happens(rig.bench, "tools")
+            return await rig.servers["weather"].answer("", {})
+
+        rig.servers["calc"].answer = rename
+        rig.model.steps += [calls(("calc__evaluate", {}), ("shop__pay_back", {})), says("done")]
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        ended = await rig.bench.chat("pay it back")
+        assert rig.servers["shop"].calls == []
+        assert [event.reason for event in rig.events("reject")] == ["settings"]
+        assert ended.outcome == "refused"
+        assert "matches no tool any more: shop:refund_order is gone" in ended.text
+        told = [item.title for item in rig.bench.state.conversation.items if item.kind is ItemKind.ERROR]
+        assert told[0].endswith("is gone")
+
+
+async def test_a_new_tool_that_a_pattern_matches_ends_the_problem() -> None:
+    async with connected(values={"binding.always_include": ("shop:list_returns",)}) as rig:
+        assert severities(rig) == [Severity.WARNING]
+        rig.servers["shop"].change(
+            [*rig.servers["shop"].tools, Tool("shop", "list_returns", "Returns.", annotations=READS)]
+        )
+        await happens(rig.bench, "problems")
+        assert rig.bench.state.problems == ()
+
+
+async def test_a_turn_waits_for_the_servers_that_a_precondition_may_be_about() -> None:
+    servers = shop_and_weather()
+    servers["weather"].hangs = True
+    configuration = Configuration(
+        "test.json",
+        (ServerSpec("shop", "shop"), ServerSpec("weather", "weather", connect_timeout=0.05)),
+    )
+    values = precondition("*:refnd_*")
+    async with opened(
+        calls(REFUND), servers=servers, configuration=configuration, values=values, profile=STATIC
+    ) as rig:
+        rig.bench.connect()
+        assert severities(rig) == [Severity.PENDING]
+        ended = await rig.bench.chat("refund it")
+        # The other server failed, so no tool can be meant any more.
+        assert ended.outcome == "refused"
+        assert rig.received == 0
+        assert rig.events("user")[0].text == "refund it"
+
+
+async def test_a_replay_shows_the_same_problems() -> None:
+    async with connected(values=precondition("shop:refnd_order")) as rig:
+        await rig.bench.chat("hi")
+        state = fold(rig.bench.records())
+        assert state.problems == rig.bench.state.problems != ()
+        assert state.conversation.items[-1].kind is ItemKind.ERROR
+
+
+async def test_what_the_check_finds_is_redacted_and_still_told_once() -> None:
+    configuration = Configuration("test.json", (ServerSpec("shop", "shop", env={"TOKEN": "refnd_order"}),))
+    values = precondition("shop:refnd_order")
+    async with connected(configuration=configuration, values=values) as rig:
+        rig.bench.change_setting("binding.capacity", 3)
+        (told,) = rig.events("problems")
+        assert "refnd_order" not in told.summary()
+
+
+async def test_the_end_of_a_session_is_no_problem() -> None:
+    records: list[Record] = []
+    async with connected(values=precondition("shop:refund_order")) as rig:
+        rig.bench.subscribe(records.append)
+    assert "problems" not in [record.kind for record in records]

@@ -1,0 +1,289 @@
+"""Changed definitions: what is told of them, between two listings and since the last session."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from inspector.core.definition import definition_hash
+from inspector.core.definition_change import SchemaChange, schema_change
+from inspector.core.events import DefinitionChanged, ServerFailed, ServerReady, ToolsChanged
+from inspector.core.fold import fold
+from inspector.core.message import NoteMessage
+from inspector.core.server import ServerSpec
+from inspector.core.store_ports import Snapshot
+from inspector.core.tool import Tool
+from inspector.mcp.change_pace import FIRST, LONGEST, ChangePace
+from inspector.mcp.listing_change import MOST_TOLD, changes
+from inspector.mcp.memory import MemoryServer
+from inspector.reliability.version import VersionNotes
+from tests.mcp.test_connections import Bench, connected
+from tests.support.told_model import calls, says, searches
+from tests.support.workbench import CITY, READS, Rig, connected as rig_connected, happens as until, names
+
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
+WIDER = {"type": "object", "properties": {"text": {"type": "string"}, "times": {"type": "integer"}}}
+STRICTER = {**WIDER, "required": ["times"]}
+
+
+def tool(name: str = "echo", schema: object = None, about: str = "Return it.") -> Tool:
+    return Tool("a", name, about, schema if isinstance(schema, dict) else TEXT)
+
+
+def told(bench: Bench) -> list[DefinitionChanged]:
+    return [event for event in bench.events if isinstance(event, DefinitionChanged)]
+
+
+async def test_a_changed_definition_is_told_with_its_verdict_after_the_list() -> None:
+    server = MemoryServer((tool(), tool("other")))
+    bench = Bench(a=server)
+    async with connected(bench):
+        server.change((tool(schema=STRICTER), tool("other")))
+        await bench.until(lambda: bool(told(bench)))
+    (change,) = told(bench)
+    assert (change.tool, change.verdict) == ("a:echo", "breaking")
+    assert change.reasons == ("parameter times is new and required",)
+    assert (change.before, change.after) == (definition_hash(tool()), definition_hash(tool(schema=STRICTER)))
+    assert (change.since, change.earlier) == (0.0, None)
+    kinds = [type(event) for event in bench.events]
+    assert kinds.index(ToolsChanged) < kinds.index(DefinitionChanged)
+
+
+async def test_what_changed_since_the_last_session_is_told_when_its_server_connects() -> None:
+    spec = ServerSpec("a", "a")
+    bench = Bench(spec, a=MemoryServer((tool(schema=STRICTER), tool("comes"))))
+    bench.memory.remember_tools(spec.fingerprint(), Snapshot((tool(), tool("goes")), 100.0))
+    async with connected(bench):
+        pass
+    (ready,) = bench.of(ServerReady)
+    assert isinstance(ready, ServerReady)
+    assert (ready.added, ready.removed, ready.since) == (("comes",), ("goes",), 100.0)
+    assert "1 new, 1 gone" in ready.summary()
+    (change,) = told(bench)
+    assert (change.verdict, change.since) == ("breaking", 100.0)
+    assert change.earlier is not None
+    assert change.earlier.tool == tool()
+    assert "since an earlier session" in change.summary()
+
+
+async def test_a_server_that_lists_what_it_did_last_time_has_no_news() -> None:
+    spec = ServerSpec("a", "a", env={"TOKEN": "s3cret-value-1234"})
+    secret = tool(about="Uses s3cret-value-1234.")
+    first = Bench(spec, a=MemoryServer((secret,)))
+    async with connected(first):
+        pass
+    second = Bench(spec, a=MemoryServer((secret,)))
+    second.memory.snapshots = first.memory.snapshots
+    async with connected(second):
+        pass
+    assert not told(second)
+    assert "last time" not in second.events[-1].summary()
+
+
+async def test_a_server_that_comes_back_with_another_definition_is_compared_with_before() -> None:
+    server = MemoryServer((tool(),))
+    bench = Bench(a=server)
+    async with connected(bench) as connections:
+        await connections.stop("a")
+        server.change((tool(schema=WIDER),))
+        await connections.reconnect("a")
+    (change,) = told(bench)
+    assert (change.verdict, change.since) == ("compatible", 0.0)
+
+
+def test_of_many_changes_the_worst_are_told_and_the_others_counted() -> None:
+    before = [tool(f"t{number}") for number in range(MOST_TOLD + 10)]
+    after = [replace(one, description="Other words.") for one in before]
+    after[-1] = tool(before[-1].name, STRICTER)
+    found = changes(before, after)
+    assert len(found) == MOST_TOLD
+    assert found[0].verdict == "breaking"
+    assert found[-1].others == 10
+    assert "10 more tools changed" in found[-1].summary()
+
+
+@pytest.mark.parametrize("error", [RecursionError, ValueError])
+def test_a_change_that_cannot_be_compared_is_breaking_and_keeps_the_others(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compared(old: Tool, new: Tool) -> SchemaChange:
+        if old.name == "bad":
+            raise error
+        return schema_change(old, new)
+
+    monkeypatch.setattr("inspector.core.definition_change.schema_change", compared)
+    found = changes([tool("bad"), tool()], [tool("bad", WIDER), tool(schema=WIDER)])
+    assert [(one.tool, one.verdict) for one in found] == [("a:bad", "breaking"), ("a:echo", "compatible")]
+    assert found[0].breaking_reasons == ("it cannot be compared",)
+
+
+async def test_a_list_that_cannot_be_read_fails_the_server_instead_of_leaving_it_ready(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(*_: object) -> None:
+        raise ValueError("no such shape")
+
+    server = MemoryServer((tool(),))
+    bench = Bench(a=server)
+    async with connected(bench) as connections:
+        monkeypatch.setattr("inspector.mcp.listing.changes", fails)
+        server.change((tool(schema=WIDER),))
+        await bench.until_event(ServerFailed)
+        (failed,) = bench.of(ServerFailed)
+        assert "ValueError: no such shape" in failed.summary()
+        await bench.until(lambda: connections.tools == ())
+
+
+async def test_a_server_that_ends_while_its_next_listing_waits_is_failed_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waiting = asyncio.Event()
+
+    def for_ever(_self: ChangePace) -> float:
+        waiting.set()
+        return 3600.0
+
+    monkeypatch.setattr(ChangePace, "pause", for_ever)
+    server = MemoryServer((tool(),))
+    bench = Bench(a=server)
+    async with connected(bench):
+        server.change((tool(schema=WIDER),))
+        await waiting.wait()
+        server.die("It was killed")
+        await bench.until_event(ServerFailed)
+
+
+def test_a_server_that_changes_all_the_time_is_listed_less_and_less() -> None:
+    now = 0.0
+    pace = ChangePace(lambda: now)
+    pauses = []
+    while now < 60:
+        pauses.append(pace.pause())
+        now += pauses[-1]
+    assert pauses[:3] == [FIRST, FIRST * 2, FIRST * 4]
+    assert pauses[-1] == LONGEST
+    assert len(pauses) < 15
+    now += LONGEST
+    assert pace.pause() == FIRST
+
+
+ID, WIRE = "weather:get_forecast", "weather__get_forecast"
+DAYS = {"type": "object", "properties": {**CITY["properties"], "days": {}}, "required": ["city", "days"]}  # type: ignore[dict-item]
+FORECAST = Tool("weather", "get_forecast", "Forecast for a city.", CITY, READS)
+WITH_DAYS = replace(FORECAST, input_schema=DAYS)
+REWORDED = replace(FORECAST, description="Forecast for any city.")
+
+
+@asynccontextmanager
+async def used(*then: Any, **values: Any) -> AsyncGenerator[Rig, None]:
+    """A session in which the forecast was found and called once; `then` is what the model does later."""
+    steps = (searches(tool_names=["get_forecast"]), calls((WIRE, {"city": "Oslo"})), says("Sunny."), *then)
+    async with rig_connected(
+        *steps, values={key.replace("__", "."): one for key, one in values.items()}
+    ) as rig:
+        await rig.bench.chat("Forecast for Oslo?")
+        yield rig
+        assert fold(rig.bench.records()) == rig.bench.state
+
+
+def notes(rig: Rig) -> list[str]:
+    return [one.text for one in rig.model.requests[-1].messages if isinstance(one, NoteMessage)]
+
+
+async def change(rig: Rig, to: Tool) -> None:
+    rig.servers["weather"].change((to,))
+    await until(rig.bench, DefinitionChanged.kind)
+
+
+async def test_a_loaded_tool_that_breaks_stays_bound_anew_and_the_model_is_told_once() -> None:
+    async with used(says("Which days?"), says("Still?")) as rig:
+        await change(rig, WITH_DAYS)
+        await rig.bench.chat("And tomorrow?")
+        (note,) = notes(rig)
+        assert "weather:get_forecast: parameter days is new and required" in note
+        bound = next(one for one in rig.model.requests[-1].tools if one["function"]["name"] == WIRE)
+        assert bound["function"]["parameters"]["required"] == ["city", "days"]
+        assert rig.events("evict") == []
+        await rig.bench.chat("And after that?")
+        assert len(notes(rig)) == len(rig.events("told")) == 1
+
+
+async def test_a_loaded_tool_that_breaks_is_evicted_with_the_reason_if_so_set() -> None:
+    async with used(says("I look again."), versions__on_breaking="evict") as rig:
+        await change(rig, WITH_DAYS)
+        await rig.bench.chat("And tomorrow?")
+        (evicted,) = rig.events("evict")
+        assert (evicted.tool, evicted.cause) == (ID, "changed")
+        assert "parameter days is new and required" in evicted.reason
+        assert "find it again" in notes(rig)[0]
+        assert WIRE not in names(rig.model.requests[-1])
+
+
+async def test_a_change_that_breaks_nothing_is_neither_told_nor_evicted() -> None:
+    async with used(says("Sunny."), versions__on_breaking="evict") as rig:
+        await change(rig, REWORDED)
+        await rig.bench.chat("And tomorrow?")
+        assert notes(rig) == []
+        assert rig.events("evict") == []
+        assert rig.bench.state.changes[ID].verdict == "words"
+
+
+async def test_a_change_before_the_model_has_read_anything_is_not_told() -> None:
+    async with rig_connected(says("Hello.")) as rig:
+        await change(rig, WITH_DAYS)
+        await rig.bench.chat("Hello")
+        assert notes(rig) == []
+
+
+async def test_nothing_is_told_where_that_is_off() -> None:
+    async with used(says("Sunny."), versions__tell=False) as rig:
+        await change(rig, WITH_DAYS)
+        await rig.bench.chat("And tomorrow?")
+        assert notes(rig) == []
+        assert ID in rig.bench.state.untold
+
+
+async def test_two_breaking_changes_in_a_row_are_told_together() -> None:
+    async with used(says("Sunny.")) as rig:
+        await change(rig, WITH_DAYS)
+        units = {"type": "object", "properties": DAYS["properties"], "required": ["city", "days", "units"]}
+        await change(rig, replace(FORECAST, input_schema=units))
+        await rig.bench.chat("And tomorrow?")
+        assert "days is new and required; parameter units is now required" in notes(rig)[0]
+
+
+async def test_a_tool_that_is_changed_back_before_the_model_is_told_is_not_told() -> None:
+    async with used(says("Sunny.")) as rig:
+        await change(rig, WITH_DAYS)
+        await change(rig, FORECAST)
+        assert not rig.bench.state.untold
+        assert not rig.bench.state.read_as
+        await rig.bench.chat("And tomorrow?")
+        assert notes(rig) == []
+
+
+async def test_the_model_is_told_what_differs_from_what_it_read_and_nothing_between() -> None:
+    async with used(says("Sunny.")) as rig:
+        await change(rig, WITH_DAYS)
+        units = {"type": "object", "properties": {**CITY["properties"], "u": {}}, "required": ["city", "u"]}  # type: ignore[dict-item]
+        await change(rig, replace(FORECAST, input_schema=units))
+        await rig.bench.chat("And tomorrow?")
+        assert "parameter u is new and required." in notes(rig)[0]
+        assert "days" not in notes(rig)[0]
+
+
+async def test_a_note_of_many_changes_names_the_first_and_counts_the_others() -> None:
+    many = {f"weather:t{number}": tuple("x" * 900 for _ in range(20)) for number in range(60)}
+    async with used() as rig:
+        tools = dict.fromkeys(many, rig.bench.state.tools[ID])
+        state = replace(rig.bench.state, untold=many, read_as=dict.fromkeys(many, ""), tools=tools)
+        session = SimpleNamespace(state=state, emit=lambda _event: None)
+        live = SimpleNamespace(settings=rig.bench.settings)
+        (note,) = VersionNotes(cast("Any", session), cast("Any", live)).notes()
+    assert len(note.text) < 5_000
+    assert "and 15 more" in note.text
+    assert note.text.endswith(" more tools.]")

@@ -1,0 +1,417 @@
+"""Runs of rankers over labelled requests, their summaries, comparisons and reports."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.core.ranking import Answer, Score
+from inspector.core.tool import Tool
+from inspector.measure.baseline import Drop, Mark, drops, marks, stored_marks
+from inspector.measure.bootstrap import Estimate, estimate
+from inspector.measure.difference import Difference, difference
+from inspector.measure.report import Row, csv_text, json_rows, markdown
+from inspector.measure.run import Run, run_bench
+from inspector.measure.summary import Share, Summary, summarise
+from inspector.search.index import ToolIndex
+from inspector.search.rankers.ranker import Ranking
+from inspector.search.rules import SearchRules
+from inspector.store.memory import ManualClock
+
+LETTERS = "abcdefghijkl"
+TOOLS = tuple(Tool("s", letter) for letter in LETTERS)
+CLOCK = ManualClock()
+RULES = SearchRules(threshold=0.5, closest_threshold=0.2)
+
+
+class TableRanker:
+    """Scores each letter of a query's text by a table; what has no score is not kept."""
+
+    name = "table"
+
+    def __init__(
+        self,
+        tables: Mapping[str, Mapping[str, float]],
+        *,
+        probability: float | None = None,
+        seconds: Sequence[float] = (),
+    ) -> None:
+        self._tables = tables
+        self._probability = probability
+        self._seconds = list(seconds)
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return (query,)
+
+    def rank(self, query: str) -> Ranking:
+        if self._seconds:
+            CLOCK.advance(self._seconds.pop(0))
+        table = self._tables.get(query, {})
+        values = np.array([table.get(letter, 99.0) for letter in LETTERS])
+        kept = np.array([letter in table for letter in LETTERS])
+        fit = None if self._probability is None else np.full(len(values), self._probability)
+        return Ranking(values, kept, lambda place: Score(TOOLS[place].id, float(values[place])), fit)
+
+
+def case(query: str, *needed: str) -> EvalCase:
+    return EvalCase(f"id-{query}", query, tuple(frozenset({f"s:{letter}"}) for letter in needed))
+
+
+def bench(
+    ranker: TableRanker,
+    *cases: EvalCase,
+    tools: Sequence[Tool] = TOOLS,
+    rules: SearchRules = RULES,
+    depth: int = 10,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Run:
+    return run_bench(
+        ranker,
+        EvalSet("letters", tuple(tools), cases),
+        ToolIndex(tools),
+        rules=rules,
+        clock=CLOCK,
+        progress=progress,
+        cancelled=cancelled,
+        depth=depth,
+    )
+
+
+def measured(ranker: TableRanker, *cases: EvalCase, depth: int = 10) -> Run:
+    return bench(ranker, *cases, depth=depth)
+
+
+def summary_of(ranker: TableRanker, *cases: EvalCase) -> Summary:
+    return summarise(measured(ranker, *cases), EvalSet("letters", TOOLS, cases))
+
+
+def mean(value: Estimate | None) -> float:
+    assert value is not None
+    return value.mean
+
+
+def test_only_kept_tools_are_ranked_even_where_others_score_higher() -> None:
+    (done,) = measured(TableRanker({"q": {"b": 1, "d": 2}}), case("q", "b")).cases
+    assert done.ranked == ("s:d", "s:b")
+
+
+def test_equal_scores_stay_in_the_order_of_the_index() -> None:
+    table = dict.fromkeys("ljfca", 1.0)
+    (done,) = measured(TableRanker({"q": {**table, "h": 2}}), case("q"), depth=4).cases
+    assert done.ranked == ("s:h", "s:a", "s:c", "s:f")
+
+
+def test_the_list_ends_at_the_depth() -> None:
+    (done,) = measured(TableRanker({"q": dict.fromkeys(LETTERS, 1.0)}), case("q")).cases
+    assert len(done.ranked) == 10
+
+
+@given(st.dictionaries(st.sampled_from(LETTERS), st.integers(0, 3).map(float)), st.integers(1, 12))
+def test_the_list_is_the_whole_order_without_what_is_not_kept(table: dict[str, float], depth: int) -> None:
+    ranker = TableRanker({"q": table})
+    ranking = ranker.rank("q")
+    expected = [TOOLS[place].id for place in ranking.order() if ranking.kept[place]][:depth]
+    assert list(measured(ranker, case("q"), depth=depth).cases[0].ranked) == expected
+
+
+@pytest.mark.parametrize(
+    ("probability", "answer", "returned"),
+    [(None, "found", 5), (0.19, "nothing", 0), (0.2, "closest", 3), (0.49, "closest", 3), (0.5, "found", 5)],
+)
+def test_a_bench_returns_what_a_search_returns_whatever_the_ranking(
+    probability: float | None, answer: str, returned: int
+) -> None:
+    table = {letter: 20.0 - number for number, letter in enumerate(LETTERS)}
+    (done,) = measured(TableRanker({"q": table}, probability=probability), case("q", "a")).cases
+    assert (done.answer, done.probability) == (answer, probability)
+    assert done.returned == tuple(tool.id for tool in TOOLS[:returned])
+    assert done.ranked == tuple(tool.id for tool in TOOLS[:10])
+
+
+def test_a_ranker_that_keeps_nothing_returns_nothing() -> None:
+    (done,) = measured(TableRanker({}, probability=0.9), case("q", "a")).cases
+    assert (done.answer, done.returned) == (Answer.NOTHING, ())
+
+
+def test_a_tool_is_delivered_where_it_is_returned_and_not_where_it_only_ranks() -> None:
+    table = {letter: 20.0 - number for number, letter in enumerate(LETTERS)}
+    ranker = TableRanker({"q": table, "r": table, "t": table})
+    cases = (case("q", "a"), case("r", "h"), case("t", "e", "h"))
+    summary = summarise(
+        bench(ranker, *cases, rules=replace(RULES, limit=8)), EvalSet("letters", TOOLS, cases)
+    )
+    assert (mean(summary.delivered_5), mean(summary.delivered), mean(summary.returned)) == (0.5, 1, 8)
+    summary = summary_of(ranker, *cases)
+    assert (mean(summary.delivered), mean(summary.recall_10), mean(summary.returned)) == (0.5, 1, 5)
+
+
+@given(
+    st.dictionaries(st.sampled_from(LETTERS), st.floats(0.1, 9)),
+    st.none() | st.floats(0, 1),
+    st.sampled_from(LETTERS),
+)
+def test_no_more_is_delivered_among_the_first_five_than_in_all_nor_than_is_ranked(
+    table: dict[str, float], probability: float | None, needed: str
+) -> None:
+    ranker = TableRanker({"q": table}, probability=probability)
+    summary = summary_of(ranker, case("q", needed))
+    assert mean(summary.delivered_5) <= mean(summary.delivered) <= mean(summary.recall_10)
+    assert sum(share.count for share in summary.answers["possible"].values()) == summary.possible
+
+
+def test_progress_counts_every_case() -> None:
+    told: list[tuple[int, int]] = []
+    bench(TableRanker({}), case("q"), case("r"), progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_a_cancelled_run_keeps_what_it_has_and_says_that_it_is_not_complete() -> None:
+    evalset = EvalSet("letters", TOOLS, (case("q", "a"), case("r", "b"), case("t", "c")))
+    told: list[int] = []
+    run = bench(
+        TableRanker({"q": {"a": 1}}),
+        *evalset.cases,
+        progress=lambda done, _: told.append(done),
+        cancelled=lambda: len(told) == 1,
+    )
+    assert [done.id for done in run.cases] == ["id-q"]
+    assert not run.is_complete
+    assert summarise(run, evalset).cases == 1
+
+
+def test_a_ranker_over_other_tools_is_refused() -> None:
+    with pytest.raises(ValueError, match="ranks 12 tools, but the data set has 11"):
+        bench(TableRanker({}), case("q"), tools=TOOLS[:-1])
+
+
+def test_means_are_over_the_requests_that_some_tool_fits() -> None:
+    ranker = TableRanker({"q": {"a": 2, "b": 1}, "r": {"a": 2, "b": 1}, "none": {"a": 1}})
+    summary = summary_of(ranker, case("q", "a"), case("r", "b"), case("none"))
+    assert (summary.possible, summary.impossible, summary.cases) == (2, 1, 3)
+    assert mean(summary.hit_1) == mean(summary.recall_1) == 0.5
+    assert mean(summary.recall_5) == mean(summary.recall_10) == 1
+    assert mean(summary.mrr) == 0.75
+    assert mean(summary.ndcg_10) == pytest.approx((1 + 1 / np.log2(3)) / 2)
+
+
+def test_a_ranker_with_a_floor_can_miss() -> None:
+    assert mean(summary_of(TableRanker({"q": {"b": 1}}), case("q", "a")).recall_10) == 0
+
+
+def test_the_answers_to_possible_and_impossible_requests_are_counted_apart() -> None:
+    ranker = TableRanker({"q": {"a": 1}, "x": {"b": 1}})
+    summary = summary_of(ranker, case("q", "a"), case("r", "a"), case("x"), case("y"), case("z"))
+    assert summary.answers["impossible"] == {
+        Answer.FOUND: Share(1, 3),
+        Answer.CLOSEST: Share(0, 3),
+        Answer.NOTHING: Share(2, 3),
+    }
+    refused = summary.share("possible", Answer.NOTHING)
+    assert refused == Share(1, 2)
+    assert refused.value == 0.5
+
+
+def test_what_a_set_has_no_cases_for_is_not_defined() -> None:
+    ranker = TableRanker({})
+    assert list(summary_of(ranker, case("q", "a")).answers) == ["possible"]
+    impossible = summary_of(ranker, case("q"))
+    assert (impossible.ndcg_10, impossible.delivered, list(impossible.answers)) == (
+        None,
+        None,
+        ["impossible"],
+    )
+    assert impossible.share("possible", Answer.NOTHING) is None
+    assert summary_of(ranker).p50_ms is None
+
+
+def test_latencies_are_the_percentiles_in_milliseconds() -> None:
+    ranker = TableRanker({}, seconds=[0.001, 0.002, 0.003, 0.004, 0.104])
+    summary = summary_of(ranker, *(case(query) for query in "vwxyz"))
+    assert summary.p50_ms == pytest.approx(3, abs=1e-3)
+    assert summary.p95_ms == pytest.approx(84, abs=1e-3)
+
+
+def test_a_run_is_not_summarised_with_other_cases_nor_below_the_cut() -> None:
+    run = measured(TableRanker({}), case("q", "a"))
+    with pytest.raises(ValueError, match="'id-q' instead of 'id-r'"):
+        summarise(run, EvalSet("letters", TOOLS, (case("r"),)))
+    with pytest.raises(ValueError, match="1 cases, but the data set has 0"):
+        summarise(run, EvalSet("letters", TOOLS, ()))
+    with pytest.raises(ValueError, match="keeps 5 tools"):
+        summarise(replace(run, depth=5), EvalSet("letters", TOOLS, (case("q"),)))
+
+
+values = st.lists(st.floats(0, 1), min_size=1, max_size=60)
+
+
+@given(values)
+def test_an_interval_is_the_same_every_time_and_contains_the_mean(numbers: list[float]) -> None:
+    found = estimate(numbers)
+    assert found == estimate(numbers)
+    assert found.low <= found.mean <= found.high
+    assert found.mean == pytest.approx(np.mean(numbers))
+    assert found.half_width >= 0
+
+
+def test_one_case_has_an_interval_without_width() -> None:
+    assert estimate([0.3]) == Estimate(0.3, 0.3, 0.3)
+
+
+def test_an_interval_is_as_wide_as_the_standard_error_tells() -> None:
+    numbers = [0.0, 1.0] * 200
+    assert estimate(numbers).half_width == pytest.approx(1.96 * 0.5 / np.sqrt(400), rel=0.1)
+
+
+def test_more_cases_than_fit_one_block_are_resampled_all_the_same() -> None:
+    found = estimate([0.0, 1.0] * 2000)
+    assert found.half_width == pytest.approx(1.96 * 0.5 / np.sqrt(4000), rel=0.1)
+
+
+def test_no_case_has_no_estimate() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        estimate([])
+
+
+def compared(before: TableRanker, after: TableRanker, *cases: EvalCase) -> Difference | None:
+    return difference(
+        measured(before, *cases), measured(after, *cases), EvalSet("letters", TOOLS, tuple(cases))
+    )
+
+
+def test_the_largest_change_of_either_sign_comes_first() -> None:
+    before = TableRanker({"same": {"a": 1}, "lost": {"a": 1}, "up": {"a": 1, "b": 2}})
+    after = TableRanker({"same": {"a": 1}, "up": {"a": 2, "b": 1}})
+    found = compared(before, after, case("same", "a"), case("up", "a"), case("lost", "a"), case("never"))
+    assert found is not None
+    assert [change.query for change in found.changes] == ["lost", "up", "same"]
+    assert [change.value for change in found.changes] == pytest.approx([-1, 1 - 1 / np.log2(3), 0])
+    assert found.mean.mean == pytest.approx(np.mean([change.value for change in found.changes]))
+
+
+def test_a_ranker_does_not_differ_from_itself() -> None:
+    ranker = TableRanker({"q": {"a": 1}})
+    found = compared(ranker, ranker, case("q", "a"), case("r", "a"))
+    assert found is not None
+    assert found.mean == Estimate(0, 0, 0)
+
+
+def test_runs_of_other_cases_are_not_compared() -> None:
+    ranker = TableRanker({})
+    evalset = EvalSet("letters", TOOLS, (case("q", "a"), case("r", "a")))
+    with pytest.raises(ValueError, match="2 and 1 cases"):
+        difference(measured(ranker, *evalset.cases), measured(ranker, case("q", "a")), evalset)
+
+
+def test_without_a_request_that_some_tool_fits_there_is_no_difference() -> None:
+    assert compared(TableRanker({}), TableRanker({}), case("q")) is None
+
+
+def test_a_fall_of_more_than_is_allowed_is_a_drop() -> None:
+    before = [Mark("d", "bm25", 0.80), Mark("d", "dense", 0.80), Mark("d", "up", 0.1)]
+    now = [Mark("d", "bm25", 0.78), Mark("d", "dense", 0.77), Mark("d", "up", 0.9)]
+    (drop,) = drops(now, before, 0.02)
+    assert drop == Drop("d", "dense", 0.80, 0.77)
+    assert drop.reason == "0.800 before, 0.770 now"
+
+
+def test_a_ranker_that_only_one_side_has_is_reported() -> None:
+    gone, new = drops([Mark("d", "BM25", 0.5)], [Mark("d", "bm25", 0.5)], 1.0)
+    assert (gone.now, gone.ranker, gone.reason) == (None, "bm25", "0.500 before, not measured now")
+    assert (new.before, new.ranker) == (None, "BM25")
+    assert "not in the baseline" in new.reason
+
+
+def test_what_is_defined_on_neither_side_is_no_drop() -> None:
+    assert drops([Mark("d", "r", None)], [Mark("d", "r", None)], 0) == []
+
+
+def test_a_table_with_the_same_ranker_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="r on d appears twice"):
+        drops([Mark("d", "r", 1), Mark("d", "r", 0)], [], 0)
+
+
+def row(dataset: str = "letters", ranker: str = "table", *cases: EvalCase) -> Row:
+    summary = summary_of(TableRanker({"q": {"a": 1}}), *(cases or (case("q", "a"), case("none"))))
+    return Row(dataset, ranker, summary, tools=12, index_seconds=0.25, index_bytes=1_500_000)
+
+
+def test_stored_results_are_compared_as_they_were_measured() -> None:
+    rows = [row(), row("other", "table", case("none"))]
+    stored = stored_marks(json.loads(json.dumps(json_rows(rows))))
+    assert stored == marks(rows) == [Mark("letters", "table", 1.0), Mark("other", "table", None)]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        [3],
+        [{"dataset": "d"}],
+        [{"dataset": "d", "ranker": "r"}],
+        [{"dataset": "d", "ranker": "r", "ndcg_10": "high"}],
+        [{"dataset": "d", "ranker": "r", "ndcg_10": {"mean": True}}],
+    ],
+)
+def test_anything_but_stored_results_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match=r"expected|row 1"):
+        stored_marks(value)
+
+
+def test_the_table_shows_every_number_of_a_row() -> None:
+    lines = markdown([row()]).splitlines()
+    assert lines[2] == (
+        "| letters | table | 12 | 2 | 1.000 [0.207, 1.000] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] "
+        "| 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] "
+        "| 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] "
+        "| 100.0 % (1/1) [20.7 %, 100.0 %] | 0.0 % (0/1) [0.0 %, 79.3 %] | 0.0 % (0/1) [0.0 %, 79.3 %] "
+        "| 0.0 % (0/1) [0.0 %, 79.3 %] | 0.0 % (0/1) [0.0 %, 79.3 %] | 100.0 % (1/1) [20.7 %, 100.0 %] "
+        "| 0.0 | 0.0 | 0.25 | 1.5 |"
+    )
+
+
+def test_a_row_of_json_tells_what_is_delivered_and_which_answers_requests_get() -> None:
+    (written,) = json_rows([row()])
+    assert {"mean", "low", "high"} <= written["delivered_5"].keys()
+    assert written["answers"] == {
+        "possible": {"found": 1, "closest": 0, "nothing": 0},
+        "impossible": {"found": 0, "closest": 0, "nothing": 1},
+    }
+    share = Share(1, 1)
+    assert written["answer_shares"]["impossible"]["nothing"] == {
+        "mean": 1.0,
+        "low": share.low,
+        "high": share.high,
+    }
+    assert json_rows([row("d", "r", case("none"))])[0]["answers"]["possible"] is None
+
+
+def test_what_is_not_defined_is_a_dash_null_or_an_empty_cell() -> None:
+    undefined = replace(row("d", "r", case("none")), index_seconds=None, index_bytes=None)
+    assert markdown([undefined]).count("–") == 14
+    assert json_rows([undefined])[0]["mrr"] is None
+    (cells,) = csv.DictReader(io.StringIO(csv_text([undefined])))
+    assert (cells["mrr"], cells["mrr_low"], cells["index_bytes"]) == ("", "", "")
+    assert (cells["impossible_found"], cells["impossible_found_of"]) == ("0", "1")
+    assert (cells["possible_found"], cells["delivered_5"]) == ("", "")
+    assert float(cells["impossible_found_high"]) == Share(0, 1).high
+
+
+anything = st.text(st.characters(exclude_categories=()))
+
+
+@given(anything, anything)
+def test_no_name_breaks_a_table(dataset: str, ranker: str) -> None:
+    rows = [replace(row(), dataset=dataset, ranker=ranker)] * 2
+    lines = markdown(rows).splitlines()
+    assert len(lines) == 4
+    assert all(line.replace("\\\\", "").replace("\\|", "").count("|") == 24 for line in lines)
+    json.dumps(json_rows(rows))
+    read = list(csv.reader(io.StringIO(csv_text(rows), newline="")))
+    assert [cells[:2] for cells in read[1:]] == [[dataset, ranker]] * 2

@@ -1,0 +1,193 @@
+"""Intervals of shares and of cases that share tools, and paired tests behind a ranking claim."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.core.interval import wilson
+from inspector.core.ranking import Answer
+from inspector.measure.bootstrap import effective_size, estimate, share_estimate
+from inspector.measure.cluster import clusters
+from inspector.measure.difference import difference
+from inspector.measure.paired import holm, p_value
+from inspector.measure.ranker_bench import Measured
+from inspector.measure.report import Row
+from inspector.measure.run import CaseRun, Run
+from inspector.measure.standing import standings
+from inspector.measure.summary import Share, summarise
+
+values = st.lists(st.floats(0, 1), min_size=2, max_size=30)
+
+
+def case(number: int, *tools: str) -> EvalCase:
+    return EvalCase(f"{number}", f"q{number}", tuple(frozenset({tool}) for tool in tools))
+
+
+def _done(case_id: str, tools: tuple[str, ...]) -> CaseRun:
+    return CaseRun(case_id, tools, 0.0, Answer.FOUND if tools else Answer.NOTHING, tools)
+
+
+def run_of(name: str, cases: list[EvalCase], hits: list[bool]) -> Run:
+    """A run whose first tool is right where `hits` says so, and that finds nothing elsewhere."""
+    ranked = [(min(one.relevant[0]),) if hit else () for one, hit in zip(cases, hits, strict=True)]
+    done = tuple(_done(one.id, tools) for one, tools in zip(cases, ranked, strict=True))
+    return Run(name, "set", done, len(cases))
+
+
+def measured(name: str, cases: list[EvalCase], hits: list[bool]) -> Measured:
+    run, evalset = run_of(name, cases, hits), EvalSet("set", (), tuple(cases))
+    return Measured(Row("set", name, summarise(run, evalset), 0), run, evalset)
+
+
+# Shares
+
+
+def test_wilson_by_hand() -> None:
+    """8 of 10: Newcombe 1998, table I, has 0.4902 to 0.9433."""
+    assert wilson(0.8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
+    assert (Share(8, 10).low, Share(8, 10).high) == wilson(0.8, 10)
+
+
+def test_a_share_of_all_or_none_is_not_certain() -> None:
+    """With none of n the Wilson interval ends at z² / (n + z²)."""
+    z2 = 1.959964**2
+    assert wilson(0.0, 20) == pytest.approx((0.0, z2 / (20 + z2)))
+    found = share_estimate([True] * 20)
+    assert (found.mean, found.high) == (1.0, 1.0)
+    assert found.low == pytest.approx(1 - z2 / (20 + z2))
+
+
+@given(st.integers(0, 50), st.integers(1, 50))
+def test_a_wilson_interval_holds_its_share_and_narrows_with_the_sample(count: int, extra: int) -> None:
+    share, size = count / (count + extra), count + extra
+    low, high = wilson(share, size)
+    assert 0 <= low <= share <= high <= 1
+    narrow_low, narrow_high = wilson(share, 4 * size)
+    assert narrow_high - narrow_low < high - low
+
+
+# Clusters
+
+
+def test_cases_that_need_the_same_tool_are_one_cluster() -> None:
+    found = clusters([case(1, "a"), case(2, "b"), case(3, "b", "c"), case(4, "c", "d"), case(5), case(6)])
+    assert found[1] == found[2] == "tool b"
+    assert len(set(found)) == 5
+    # b links 2 to 3 and c links 3 to 4: a chain is no cluster.
+    assert found[3] == "tool c"
+
+
+@given(values)
+def test_without_shared_tools_clusters_change_nothing(numbers: list[float]) -> None:
+    assert estimate(numbers, range(len(numbers))) == estimate(numbers)
+
+
+@given(st.lists(st.floats(0, 1), min_size=8, max_size=12, unique=True))
+def test_an_interval_clustered_by_tool_is_wider_where_cases_repeat_each_other(numbers: list[float]) -> None:
+    """Every case four times tells no more than once."""
+    four = [number for number in numbers for _ in range(4)]
+    names = [place for place, _ in enumerate(numbers) for _ in range(4)]
+    clustered, once = estimate(four, names), estimate(numbers)
+    assert clustered.half_width == pytest.approx(once.half_width)
+    assert clustered.half_width >= estimate(four).half_width
+    assert clustered.clusters == len(numbers)
+
+
+def test_a_single_cluster_is_as_uncertain_as_its_values() -> None:
+    found = estimate([0.2, 0.4, 0.9], ["a", "a", "a"])
+    assert (found.low, found.high, found.clusters) == (0.2, 0.9, 1)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=40))
+def test_an_effective_sample_is_never_larger_than_the_sample(drawn: list[tuple[bool, int]]) -> None:
+    flags, names = [flag for flag, _ in drawn], [name for _, name in drawn]
+    size = effective_size(flags, names)
+    assert 0 < size <= len(flags)
+    if len(set(flags)) == 1:
+        assert size == len(set(names))
+    assert effective_size(flags) == len(flags)
+
+
+def test_a_summary_clusters_its_means_and_shares_by_tool() -> None:
+    """Ten requests for each of four tools: two tools are always found, two never."""
+    cases = [case(number, "abcd"[number % 4]) for number in range(40)]
+    found = summarise(
+        run_of("r", cases, [number % 4 < 2 for number in range(40)]), EvalSet("s", (), tuple(cases))
+    )
+    assert found.hit_1 is not None
+    assert found.ndcg_10 is not None
+    assert (found.hit_1.clusters, found.ndcg_10.clusters) == (4, 4)
+    nothing = found.answers["possible"][Answer.NOTHING]
+    alone = Share(nothing.count, nothing.total)
+    assert nothing.high - nothing.low > 2 * (alone.high - alone.low)
+
+
+# Paired tests
+
+
+def test_a_paired_test_by_hand() -> None:
+    """Of 2^5 signs of five equal differences, two give as large a sum."""
+    assert p_value([1.0] * 5) == pytest.approx(2 / 32)
+    assert p_value([0.0] * 5) == 1.0
+    assert p_value([0.5, -0.5]) == 1.0
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=8))
+def test_a_small_paired_test_tries_every_sign(numbers: list[int]) -> None:
+    sums = [
+        abs(sum(s * n for s, n in zip(signs, numbers, strict=True)))
+        for signs in product((1, -1), repeat=len(numbers))
+    ]
+    assert p_value([float(n) for n in numbers]) == pytest.approx(
+        np.mean([one >= abs(sum(numbers)) for one in sums])
+    )
+
+
+def test_a_large_paired_test_finds_a_difference_and_none_in_noise() -> None:
+    noise = [math.sin(number * 12.9898) for number in range(200)]
+    assert p_value(noise) > 0.2
+    assert p_value([0.3 + number for number in noise]) < 0.001
+    assert p_value(noise) == p_value(noise)
+
+
+def test_requests_for_one_tool_count_once_in_a_paired_test() -> None:
+    assert p_value([1.0] * 20) < 0.001
+    assert p_value([1.0] * 20, ["a"] * 10 + ["b"] * 10) == pytest.approx(0.5)
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
+    assert holm([]) == ()
+
+
+def test_a_ranking_claim_names_who_is_worse_and_who_cannot_be_told() -> None:
+    cases = [case(number, f"t{number}") for number in range(40)]
+    best, close, bad = [True] * 40, [True] * 38 + [False] * 2, [False] * 40
+    tests = [measured("bad", cases, bad), measured("best", cases, best), measured("close", cases, close)]
+    (found,) = standings(tests)
+    assert (found.best, found.tied) == ("best", ("close",))
+    (worse,) = [other for other in found.others if other.is_worse]
+    assert worse.ranker == "bad"
+    assert worse.difference.mean.mean == -1.0
+
+
+def test_a_claim_that_rests_on_one_tool_is_none() -> None:
+    """Forty requests, but all for the same tool: one success says nothing about others."""
+    cases = [case(number, "only") for number in range(40)]
+    found = difference(
+        run_of("a", cases, [False] * 40), run_of("b", cases, [True] * 40), EvalSet("s", (), tuple(cases))
+    )
+    assert found is not None
+    assert not found.is_significant
+
+
+def test_a_lone_or_cancelled_ranker_has_no_standing() -> None:
+    cases = [case(1, "a"), case(2, "b")]
+    assert standings([measured("a", cases, [True, True])]) == ()
+    part = measured("b", cases, [True, True])
+    stopped = Measured(part.row, Run("b", "set", part.run.cases, 3), part.evalset)
+    assert standings([measured("a", cases, [True, True]), stopped]) == ()

@@ -1,0 +1,268 @@
+"""Tools, origins and versions in every registry."""
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from inspector.core.definition import definition_hash
+from inspector.core.error import StoreError
+from inspector.core.registered_tool import RegisteredTool, SyncReport
+from inspector.core.sink import SECRETS
+from inspector.core.tool import Annotations, Tool
+from inspector.registry.acceptance import LAST_MOMENT, MOST_VERSION
+from inspector.search.registry_port import ToolRegistry
+from tests.support.hostile import with_hostile_text
+from tests.support.registry import ODD, sight_of, tool
+
+LIST, SHIP, SEND = (
+    tool("shop", "list", "Lists."),
+    tool("shop", "ship", "Ships."),
+    tool("mail", "send", "Sends."),
+)
+
+
+def ids(registry: ToolRegistry, **how: object) -> list[str]:
+    return [found.tool.id for found in registry.tools(**how)]  # type: ignore[arg-type]
+
+
+def test_no_registry_keeps_a_secret_that_a_server_repeats_and_the_hash_is_of_what_it_keeps(
+    registry: ToolRegistry,
+) -> None:
+    SECRETS.learn({"shop.REF": "wsp-93fA71cd"})
+    told = tool("shop", "list", "Lists for wsp-93fA71cd.")
+    registry.sync("shop", [told], at=1.0)
+    registry.restore([RegisteredTool(replace(told, name="old"), "shop", 1, definition_hash(told), 1.0)])
+    kept = list(registry.tools())
+    assert [one.tool.description for one in kept] == ["Lists for [redacted]."] * 2
+    assert all(one.hash == definition_hash(one.tool) for one in kept)
+    assert registry.sync("shop", [told], at=2.0, whole=False).unchanged == 1
+
+
+def test_an_empty_registry_has_nothing(registry: ToolRegistry) -> None:
+    assert registry.count() == 0
+    assert ids(registry) == []
+    assert registry.get(["shop:list"]) == {}
+    assert registry.versions("shop:list") == ()
+    assert list(registry.history()) == []
+    assert registry.origins() == registry.servers() == {}
+    assert registry.unembedded("m", 10) == {}
+    assert registry.nearest("m", [1.0], 3) == ()
+
+
+def test_tools_come_in_order_of_their_ids(registry: ToolRegistry) -> None:
+    assert registry.sync("a", [SHIP, LIST, SEND], at=5.0) == SyncReport(added=3)
+    assert ids(registry) == ["mail:send", "shop:list", "shop:ship"]
+    assert ids(registry, after="mail:send", limit=1) == ["shop:list"]
+    assert ids(registry, after="shop:ship") == []
+    assert registry.count() == 3
+    assert list(registry.servers().items()) == [("mail", 1), ("shop", 2)]
+    assert registry.get(["shop:list", "no:such"]) == {
+        "shop:list": RegisteredTool(LIST, "a", 1, definition_hash(LIST), 5.0)
+    }
+
+
+def test_everything_that_a_server_declares_is_kept(registry: ToolRegistry) -> None:
+    schema = {"type": "object", "properties": {"n\ud800": {"type": "number", "maximum": 1e308}}}
+    whole = tool("s", "t", "d\0", input_schema=schema, annotations=Annotations(True, False, None, True))
+    whole = replace(whole, output_schema={"type": "object"}, title="T", tags=("x", "y"))
+    registry.sync("a", [whole], at=1.0)
+    assert [found.tool for found in registry.tools()] == [whole]
+
+
+def test_a_tool_synchronised_again_is_unchanged(registry: ToolRegistry) -> None:
+    registry.sync("a", [LIST, SHIP], at=1.0)
+    before = list(registry.history())
+    assert registry.sync("a", [SHIP, LIST], at=2.0) == SyncReport(unchanged=2)
+    assert list(registry.history()) == before
+
+
+def test_another_definition_is_a_new_version_and_the_old_one_stays(registry: ToolRegistry) -> None:
+    registry.sync("a", [LIST, SHIP], at=1.0)
+    newer = replace(LIST, description="Lists more.")
+    assert registry.sync("a", [newer, SHIP], at=2.0) == SyncReport(changed=1, unchanged=1)
+    assert registry.versions(LIST.id) == (
+        RegisteredTool(newer, "a", 2, definition_hash(newer), 2.0),
+        RegisteredTool(LIST, "a", 1, definition_hash(LIST), 1.0, is_there=False),
+    )
+    assert registry.get([LIST.id])[LIST.id].version == 2
+    assert registry.count() == 2
+
+
+def test_an_older_definition_that_is_back_is_a_new_version(registry: ToolRegistry) -> None:
+    for at, text in enumerate("ABA"):
+        registry.sync("a", [tool("s", "t", text)], at=at)
+    assert [one.version for one in registry.versions("s:t")] == [3, 2, 1]
+
+
+def test_a_tool_that_its_origin_has_no_more_is_gone_and_its_versions_stay(registry: ToolRegistry) -> None:
+    registry.sync("a", [LIST, SHIP], at=1.0)
+    registry.sync("b", [SEND], at=1.0)
+    assert registry.sync("a", [SHIP], at=2.0) == SyncReport(unchanged=1, removed=1)
+    assert ids(registry) == ["mail:send", "shop:ship"]
+    assert registry.get([LIST.id]) == {}
+    assert [(one.version, one.is_there) for one in registry.versions(LIST.id)] == [(1, False)]
+    assert registry.origins() == {"a": 1, "b": 1}
+
+
+def test_a_tool_that_is_back_with_its_last_definition_keeps_its_version(registry: ToolRegistry) -> None:
+    registry.sync("a", [LIST], at=1.0)
+    registry.sync("a", [], at=2.0)
+    assert registry.sync("a", [LIST], at=3.0) == SyncReport(added=1)
+    assert registry.versions(LIST.id) == (RegisteredTool(LIST, "a", 1, definition_hash(LIST), 1.0),)
+
+
+def test_a_part_of_an_origin_takes_nothing_away(registry: ToolRegistry) -> None:
+    registry.sync("a", [LIST, SHIP], at=1.0)
+    assert registry.sync("a", [SEND], at=2.0, whole=False) == SyncReport(added=1)
+    assert registry.count() == 3
+
+
+def test_the_origin_that_was_synchronised_last_has_the_tool(registry: ToolRegistry) -> None:
+    registry.sync("a", [LIST, SHIP], at=1.0)
+    assert registry.sync("b", [LIST], at=2.0) == SyncReport(unchanged=1)
+    assert registry.origins() == {"a": 1, "b": 1}
+    assert registry.versions(LIST.id)[0].origin == "b"
+    assert registry.sync("a", [SHIP], at=3.0) == SyncReport(unchanged=1), (
+        "the tool is no longer a's to remove"
+    )
+    assert registry.count() == 2
+
+
+def test_of_two_tools_with_the_same_id_the_first_counts(registry: ToolRegistry) -> None:
+    assert registry.sync("a", [LIST, replace(LIST, description="Other.")], at=1.0) == SyncReport(added=1)
+    assert registry.get([LIST.id])[LIST.id].tool == LIST
+
+
+def test_nothing_is_kept_of_tools_that_end_with_an_error(registry: ToolRegistry) -> None:
+    def broken() -> Iterator[Tool]:
+        yield SHIP
+        raise ValueError("line 2")
+
+    registry.sync("a", [LIST], at=1.0)
+    with pytest.raises(ValueError, match="line 2"):
+        registry.sync("a", broken(), at=2.0)
+    assert ids(registry) == [LIST.id]
+    assert registry.sync("a", [SHIP], at=3.0) == SyncReport(added=1, removed=1)
+
+
+def test_a_part_of_an_id_narrows_the_list_and_the_count(registry: ToolRegistry) -> None:
+    registry.sync("a", [LIST, SHIP, SEND, tool("ÄRZTE", "Liste")], at=1.0)
+    assert ids(registry, part="LIST") == ["shop:list", "ÄRZTE:Liste"]
+    assert registry.count(part=":s") == 2
+    assert registry.count(part="ä") == 0, "only a to z match in either case"
+    assert registry.count(part="%") == registry.count(part="_") == registry.count(part="*") == 0
+    assert registry.count(sight_of("shop:*"), part="list") == 1
+
+
+def test_what_is_restored_is_what_history_gave(registry: ToolRegistry) -> None:
+    versions = [
+        RegisteredTool(tool("s", "t", "A"), "x", 1, "", 1.5, is_there=False),
+        RegisteredTool(tool("s", "t", "B"), "y", 2, "", 2.5),
+        RegisteredTool(tool("s", "gone", "C"), "z", 1, "", 3.5, is_there=False),
+    ]
+    versions = [replace(one, hash=definition_hash(one.tool)) for one in versions]
+    assert registry.restore(versions) == SyncReport(added=1)
+    assert list(registry.history()) == sorted(versions, key=lambda one: (one.tool.id, one.version))
+    assert registry.restore(versions) == SyncReport(unchanged=1)
+    assert len(list(registry.history())) == 3
+
+
+def test_a_newer_export_adds_the_versions_that_are_missing(registry: ToolRegistry) -> None:
+    registry.sync("here", [tool("s", "t", "A")], at=1.0)
+    there = [
+        RegisteredTool(one, "x", number, definition_hash(one), number)
+        for number, one in enumerate((tool("s", "t", text) for text in "ABC"), 1)
+    ]
+    assert registry.restore(there) == SyncReport(changed=1)
+    assert [one.tool.description for one in registry.versions("s:t")] == ["C", "B", "A"]
+    assert registry.versions("s:t")[0].origin == "x"
+
+
+def test_of_another_history_only_the_last_definition_is_restored(registry: ToolRegistry) -> None:
+    registry.sync("here", [tool("s", "t", "own")], at=1.0)
+    there = [
+        RegisteredTool(one, "x", number, definition_hash(one), 9.0)
+        for number, one in enumerate((tool("s", "t", text) for text in "AB"), 1)
+    ]
+    assert registry.restore(there) == SyncReport(changed=1)
+    assert [one.tool.description for one in registry.versions("s:t")] == ["B", "own"]
+
+
+def test_a_tool_that_is_gone_in_an_export_stays_where_it_is_here(registry: ToolRegistry) -> None:
+    registry.sync("a", [LIST], at=1.0)
+    other = replace(LIST, description="Other.")
+    gone = RegisteredTool(other, "x", 1, definition_hash(other), 2.0, is_there=False)
+    assert registry.restore([gone]) == SyncReport()
+    assert registry.get([LIST.id])[LIST.id].tool == LIST
+    assert len(registry.versions(LIST.id)) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"at": math.nan},
+        {"at": math.inf},
+        {"at": -1.0},
+        {"version": 0},
+        {"version": 2**31},
+        {"version": 10**30},
+        {"origin": "o" * 513},
+        {"tool": tool("s", "n" * 511)},
+        {"tool": tool("s", "\ud800" * 171)},
+    ],
+)
+def test_of_versions_with_one_that_no_registry_holds_none_is_kept(
+    registry: ToolRegistry, wrong: dict[str, Any]
+) -> None:
+    good = RegisteredTool(LIST, "o", 1, definition_hash(LIST), 1.0)
+    with pytest.raises(StoreError) as told:
+        registry.restore([good, replace(good, **{"tool": SHIP, **wrong})])
+    assert told.value.hint
+    assert registry.count() == 0
+
+
+@pytest.mark.parametrize("one", ["n", "\0", "\ud800", "\U0010ffff"])
+def test_the_longest_ids_and_origins_are_kept_whatever_their_characters(
+    registry: ToolRegistry, one: str
+) -> None:
+    odd = random.Random(1)
+    size = len(one.encode("utf-8", "surrogatepass"))
+    longest = "".join(chr(ord(one) - odd.randrange(2) if one > "z" else ord(one)) for _ in range(510 // size))
+    found = RegisteredTool(tool("", longest), longest, MOST_VERSION, "", LAST_MOMENT)
+    found = replace(found, hash=definition_hash(found.tool))
+    assert registry.restore([found]) == SyncReport(added=1)
+    assert [kept.tool for kept in registry.tools()] == [found.tool]
+
+
+@with_hostile_text
+def test_hostile_text_is_kept_as_it_is(registry: ToolRegistry, text: str) -> None:
+    hostile, origin = tool(text[:60], text[:60], text), text[:100]
+    registry.sync(origin, [hostile], at=1.0)
+    assert registry.get([hostile.id])[hostile.id].tool == hostile
+    assert registry.get([hostile.id])[hostile.id].origin == origin
+    assert registry.count(part=text[:60]) >= 1
+    registry.sync(origin, [], at=2.0)
+
+
+def test_odd_characters_are_told_apart(registry: ToolRegistry) -> None:
+    given = [tool("s", one) for one in ODD]
+    registry.sync("a", given, at=1.0)
+    assert ids(registry) == sorted(one.id for one in given)
+    for one in given:
+        assert ids(registry, part=f":{one.name}") == [
+            other.id for other in sorted(given, key=lambda t: t.id) if ascii_lower(other) == ascii_lower(one)
+        ]
+
+
+def ascii_lower(one: Tool) -> str:
+    return "".join(c.lower() if c.isascii() else c for c in one.id)
+
+
+def test_a_closed_registry_opens_again(registry: ToolRegistry) -> None:
+    registry.sync("a", [LIST], at=1.0)
+    registry.close()
+    assert registry.count() == 1

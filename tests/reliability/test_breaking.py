@@ -1,0 +1,288 @@
+"""Circuit breakers in a session: what keeps failing is left alone, and tried again later."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from inspector.core.breaker import Breaker, BreakerKey
+from inspector.core.error import (
+    CallTimeout,
+    ConfigError,
+    ConnectError,
+    ProtocolError,
+    RateLimited,
+    StoreError,
+    ToolsightError,
+)
+from inspector.core.events import Decision
+from inspector.core.failure import FailureKind, failure_of
+from inspector.core.message import ToolResult
+from inspector.core.server import ServerPhase
+from inspector.core.tool import Annotations, Tool
+from inspector.mcp.memory import MemoryServer
+from inspector.reliability.breakers.memory import MemoryBreakers
+from inspector.schema.json_value import JsonObject
+from inspector.store.memory import FixedApprover
+from tests.support.told_model import calls, searches
+from tests.support.workbench import READS, Rig, connected, happens, opened, shop_and_weather
+
+ON: Mapping[str, Any] = {"breaker.enabled": True, "breaker.min_calls": 2, "guard.enabled": False}
+EVALUATE = ("calc__evaluate", {"of": "1"})
+
+
+class Moody:
+    """Answers each call with the next of what it was given, and then always with the last."""
+
+    def __init__(self, *answers: ToolsightError | ToolResult) -> None:
+        self.answers = list(answers)
+
+    async def __call__(self, _tool: str, _arguments: JsonObject) -> ToolResult:
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, ToolsightError):
+            raise answer
+        return answer
+
+
+def calc(*answers: ToolsightError | ToolResult) -> dict[str, MemoryServer]:
+    """The usual servers, where the tools of calc answer like this."""
+    servers = shop_and_weather()
+    tools = [Tool("calc", name, "Evaluate an expression.", annotations=READS) for name in ("evaluate", "sum")]
+    servers["calc"] = MemoryServer(tools, answer=Moody(*answers))
+    return servers
+
+
+class Locked(MemoryBreakers):
+    """Breakers in a database that another program locks, once `is_locked`."""
+
+    is_locked = False
+
+    def get(self, key: BreakerKey) -> Breaker:
+        if self.is_locked:
+            raise StoreError("toolsight.db cannot be read: database is locked")
+        return super().get(key)
+
+    def update(self, key: BreakerKey, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
+        if self.is_locked:
+            raise StoreError("toolsight.db cannot be written: database is locked")
+        return super().update(key, change)
+
+
+def states(rig: Rig) -> list[tuple[str, str]]:
+    """Each change of a breaker: whose, and its state after."""
+    return [(event.name, str(event.after)) for event in rig.events("breaker")]
+
+
+SLOW = CallTimeout("evaluate did not return within 60 s")
+FINE = ToolResult("3")
+
+
+async def test_a_tool_that_keeps_failing_is_refused_at_once_with_the_reason_and_the_time() -> None:
+    async with connected(*[calls(EVALUATE)] * 3, servers=calc(SLOW), values=ON) as rig:
+        await rig.bench.chat("go")
+        assert len(rig.servers["calc"].calls) == 2
+        (rejected,) = rig.events("reject")
+        assert rejected.reason == "circuit open"
+        assert "2 of 2 calls failed, the last: timed out; it may have run" in rejected.text
+        assert "may be called again in 30 s" in rejected.text
+        assert rejected.text in rig.results[-1]
+
+
+async def test_the_server_and_the_tool_have_breakers_of_their_own() -> None:
+    bad = ProtocolError("evaluate: Internal error (-32603)")
+    async with connected(*[calls(EVALUATE)] * 2, servers=calc(bad), values=ON) as rig:
+        await rig.bench.chat("go")
+        # An error is an answer: the server is well, and its other tools are called.
+        assert states(rig) == [("calc:evaluate", "open")]
+        rig.model.steps = [calls(("calc__sum", {}))]
+        await rig.bench.chat("go")
+        assert not rig.events("reject")
+
+
+async def test_a_tools_own_errors_never_open_a_breaker() -> None:
+    said_no = ToolResult("no such row", is_error=True)
+    async with connected(*[calls(EVALUATE)] * 6, servers=calc(said_no), values=ON) as rig:
+        await rig.bench.chat("go")
+        assert len(rig.servers["calc"].calls) == 6
+        assert states(rig) == []
+
+
+async def test_after_its_cool_down_one_call_tries_it_and_a_success_closes_it() -> None:
+    async with connected(*[calls(EVALUATE)] * 2, servers=calc(SLOW, SLOW, FINE), values=ON) as rig:
+        await rig.bench.chat("go")
+        rig.clock.advance(30)
+        rig.model.steps = [calls(EVALUATE)]
+        await rig.bench.chat("go on")
+        assert rig.results[-1] == "3"
+        assert [state for name, state in states(rig) if name == "calc"] == ["open", "half-open", "closed"]
+        assert rig.bench.state.breakers["calc:evaluate"].state == "closed"
+        assert rig.bench.state.breakers["calc:evaluate"].opened == 1
+
+
+async def test_a_failed_try_opens_it_again() -> None:
+    async with connected(*[calls(EVALUATE)] * 2, servers=calc(SLOW), values=ON) as rig:
+        await rig.bench.chat("go")
+        rig.clock.advance(30)
+        rig.model.steps = [calls(EVALUATE), calls(EVALUATE)]
+        await rig.bench.chat("go on")
+        assert len(rig.servers["calc"].calls) == 3
+        assert states(rig)[-2:] == [("calc", "open"), ("calc:evaluate", "open")]
+
+
+async def test_a_rate_limit_keeps_it_open_as_long_as_the_server_says() -> None:
+    limited = RateLimited("429", retry_after=120)
+    async with connected(*[calls(EVALUATE)] * 3, servers=calc(limited), values=ON) as rig:
+        await rig.bench.chat("go")
+        assert "again in 2 min" in rig.events("reject")[-1].text
+        assert rig.events("result")[-1].retry_after == 120
+        rig.clock.advance(60)
+        rig.model.steps = [calls(EVALUATE)]
+        await rig.bench.chat("go on")
+        assert len(rig.servers["calc"].calls) == 2
+
+
+async def test_sessions_share_what_they_learn() -> None:
+    shared = MemoryBreakers()
+    async with connected(*[calls(EVALUATE)] * 2, servers=calc(SLOW), values=ON, breakers=shared) as first:
+        await first.bench.chat("go")
+        async with connected(calls(EVALUATE), servers=calc(FINE), values=ON, breakers=shared) as second:
+            await second.bench.chat("go")
+            assert not second.servers["calc"].calls
+            assert states(second) == [("calc", "open")]
+            assert second.events("reject")[0].reason == "circuit open"
+
+
+async def test_a_person_is_never_refused_and_can_reset_it() -> None:
+    async with connected(*[calls(EVALUATE)] * 2, servers=calc(SLOW, SLOW, FINE), values=ON) as rig:
+        await rig.bench.chat("go")
+        assert (await rig.bench.call("calc:evaluate", {})).text == "3"
+        rig.bench.reset_breaker("calc")
+        rig.bench.reset_breaker("calc:evaluate")
+        assert states(rig)[-2:] == [("calc", "closed"), ("calc:evaluate", "closed")]
+        assert rig.events("breaker")[-1].why == "reset by hand"
+        with pytest.raises(ConfigError, match="calx"):
+            rig.bench.reset_breaker("calx")
+
+
+async def test_a_reset_by_hand_is_always_told_and_is_no_opening() -> None:
+    values = {**ON, "breaker.min_calls": 3}
+    async with connected(*[calls(EVALUATE)] * 2, servers=calc(SLOW), values=values) as rig:
+        await rig.bench.chat("go")
+        rig.bench.reset_breaker("calc")
+        (event,) = rig.events("breaker")
+        assert (event.name, event.before, event.after, event.why) == (
+            *("calc", "closed", "closed"),
+            "reset by hand",
+        )
+        # The next failure is the first that counts.
+        rig.model.steps = [calls(EVALUATE)] * 2
+        await rig.bench.chat("go on")
+        assert [name for name, state in states(rig) if state == "open"] == ["calc:evaluate"]
+        assert all(one.opened == (one.name == "calc:evaluate") for one in rig.breakers.every().values())
+
+
+async def test_switched_off_nothing_is_counted() -> None:
+    shared = MemoryBreakers()
+    async with connected(*[calls(EVALUATE)] * 6, servers=calc(SLOW), breakers=shared) as rig:
+        await rig.bench.chat("go")
+        assert len(rig.servers["calc"].calls) == 6
+        assert shared.every() == {}
+
+
+async def test_a_failed_server_is_started_again_when_its_tool_is_called() -> None:
+    steps = searches(tool_names=["get_forecast"]), calls(("weather__get_forecast", {"city": "Oslo"}))
+    async with connected(steps[0], values=ON) as rig:
+        await rig.bench.chat("go")
+        rig.servers["weather"].die()
+        await gone(rig, "weather")
+        rig.model.steps = [steps[1]]
+        await rig.bench.chat("go on")
+        assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo"})]
+        assert not rig.events("reject")
+        # The start is no call that was answered.
+        assert [len(one.calls) for one in rig.breakers.every().values() if one.name == "weather"] == [1]
+
+
+async def test_a_server_that_cannot_be_started_is_left_alone_after_some_attempts() -> None:
+    forecast = calls(("weather__get_forecast", {"city": "Oslo"}))
+    async with connected(searches(tool_names=["get_forecast"]), values=ON) as rig:
+        await rig.bench.chat("go")
+        rig.servers["weather"].fault = ConnectError("exit code 1")
+        rig.servers["weather"].die()
+        await gone(rig, "weather")
+        rig.model.steps = [forecast] * 4
+        await rig.bench.chat("go on")
+        assert [event.reason for event in rig.events("reject")] == ["server away"] * 2 + ["circuit open"] * 2
+        assert len(rig.servers["weather"].eras) == 1 + 2
+
+
+async def test_a_server_that_a_person_stopped_stays_stopped() -> None:
+    async with connected(searches(tool_names=["get_forecast"]), values=ON) as rig:
+        await rig.bench.chat("go")
+        await rig.bench.stop("weather")
+        rig.model.steps = [calls(("weather__get_forecast", {"city": "Oslo"}))]
+        await rig.bench.chat("go on")
+        assert rig.bench.state.servers["weather"].phase is ServerPhase.STOPPED
+        assert rig.events("reject")[-1].reason == "server away"
+
+
+async def gone(rig: Rig, server: str) -> None:
+    """Wait until the session knows that a server failed."""
+    if rig.bench.state.servers[server].phase is not ServerPhase.FAILED:
+        await happens(rig.bench, "failed")
+
+
+async def test_nobody_is_asked_about_a_call_that_a_breaker_refuses() -> None:
+    approver, servers = FixedApprover(Decision.ONCE), calc(SLOW)
+    servers["calc"].tools = (Tool("calc", "evaluate", "E.", annotations=Annotations(read_only=False)),)
+    async with opened(servers=servers, approver=approver, values=ON) as rig:
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        rig.model.steps = [calls(EVALUATE)] * 3
+        await rig.bench.chat("go")
+        assert len(servers["calc"].calls) == len(approver.asked) == 2
+        assert [event.reason for event in rig.events("reject")] == ["circuit open"]
+        # Having asked the breaker, nobody has taken the place of the call that tries it.
+        rig.clock.advance(30)
+        rig.model.steps = [calls(EVALUATE)]
+        await rig.bench.chat("go on")
+        assert len(servers["calc"].calls) == 3
+
+
+async def test_a_store_that_fails_never_replaces_a_result_and_is_told_once() -> None:
+    store, servers = Locked(), calc(FINE)
+
+    async def done(_tool: str, _arguments: JsonObject) -> ToolResult:
+        store.is_locked = True
+        return ToolResult("refunded")
+
+    servers["calc"].answer = done
+    values = {**ON, "retry.enabled": True}
+    async with connected(*[calls(EVALUATE)] * 2, servers=servers, values=values, breakers=store) as rig:
+        await rig.bench.chat("go")
+        assert rig.results == ["refunded"] * 2
+        assert [result.ok for result in rig.events("result")] == [True, True]
+        assert len(servers["calc"].calls) == 2
+        assert [event.where for event in rig.events("error")] == ["circuit breakers"]
+    assert not failure_of(StoreError("locked")).is_transient
+
+
+async def test_a_store_that_fails_never_replaces_a_cancellation() -> None:
+    store, servers, began = Locked(), calc(FINE), asyncio.Event()
+
+    async def hangs(_tool: str, _arguments: JsonObject) -> ToolResult:
+        store.is_locked = True
+        began.set()
+        await asyncio.Event().wait()
+        return FINE
+
+    servers["calc"].answer = hangs
+    async with connected(calls(EVALUATE), servers=servers, values=ON, breakers=store) as rig:
+        turn = asyncio.create_task(rig.bench.chat("go"))
+        await began.wait()
+        turn.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+        assert [result.failure for result in rig.events("result")] == [FailureKind.CANCELLED]
+        assert rig.events("end")[0].outcome == "cancelled"

@@ -1,0 +1,157 @@
+"""What a race runs on: the session's connected servers, nothing that changes something, only what fits."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.definition import definition_hash
+from inspector.core.error import ConfigError, ConnectError
+from inspector.core.events import Decision
+from inspector.core.ports import ApprovalRequest
+from inspector.core.server import ServerPhase
+from inspector.core.session import Binding, ServerState, SessionState, ToolState
+from inspector.core.tool import Annotations, Tool
+from inspector.scenario.clock import LabClock
+from inspector.scenario.expectation import expectation
+from inspector.scenario.ground import (
+    AllowedBefore,
+    Ground,
+    ground_of,
+    lacking,
+    question,
+    require_fit,
+    require_tools,
+)
+from inspector.scenario.run import ScenarioRun
+from inspector.scenario.scenario import AddedTool, CatalogChange, Preparation, Scenario, ScriptedCall, Step
+from inspector.tokens.catalog import Catalog
+from tests.support.told_model import calls, says
+from tests.support.workbench import configured, connected, happens, opened, shop_and_weather
+
+REFUND = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(read_only=False))
+ORDERS = Tool("shop", "list_orders")
+
+
+def scenario(*names: str, **more: object) -> Scenario:
+    steps = tuple(Step(calls=(ScriptedCall(name, {}),)) for name in names)
+    return replace(Scenario("Case", ("a",), (steps,)), **more)  # type: ignore[arg-type]
+
+
+def catalog(*tools: Tool) -> Catalog:
+    return Catalog(tools)
+
+
+@given(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcdef")))
+def test_a_scenario_fits_exactly_the_servers_that_have_every_tool_it_calls(
+    called: Iterable[str], there: Iterable[str]
+) -> None:
+    wanted = scenario("search_tools", *(Tool("s", name).wire_name for name in called))
+    had = catalog(*(Tool("s", name) for name in there))
+    assert set(lacking(wanted, had)) == {f"s:{name}" for name in set(called) - set(there)}
+
+
+def test_a_tool_inside_call_tool_is_needed_too() -> None:
+    inside = ScriptedCall("call_tool", {"name": "shop:list_orders"})
+    wanted = Scenario("Case", ("a",), ((Step(calls=(inside,)),),))
+    assert lacking(wanted, catalog()) == ("shop:list_orders",)
+    assert lacking(wanted, catalog(ORDERS)) == ()
+
+
+def test_a_tool_that_nobody_is_meant_to_have_is_not_needed() -> None:
+    rejected = expectation({"event": "reject", "name": "shop__fetch", "reason": "unknown tool"})
+    assert lacking(scenario("shop__fetch", expect=(rejected,)), catalog()) == ()
+
+
+def test_a_tool_that_is_rejected_once_and_used_later_is_needed() -> None:
+    rejected = expectation({"event": "reject", "name": "shop__list_orders"})
+    loaded = expectation({"event": "load", "tool": "shop:list_orders"})
+    evicted = expectation({"event": "reject", "name": "shop__list_orders", "reason": "evicted"})
+    for expected in ((rejected, loaded), (evicted,)):
+        assert lacking(scenario("shop__list_orders", expect=expected), catalog()) == ("shop:list_orders",)
+
+
+def test_a_tool_that_the_scenario_brings_is_not_needed_but_one_that_it_removes_is() -> None:
+    change = CatalogChange("shop", remove=("shop:list_orders",), add=(AddedTool("shop:new"),))
+    changes = scenario("shop__new", prepare=(Preparation(change=change),))
+    assert lacking(changes, catalog()) == ("shop:list_orders",)
+
+
+def test_what_does_not_fit_is_refused_with_what_is_missing() -> None:
+    with pytest.raises(ConfigError, match="needs shop:list_orders"):
+        require_fit(scenario("shop__list_orders"), catalog(REFUND))
+    require_fit(scenario("shop__list_orders"), catalog(ORDERS))
+
+
+def test_a_question_needs_no_tool_and_has_no_script() -> None:
+    asked = question("Which orders\nare late?")
+    assert (asked.title, asked.users, asked.turns) == (
+        "Which orders are late?",
+        ("Which orders\nare late?",),
+        ((),),
+    )
+    assert lacking(asked, catalog()) == ()
+
+
+async def test_only_a_definition_that_was_allowed_may_change_something() -> None:
+    approver = AllowedBefore(frozenset({definition_hash(REFUND)}))
+    changed = replace(REFUND, description="Refund everything.")
+    decided = [await approver.ask(ApprovalRequest(tool, {}, "")) for tool in (REFUND, changed)]
+    assert decided == [Decision.SESSION, Decision.NO]
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+async def test_a_race_calls_a_tool_that_changes_something_only_if_the_session_allowed_it(
+    allowed: bool,
+) -> None:
+    servers = shop_and_weather()
+    refund = servers["shop"].tools[1]
+    hashes = frozenset({definition_hash(refund)}) if allowed else frozenset()
+    steps = calls(("shop__refund_order", {}), ("shop__list_orders", {})), says("Done.")
+    rig = opened(*steps, servers=servers, approver=AllowedBefore(hashes), profile="static")
+    async with rig as made:
+        made.bench.connect()
+        await made.bench.wait_connected()
+        result = await ScenarioRun(made.bench, question("Refund it."), LabClock(made.clock)).run()
+    assert result.totals.steps == (2 if allowed else 1)
+    assert made.received == (2 if allowed else 1)
+
+
+async def test_the_ground_of_a_session_is_its_connected_servers_its_model_and_its_approvals() -> None:
+    async with connected() as rig:
+        await rig.bench.stop("weather")
+        ground = ground_of(rig.bench)
+        assert ground.servers == frozenset({"shop", "calc"})
+        assert [spec.name for spec in ground.configured("toolsight").servers] == ["shop", "calc"]
+        assert (ground.model, ground.allowed) == (rig.bench.state.model, rig.bench.state.approved)
+
+
+async def test_a_race_trusts_the_servers_that_the_session_trusts_now() -> None:
+    async with connected() as rig:
+        rig.bench.trust("weather", trusted=False)
+        loud = replace(rig.servers["shop"].tools[0], annotations=Annotations())
+        for tool in (loud, rig.servers["shop"].tools[0]):
+            rig.servers["shop"].change([tool])
+            await happens(rig.bench, "catalog")
+        specs = ground_of(rig.bench).configured("toolsight").servers
+        assert [spec.name for spec in specs if spec.trust_annotations] == ["calc"]
+
+
+def test_static_binding_stays_static_whatever_the_file_says() -> None:
+    values = {"binding.policy": "bounded", "chat.max_steps": 3}
+    ground = Ground(replace(configured(["shop"]), values=values), "told")
+    assert ground.configured("static").values == {"chat.max_steps": 3}
+    assert ground.configured("toolsight").values == values
+
+
+def test_without_a_server_there_is_nothing_to_race_on() -> None:
+    with pytest.raises(ConfigError, match="no server is connected"):
+        Ground(configured(["shop"]), "told", servers=frozenset()).configured("static")
+
+
+def test_servers_that_all_failed_are_an_error_and_one_that_is_up_is_enough() -> None:
+    failed = ServerState("shop", ServerPhase.FAILED, reason="gone")
+    with pytest.raises(ConnectError, match="shop: gone"):
+        require_tools(SessionState(servers={"shop": failed}))
+    require_tools(SessionState(servers={"shop": failed}, tools={"a:b": ToolState("a:b", 1, Binding.PINNED)}))

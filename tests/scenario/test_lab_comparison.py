@@ -1,0 +1,240 @@
+"""One scenario under several profiles: alignment, savings, and notes, over written records."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.budget import TokenParts
+from inspector.core.events import (
+    CallFinished,
+    CallRejected,
+    CallStarted,
+    CatalogBuilt,
+    Event,
+    GateApplied,
+    ModelRequested,
+    ModelResponded,
+    Record,
+    SearchPerformed,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.core.message import ToolCall, Usage
+from inspector.core.price import Prices
+from inspector.core.ranking import SearchReport, SearchRequest
+from inspector.scenario.profile_comparison import ProfileComparison, compare_profiles
+from inspector.scenario.run import ScenarioResult
+from inspector.scenario.scenario import Scenario
+from inspector.scenario.totals import totals
+
+FORECAST = "weather:get_forecast"
+
+
+def catalog(static: int, *, advisory: bool = False) -> CatalogBuilt:
+    return CatalogBuilt("", (), "", 0, static, advisory=advisory)
+
+
+def asked(tokens: int) -> ModelRequested:
+    return ModelRequested(1, (), TokenParts(0, 0, tokens, 0, 0), 1)
+
+
+def searched() -> SearchPerformed:
+    request = SearchRequest(query="weather")
+    return SearchPerformed(SearchReport(request, "bm25", ()), "")
+
+
+def rejected(name: str, reason: str) -> CallRejected:
+    return CallRejected("1", name, reason, "")
+
+
+def called(tool: str, *, ok: bool = True) -> CallFinished:
+    return CallFinished("1", tool, ok, "")
+
+
+def played(profile: str, *events: Event, settings: dict[str, Any] | None = None) -> ScenarioResult:
+    scenario = Scenario("Case", ("a",), (), settings=settings or {})
+    records = tuple(Record("s", n, 0.0, event) for n, event in enumerate(events, 1))
+    return ScenarioResult(scenario, profile, records, (), totals(records))
+
+
+def conversation(messages: Sequence[Sequence[int]]) -> list[Event]:
+    return [event for calls in messages for event in (UserSaid("a"), *map(asked, calls))]
+
+
+def compared(*results: ScenarioResult, scripted: bool = True) -> ProfileComparison:
+    return compare_profiles(results, scripted=scripted)
+
+
+def test_calls_are_aligned_after_each_message() -> None:
+    found = compared(
+        played("static", *conversation([[5], [6, 7]])), played("prd", *conversation([[1, 2, 3], [4]]))
+    )
+    assert [(one.message, one.call, one.tool_tokens) for one in found.calls] == [
+        (1, 1, (5, 1)),
+        (1, 2, (None, 2)),
+        (1, 3, (None, 3)),
+        (2, 1, (6, 4)),
+        (2, 2, (7, None)),
+    ]
+
+
+_MESSAGES = st.lists(st.lists(st.integers(0, 10**6), max_size=4), max_size=4)
+
+
+@given(st.lists(_MESSAGES, max_size=4))
+def test_no_model_call_is_lost_or_counted_twice(profiles: list[list[list[int]]]) -> None:
+    found = compared(*(played("prd", *conversation(messages)) for messages in profiles))
+    for place, messages in enumerate(profiles):
+        column = [one.tool_tokens[place] for one in found.calls]
+        assert [cell for cell in column if cell is not None] == [call for calls in messages for call in calls]
+        assert sum(cell or 0 for cell in column) == found.rows[place].totals.tool_tokens
+
+
+def test_savings_are_against_the_measured_run_of_static() -> None:
+    static = played("static", catalog(999), *conversation([[100, 100]]))
+    found = compared(played("prd", catalog(999), *conversation([[20, 20, 10]])), static)
+    assert found.measured
+    assert [row.saved for row in found.rows] == [0.75, 0.0]
+    assert (found.rows[0].first, found.rows[0].last) == (20, 10)
+
+
+def test_without_static_the_catalog_at_each_call_says_what_it_would_cost() -> None:
+    found = compared(played("prd", catalog(100), *conversation([[20]]), catalog(300), *conversation([[60]])))
+    assert not found.measured
+    assert found.rows[0].static_tokens == 400
+    assert found.rows[0].saved == 0.8
+
+
+def spent(definitions: int, searches: int = 0, history: int = 0) -> ModelRequested:
+    return ModelRequested(1, (), TokenParts(tools=definitions, searches=searches, history=history), 1)
+
+
+def replied(*names: str) -> ModelResponded:
+    calls = tuple(ToolCall(str(number), name, {}) for number, name in enumerate(names))
+    return ModelResponded(1, "", calls, Usage(output_tokens=10))
+
+
+def test_the_tokens_of_a_turn_are_summed_over_its_model_calls() -> None:
+    two = [
+        UserSaid("a"),
+        spent(10),
+        replied("search_tools"),
+        spent(20, 5),
+        replied(),
+        UserSaid("b"),
+        spent(30, 5),
+    ]
+    found = compared(played("prd", *two), played("static", UserSaid("a"), spent(50)))
+    assert found.rows[0].turns == (35, 35)
+    assert found.turns == ((35, 50), (35, None))
+    assert sum(found.rows[0].turns) == found.rows[0].totals.discovery_tokens
+
+
+def test_searches_count_against_what_is_saved() -> None:
+    found = compared(played("prd", catalog(100), UserSaid("a"), spent(20, 30, history=50)))
+    (row,) = found.rows
+    assert row.saved == pytest.approx(1 - 50 / 100)
+    assert row.input_saved == pytest.approx(1 - 100 / 150)
+
+
+def test_binding_every_tool_needs_no_call_that_only_follows_a_search() -> None:
+    search, both = replied("search_tools"), replied("search_tools", "weather__get_forecast")
+    events = [
+        catalog(100),
+        UserSaid("a"),
+        spent(5),
+        search,
+        spent(5),
+        search,
+        spent(5),
+        both,
+        spent(5),
+        replied(),
+    ]
+    (row,) = compared(played("prd", *events)).rows
+    assert row.static_tokens == 2 * 100
+    assert row.totals.model_calls == 4
+
+
+def test_what_a_script_searches_under_static_binding_is_not_the_price_of_static_binding() -> None:
+    search = replied("search_tools")
+    static = played("static", UserSaid("a"), spent(100), search, spent(100, 9, 20), replied())
+    mine = played("prd", UserSaid("a"), spent(10), search, spent(30, 20, 20), replied())
+    (_, row) = compared(static, mine).rows
+    assert (row.static_tokens, row.static_input) == (100, 100)
+    assert row.saved == pytest.approx(1 - 60 / 100)
+    assert compared(static, mine, scripted=False).rows[1].static_tokens == 209
+
+
+def test_a_step_costs_the_whole_session_divided_by_what_was_solved() -> None:
+    prices = Prices("m", 1e-6, 10e-6)
+    solved = [
+        CallStarted("1", FORECAST, {}),
+        called(FORECAST),
+        CallStarted("1", FORECAST, {"x": 1}),
+        called(FORECAST),
+    ]
+    records = [
+        Record("s", n, 0.0, event) for n, event in enumerate([UserSaid("a"), spent(1000), replied(), *solved])
+    ]
+    had = totals(records, prices)
+    assert had.dollars == pytest.approx(1000e-6 + 10 * 10e-6)
+    assert had.steps == 2
+    assert had.dollars_per_step == pytest.approx((had.dollars or 0) / 2)
+    assert totals(records).dollars is None
+    assert totals(records[:3], prices).dollars_per_step is None
+
+
+def test_a_session_without_a_model_call_saves_nothing_known() -> None:
+    (row,) = compared(played("prd", TurnEnded("failed", ""))).rows
+    assert (row.first, row.last, row.saved, row.totals.outcome) == (None, None, None, "failed")
+
+
+def test_a_rejected_search_and_a_closed_gate_are_the_scripts_fault() -> None:
+    gate = GateApplied("", (), (), 0.5, 0, 0, 0.0)
+    search, call = rejected("search_tools", "unknown tool"), rejected("weather__get_forecast", "deferred")
+    found = compared(played("attention", gate, search, search, call))
+    assert found.notes == (
+        "attention: 2 scripted searches were rejected; the script expects a search tool.",
+        "attention: 1 scripted call was rejected, because the gate did not select the tool.",
+    )
+
+
+def test_a_call_that_is_rejected_without_a_gate_is_the_scenario_itself() -> None:
+    assert not compared(played("prd", rejected("weather__get_forecast", "deferred"))).notes
+
+
+def test_a_search_over_bound_tools_is_noted_but_not_one_over_deferred_tools() -> None:
+    found = compared(
+        played("prd", catalog(1), searched()), played("advisory", catalog(1, advisory=True), searched())
+    )
+    assert found.notes == (
+        "advisory: 1 scripted search was made with every tool bound, but the script expects deferred tools.",
+    )
+
+
+def test_a_model_of_its_own_mind_searches_as_it_likes() -> None:
+    result = played(
+        "advisory", catalog(1, advisory=True), searched(), rejected("search_tools", "unknown tool")
+    )
+    assert not compared(result, scripted=False).notes
+
+
+def test_a_setting_of_the_scenario_that_changes_a_profile_is_told() -> None:
+    found = compared(
+        played("advisory", settings={"binding.policy": "bounded"}),
+        played("kaman", settings={"binding.policy": "bounded"}),
+    )
+    assert found.notes == ("advisory: binding.policy is bounded instead of the profile's all.",)
+
+
+def test_who_leaves_out_a_call_that_others_made_is_told() -> None:
+    found = compared(
+        played("static", called(FORECAST)),
+        played("prd", called(FORECAST), called("calc:evaluate")),
+        played("attention", called(FORECAST, ok=False)),
+        scripted=False,
+    )
+    assert found.notes == (f"attention: no successful call to {FORECAST}, unlike other profiles.",)

@@ -1,0 +1,225 @@
+"""Scenario files: everything that may be written, and every mistake told by file, entry and key."""
+
+from pathlib import Path
+
+import pytest
+
+from inspector.core.error import ConfigError
+from inspector.core.failure import FailureKind
+from inspector.scenario.fault import Fault
+from inspector.scenario.file import load_scenario
+from inspector.scenario.scenario import AddedTool, CatalogChange, Preparation, ScriptedCall, Step
+
+SCENARIOS = sorted((Path(__file__).parents[2] / "fixtures" / "scenarios").glob("*.yaml"))
+EVERYTHING = """
+title: Everything
+about: All keys in one file.
+profile: kaman
+window: 9000
+settings: {binding.capacity: 2, access.preconditions: {"a:b": ["milestone_reached('x')"]}}
+expect:
+  - {event: loop, tool: "a:b", count: {at_least: 3}}
+never:
+  - {event: error}
+turns:
+  - user: first
+    steps:
+      - {think: Hm., say: I call., wait: 1.5, calls: [{tool: "a:b", arguments: {n: 1}}, {tool: search_tools}]}
+  - user: second
+    wait: 600
+    milestone: confirmed
+    stop: a
+    reconnect: a
+    fault: {server: a, kind: rate_limit, times: 2, tool: b, retry_after: 20}
+    change:
+      server: a
+      remove: ["a:b"]
+      add: [{id: "a:c", description: New., answer: 42 is the answer}]
+      describe: {"a:d": Another text.}
+    steps: [{say: Done.}]
+"""
+MINIMAL = "turns: [{user: a, steps: [{say: b}]}]"
+
+
+def _written(folder: Path, text: str) -> Path:
+    path = folder / "case.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_every_key_of_a_file_is_read(tmp_path: Path) -> None:
+    scenario = load_scenario(_written(tmp_path, EVERYTHING))
+    assert (scenario.title, scenario.about) == ("Everything", "All keys in one file.")
+    assert scenario.profile == "kaman"
+    assert scenario.window == 9000
+    assert scenario.settings["binding.capacity"] == 2
+    assert scenario.settings["access.preconditions"] == {"a:b": ("milestone_reached('x')",)}
+    calls = (ScriptedCall("a__b", {"n": 1}), ScriptedCall("search_tools", {}))
+    assert scenario.turns == ((Step("I call.", calls, "Hm.", 1.5),), (Step("Done."),))
+    assert [one.text for one in scenario.expect] == ['loop, tool "a:b", count at least 3']
+    assert [one.text for one in scenario.never] == ["error"]
+
+
+def test_what_happens_before_a_turn_is_read(tmp_path: Path) -> None:
+    scenario = load_scenario(_written(tmp_path, EVERYTHING))
+    new = AddedTool("a:c", "New.", "42 is the answer")
+    change = CatalogChange("a", ("a:b",), (new,), {"a:d": "Another text."})
+    fault = Fault("a", FailureKind.RATE_LIMIT, 2, "b", 20.0)
+    assert scenario.prepare == (
+        Preparation(),
+        Preparation(600.0, "confirmed", change, stop="a", reconnect="a", fault=fault),
+    )
+    assert scenario.changes_servers
+
+
+def test_a_file_needs_no_more_than_a_user_and_a_step(tmp_path: Path) -> None:
+    scenario = load_scenario(_written(tmp_path, MINIMAL))
+    assert (scenario.title, scenario.users, scenario.profile, scenario.settings) == ("case", ("a",), "", {})
+    assert (scenario.expect, scenario.never, scenario.changes_servers) == ((), (), False)
+    assert scenario.window == 0
+
+
+STEP = "turns[0].steps[0]"
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "hint"),
+    [
+        ("title: x\nturns: [", "2:9: not valid YAML", "quote text"),
+        ("turns: [{user: a: b}]", "1:17: not valid YAML", "quote text"),
+        ("turns: " + "[" * 5000, "not valid YAML: nested too deeply", ""),
+        ("- a list", "1: must be an object, not a list", ""),
+        ("", "1: must be an object, not null", ""),
+        ("title: x", "1: turns is missing", "`user` and `steps`"),
+        (
+            "titel: x\nturns: []",
+            "1: titel is not a known key (and 1 more)",
+            "Did you mean `title`?",
+        ),
+        ("turns: []", "1: turns is empty", "`user` and `steps`"),
+        (
+            "turns: [{user: a, user: b, steps: [{say: b}]}]",
+            "1:19: not valid YAML: user appears twice",
+            "",
+        ),
+        ("title: [x]\nturns: [{user: a, steps: [{say: b}]}]", "1: title must be a string, not a list", ""),
+        ("title: 3\nturns: [{user: a, steps: [{say: b}]}]", "1: title must be a string", "double quotes"),
+        ("turns: [{steps: [{say: b}]}]", "1: turns[0].user is missing", "what the user says"),
+        ("turns: [{user: ' ', steps: [{say: b}]}]", "1: turns[0].user is empty", "what the user says"),
+        ("turns: [{user: a}]", "1: turns[0].steps is missing", "answers"),
+        ("turns: [{user: a, steps: no}]", "1: turns[0].steps must be a list, not true or false", "answers"),
+        ("turns: [{user: a, steps: [{}]}]", f"1: {STEP} has neither say nor calls", "Add"),
+        ("turns: [{user: a, steps: [{think: b}]}]", f"1: {STEP} has neither say nor calls", "Add"),
+        ("turns:\n- user: a\n  steps:\n  - says: b", f"4: {STEP}.says is not a known key", "`say`?"),
+        ("turns: [{user: a, steps: [{say: b, wait: -1}]}]", f"1: {STEP}.wait must be greater", "0 to 1e9"),
+        ("turns: [{user: a, wait: .inf, steps: [{say: b}]}]", "1: turns[0].wait must be a finite", "seconds"),
+        ("turns: [{user: a, wait: .nan, steps: [{say: b}]}]", "1: turns[0].wait must be a finite", "seconds"),
+        ("turns: [{user: a, wait: yes, steps: [{say: b}]}]", "1: turns[0].wait must be a number", "seconds"),
+        ("window: 0\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be greater than", "tokens"),
+        ("window: 1.5\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be a whole number", "tokens"),
+        ("window: yes\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be a whole number", "tokens"),
+        ("window: 1e10\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be a whole number", "tokens"),
+        ("turns: [{user: a, steps: [{calls: [{}]}]}]", f"1: {STEP}.calls[0].tool is missing", "server:NAME"),
+        (
+            "turns: [{user: a, steps: [{calls: [{tool: t, arguments: 3}]}]}]",
+            f"1: {STEP}.calls[0].arguments must be an object",
+            "{key: value}",
+        ),
+        (
+            "turns: [{user: a, steps: [{calls: [{tool: t, arguments: {day: 2026-03-02}}]}]}]",
+            f"1: {STEP}.calls[0].arguments has a value that JSON cannot represent",
+            "Put dates in quotes",
+        ),
+    ],
+)
+def test_a_turn_that_cannot_be_played_is_refused_by_line_and_key(
+    tmp_path: Path, text: str, told: str, hint: str
+) -> None:
+    _refuse(_written(tmp_path, text), told, hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "hint"),
+    [
+        ("profile: kamen", "profile 'kamen' does not exist", "Did you mean `kaman`?"),
+        ("profile: [x]", "1: profile must be a string", ""),
+        ("settings: [x]", "1: settings must be an object", ""),
+        ("settings: {binding.capcity: 2}", "settings.binding.capcity is not a setting", "binding.capacity"),
+        ("settings: {binding.capacity: two}", "settings.binding.capacity must be a whole number", ""),
+        ("settings: {binding.capacity: -1}", "settings.binding.capacity must be at least 0", ""),
+        ("expect: {event: loop}", "1: expect must be a list", ""),
+        ("expect: [loop]", "1: expect[0] must be an object", ""),
+        ("expect:\n- event: loop\n- event: lop", "3: expect[1] cannot be checked: there is no event", "loop"),
+        ("never: [{event: loop, counts: 3}]", "1: never[0] cannot be checked: the event 'loop' has", "count"),
+        (
+            "expect: [{event: user, text: 2026-03-02}]",
+            "1: expect[0] has a value that JSON cannot represent",
+            "date",
+        ),
+    ],
+)
+def test_settings_and_expectations_are_checked_when_the_file_is_read(
+    tmp_path: Path, text: str, told: str, hint: str
+) -> None:
+    _refuse(_written(tmp_path, f"{text}\n{MINIMAL}"), told, hint)
+
+
+def test_settings_may_stand_in_sections_as_in_a_configuration(tmp_path: Path) -> None:
+    scenario = load_scenario(_written(tmp_path, f"settings: {{binding: {{capacity: 2}}}}\n{MINIMAL}"))
+    assert scenario.settings == {"binding.capacity": 2}
+
+
+@pytest.mark.parametrize(
+    ("change", "told", "hint"),
+    [
+        ("{remove: [x]}", "change.server is missing", "whose tools change"),
+        ("{server: a, added: []}", "change.added is not a known key", "Did you mean `add`?"),
+        ("{server: a, remove: [b]}", "change has b, which is not a tool of a", "Write a:NAME."),
+        ("{server: a, remove: ['a:']}", "change has a:, which is not a tool of a", "Write a:NAME."),
+        ("{server: a, add: [{id: 'b:c'}]}", "change has b:c, which is not a tool of a", "Write a:NAME."),
+        ("{server: a, add: [{description: x}]}", "change.add[0].id is missing", "server:NAME"),
+        ("{server: a, describe: {'a:b': 3}}", 'change.describe."a:b" must be a string', "double quotes"),
+        ("{server: a, describe: {1: x}}", "change.describe[1] is not a string key", "double quotes"),
+        ("x", "change must be an object, not a string", ""),
+    ],
+)
+def test_a_change_of_a_catalog_is_checked_when_the_file_is_read(
+    tmp_path: Path, change: str, told: str, hint: str
+) -> None:
+    text = f"turns: [{{user: a, change: {change}, steps: [{{say: b}}]}}]"
+    _refuse(_written(tmp_path, text), f"1: turns[0].{told}", hint)
+
+
+def test_a_value_that_holds_itself_is_refused(tmp_path: Path) -> None:
+    text = "turns: [{user: a, steps: [{calls: [{tool: t, arguments: &self {again: *self}}]}]}]"
+    _refuse(_written(tmp_path, text), "has a value that JSON cannot represent", "")
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    _refuse(tmp_path / "none.yaml", "does not exist", "Check the name.")
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "case.yaml"
+    path.write_bytes(b"\xff\xfe\xfd\x80")
+    _refuse(path, "1 is not UTF-8", "Save the file as UTF-8.")
+
+
+def _refuse(path: Path, told: str, hint: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load_scenario(path)
+    assert str(path) in refused.value.message
+    assert told in refused.value.message.removeprefix(f"{path}:")
+    assert hint in refused.value.hint
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_every_shipped_scenario_says_what_it_is_about_and_what_comes_of_it(path: Path) -> None:
+    scenario = load_scenario(path)
+    assert scenario.title
+    assert scenario.about
+    assert scenario.expect
+    assert scenario.never
+    assert len(scenario.users) == len(scenario.turns) == len(scenario.prepare)
+    assert all(steps[-1].say and not steps[-1].calls for steps in scenario.turns)

@@ -1,0 +1,67 @@
+"""Whether a schema accepts arguments; the schema comes from a server and may be hostile."""
+
+import time
+from typing import Any
+
+import pytest
+
+from inspector.schema.check import JsonSchemaCheck
+
+CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+
+
+def deep(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(levels):
+        schema = {"properties": {"a": schema}}
+    return schema
+
+
+def doubling(levels: int) -> dict[str, Any]:
+    """A schema that is looked at twice on each level."""
+    parts = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(levels)}
+    return {"$ref": "#/$defs/d0", "$defs": {**parts, f"d{levels}": {}}}
+
+
+def test_what_fits_has_no_problem_and_what_does_not_is_told_with_its_place() -> None:
+    check = JsonSchemaCheck()
+    assert check.problem(CITY, {"city": "Oslo"}) == ""
+    assert check.problem(CITY, {"city": 3}) == "$.city: 3 is not of type 'string'"
+    assert "required" in check.problem(CITY, {})
+
+
+def test_references_within_the_schema_are_followed() -> None:
+    schema = {"properties": {"n": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"maximum": 3}}}
+    assert JsonSchemaCheck().problem(schema, {"n": 3}) == ""
+    assert JsonSchemaCheck().problem(schema, {"n": 4})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"$ref": "http://127.0.0.1:9/never-fetched"}}},
+        {"properties": {"a": {"$ref": "file:///etc/passwd"}}},
+        {"properties": {"a": {"$ref": "#/nowhere"}}},
+        {"properties": {"a": {"pattern": "(a+)+$"}}},
+        {"patternProperties": {"(a+)+$": {}}},
+        {"type": "nonsense"},
+        {"properties": 3},
+        {"properties": {"a": {"$ref": "#/properties/a"}}},
+        {"properties": {"a": {"multipleOf": 0}}},
+        {"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}] * 8}}},
+        {"properties": {"a": {"$ref": "#"}}},
+        deep(3_000),
+        doubling(40),
+        {"allOf": [{"minLength": 1}] * 10_000},
+    ],
+)
+def test_a_schema_that_cannot_be_checked_accepts_nothing_and_takes_no_time(schema: dict[str, Any]) -> None:
+    began = time.process_time()
+    assert JsonSchemaCheck().problem(schema, {"a": "a" * 40 + "!"})
+    assert time.process_time() - began < 2
+
+
+def test_a_parameter_may_be_called_pattern() -> None:
+    schema = {"type": "object", "properties": {"pattern": {"type": "string"}}}
+    assert JsonSchemaCheck().problem(schema, {"pattern": "*.md"}) == ""
+    assert JsonSchemaCheck().problem({"properties": {"a": {"pattern": "x"}}}, {"a": "x"})

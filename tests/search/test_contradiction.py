@@ -1,0 +1,102 @@
+"""Which claims of a server its own tools contradict."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.tool import Annotations, Tool
+from inspector.schema.json_value import JsonObject
+from inspector.search.contradiction import contradiction
+from tests.support.hostile import with_hostile_text
+
+READS = Annotations(read_only=True)
+FILE: JsonObject = {"type": "object", "properties": {"filePath": {}, "content": {}}}
+ACTION: JsonObject = {"type": "object", "properties": {"action": {"enum": ["list", "DELETE"]}}}
+
+
+def about(name: str, schema: JsonObject | None = None, claims: Annotations = READS) -> str:
+    return contradiction(Tool("s", name, "", schema or {"type": "object"}, claims))
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("delete_page", "delete"),
+        ("deletePage", "delete"),
+        ("DELETEPage", "delete"),
+        ("pages.delete-all", "delete"),
+        ("storage_blob_upload", "upload"),
+        ("remove_from_list", "remove"),
+        ("find_and_delete", "delete"),
+        ("getOrCreate", "create"),
+        ("send2", "send"),
+    ],
+)
+def test_a_tool_named_for_a_change_contradicts_that_it_only_reads(name: str, word: str) -> None:
+    assert about(name) == f"its server says it is read-only, but its name says “{word}”"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "list_deleted_pages",
+        "get_delete_policy",
+        "search_payments",
+        "isWriteable",
+        "check_send_limit",
+        "add",
+        "replace_text",
+        "post_history",
+        "updates",
+        "sender",
+        "",
+    ],
+)
+def test_a_tool_named_for_reading_or_computing_contradicts_nothing(name: str) -> None:
+    assert about(name) == ""
+
+
+def test_parameters_for_a_choice_of_actions_or_new_content_of_a_file_contradict_that_it_only_reads() -> None:
+    assert about("pages", ACTION).endswith("its parameter “action” can be “delete”")
+    assert about("store", FILE).endswith("it takes a file's path and content")
+
+
+def test_a_tool_named_for_reading_may_filter_by_action_and_content() -> None:
+    assert about("list_events", ACTION) == about("search_file", FILE) == ""
+
+
+def test_a_server_that_claims_both_contradicts_itself() -> None:
+    assert "also that it may destroy" in about("report", claims=Annotations(read_only=True, destructive=True))
+
+
+def test_a_tool_named_for_destroying_contradicts_that_it_destroys_nothing() -> None:
+    harmless = Annotations(read_only=False, destructive=False)
+    assert about("remove_page", claims=harmless) == (
+        "its server says it is not destructive, but its name says “remove”"
+    )
+    assert about("create_page", claims=harmless) == ""
+
+
+@pytest.mark.parametrize("read_only", [None, False])
+def test_what_is_not_claimed_is_not_contradicted(read_only: bool | None) -> None:
+    assert about("delete_page", ACTION, Annotations(read_only=read_only)) == ""
+
+
+@with_hostile_text
+def test_nothing_of_the_tool_is_quoted(text: str) -> None:
+    schema = {
+        "type": "object",
+        "properties": {text: {"enum": [text]}, "method": {"enum": [f"delete {text}"]}},
+    }
+    assert about("x", schema) in ("", about("x", ACTION).replace("action", "method"))
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=6,
+)
+
+
+@given(st.text(max_size=12), st.dictionaries(st.sampled_from(["properties", "type", "$ref"]), anything))
+def test_no_name_or_schema_is_too_odd(name: str, schema: JsonObject) -> None:
+    assert isinstance(about(name, schema), str)

@@ -1,0 +1,137 @@
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+from threadpoolctl import threadpool_info
+
+from inspector.core.error import ModelError
+from inspector.search.embedders import fastembed as fastembed_embedder
+from inspector.search.embedders.fastembed import _BATCHED, FastembedEmbedder, _batches, _lay_out
+
+
+@pytest.fixture(scope="module")
+def embedder(tmp_path_factory: pytest.TempPathFactory) -> FastembedEmbedder:
+    return FastembedEmbedder(tmp_path_factory.mktemp("model"))
+
+
+def cosine(a: list[float], b: list[float]) -> float:
+    return math.fsum(x * y for x, y in zip(a, b, strict=True))
+
+
+def test_the_packaged_model_gives_unit_vectors(embedder: FastembedEmbedder) -> None:
+    vectors = embedder.embed(["send an e-mail", "", "\ud800 lone", "x " * 5000])
+    assert [len(vector) for vector in vectors] == [384] * 4
+    assert all(cosine(vector, vector) == pytest.approx(1.0, abs=1e-4) for vector in vectors)
+
+
+def test_the_model_and_the_products_of_numpy_leave_a_processor_to_each_other(
+    embedder: FastembedEmbedder,
+) -> None:
+    embedder.embed(["ready"])
+    model = embedder._model
+    assert model is not None
+    assert model.model.model.get_session_options().intra_op_num_threads == 1
+    assert {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"} == {1}
+
+
+def test_a_text_has_the_same_vector_whatever_is_embedded_with_it(embedder: FastembedEmbedder) -> None:
+    texts = [
+        "refund",
+        "list the open orders",
+        "",
+        "send a message",
+        "x " * 300,
+        "book a table for four at nine",
+    ]
+    together = embedder.embed(texts)
+    assert together == [embedder.embed([text])[0] for text in texts]
+
+
+@given(st.lists(st.integers(0, 2000), max_size=60))
+def test_every_text_is_in_one_batch_of_little_padding(lengths: list[int]) -> None:
+    batches = _batches(lengths)
+    assert sorted(number for batch in batches for number in batch) == list(range(len(lengths)))
+    assert all(
+        len(batch) == 1 or max(lengths[number] for number in batch) * len(batch) <= _BATCHED
+        for batch in batches
+    )
+
+
+def test_the_models_words_are_whole_and_the_commonest_come_first(embedder: FastembedEmbedder) -> None:
+    words = embedder.words()
+    assert {"lights", "order", "weather"} <= set(words)
+    assert all(word.isalpha() for word in words)
+    assert words.index("the") < words.index("weather") < words.index("umbrella")
+
+
+def test_what_means_the_same_is_closer_than_what_does_not(embedder: FastembedEmbedder) -> None:
+    ask, mail, weather = embedder.embed(
+        ["write to a colleague", "Send an e-mail message to a person", "Get the weather forecast of a city"]
+    )
+    assert cosine(ask, mail) > cosine(ask, weather) + 0.1
+
+
+def test_no_texts_need_no_model(tmp_path: Path) -> None:
+    assert FastembedEmbedder(tmp_path).embed([]) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_copy_is_made_again(tmp_path: Path) -> None:
+    FastembedEmbedder(tmp_path).embed(["x"])
+    model = next(tmp_path.rglob("tokenizer.json"))
+    model.write_text("{}")
+    assert FastembedEmbedder(tmp_path).embed(["x"])
+
+
+def test_without_the_package_the_error_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = (("no_such_package_here", "model.onnx", "model.onnx", "0"),)
+    monkeypatch.setattr(fastembed_embedder, "_FILES", files)
+    with pytest.raises(ModelError) as caught:
+        FastembedEmbedder(tmp_path).embed(["x"])
+    assert "toolsight[offline]" in caught.value.hint
+
+
+def test_two_processes_that_start_at_once_both_read_whole_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _lay_out(tmp_path)
+    whole = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    monkeypatch.setattr(fastembed_embedder, "_write", lambda target, _content: pytest.fail(target.name))
+    _lay_out(tmp_path)
+    monkeypatch.undo()
+    rename = Path.replace
+
+    def watched(partial: Path, target: Path) -> Path:
+        # The other one lays the same files out in the middle of this one's writing.
+        monkeypatch.setattr(Path, "replace", rename)
+        assert target.read_bytes() == b"damaged"
+        _lay_out(tmp_path)
+        return rename(partial, target)
+
+    for name, content in whole.items():
+        (tmp_path / name).write_bytes(b"damaged")
+        monkeypatch.setattr(Path, "replace", watched)
+        _lay_out(tmp_path)
+        assert (tmp_path / name).read_bytes() == content
+    assert {path.name for path in tmp_path.iterdir()} == set(whole)
+
+
+def test_a_model_folder_that_cannot_be_written_is_the_reason_and_not_the_package(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ModelError) as caught:
+        FastembedEmbedder(tmp_path / "file").embed(["x"])
+    assert "cannot be copied" in caught.value.message
+    assert "pip install" not in caught.value.hint
+
+
+def test_a_model_that_cannot_be_loaded_names_the_folder_to_delete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fastembed_embedder, "_lay_out", lambda _folder: None)
+    with pytest.raises(ModelError) as caught:
+        FastembedEmbedder(tmp_path).embed(["x"])
+    assert str(tmp_path / "all-MiniLM-L6-v2-int8") in caught.value.hint
+    assert "pip install" not in caught.value.hint

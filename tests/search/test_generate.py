@@ -1,0 +1,235 @@
+"""Evaluation sets made from a catalog and from recorded sessions, and the index they are measured on."""
+
+from collections.abc import Sequence
+
+from hypothesis import given, strategies as st
+
+from inspector.access.evaluation import EXACT, IMPOSSIBLE, LOGGED, PARAPHRASE, EvalCase, EvalSet
+from inspector.core.events import Actor, CallStarted, Event, Record, SearchPerformed, TurnEnded, UserSaid
+from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
+from inspector.measure.logged import logged_cases
+from inspector.measure.prepare import Prepared, prepare
+from inspector.measure.ranker_bench import DataSet, RankerBench
+from inspector.search.embedding import BATCH
+from inspector.search.generate import MAX_QUERY, REQUESTS, generate
+from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
+from inspector.search.semantics import Semantics
+from inspector.store.memory import ManualClock
+
+ROOM = {
+    "type": "object",
+    "properties": {"room": {"type": "string", "enum": ["kitchen", "hall"]}},
+    "required": ["room"],
+}
+LIGHTS = Tool("home", "set_lights", "Set the lights of a room. They stay on.", ROOM)
+ORDERS = Tool("shop", "listOrders", "List orders, newest first.")
+TEXT = st.text(max_size=12) | st.sampled_from(["\ud800", "\x00", "get_page", "a " * 2000, "x" * 100_000])
+TOOLS = st.lists(st.builds(Tool, TEXT, TEXT, TEXT), max_size=8)
+
+
+def queries(tools: Sequence[Tool], kind: str, per_tool: int = 99, seed: int = 0) -> list[str]:
+    return [case.query for case in generate(tools, seed, per_tool) if case.kind == kind]
+
+
+def test_exact_requests_are_the_name_in_words_the_id_and_another_spelling() -> None:
+    words, tool_id, spelling = queries([LIGHTS], EXACT)
+    assert (words, tool_id) == ("set lights", "home:set_lights")
+    assert spelling in {"setLights", "set-lights"}
+
+
+def test_a_paraphrase_says_the_description_in_other_words() -> None:
+    (said, *_rest) = queries([ORDERS], PARAPHRASE)
+    assert said != ORDERS.description
+    assert not said.startswith("List")
+    assert said.endswith("newest first")
+
+
+def test_a_paraphrase_names_a_value_that_the_schema_has() -> None:
+    asked = {query for seed in range(20) for query in queries([LIGHTS], PARAPHRASE, seed=seed)}
+    assert {"set_lights with room=kitchen", "set_lights with room=hall"} <= asked
+
+
+def test_tools_of_one_name_are_one_group_unless_the_request_names_an_id() -> None:
+    tools = (Tool("wiki", "get_page", "Get a page."), Tool("notes", "getPage", "Read it."))
+    relevant = {case.query: case.relevant for case in generate(tools, per_tool=99) if case.is_possible}
+    assert relevant["get page"] == (frozenset({"wiki:get_page", "notes:getPage"}),)
+    assert relevant["wiki:get_page"] == (frozenset({"wiki:get_page"}),)
+
+
+def test_tools_that_are_asked_for_in_the_same_words_are_one_group() -> None:
+    tools = [Tool(server, name, "Trees of a park") for server, name in (("a", "oak"), ("b", "elm"))]
+    schema = {"properties": {"park": {"enum": ["east"]}}}
+    described = [Tool(t.server, t.name, "Show trees", schema) for t in tools]
+    cases = [case for seed in range(9) for case in generate(described, seed) if case.kind == PARAPHRASE]
+    both = frozenset({"a:oak", "b:elm"})
+    assert any(case.relevant == (both,) for case in cases)
+
+
+def test_an_impossible_request_shares_no_word_with_a_small_catalog() -> None:
+    barber = Tool("town", "find_barber", "Find a barber.")
+    assert set(queries([LIGHTS], IMPOSSIBLE)) - set(queries([LIGHTS, barber], IMPOSSIBLE)) == {REQUESTS[0]}
+
+
+def test_further_tools_leave_the_requests_of_the_others_as_they_are() -> None:
+    alone = [case.query for case in generate([LIGHTS]) if case.is_possible]
+    assert alone == [case.query for case in generate([LIGHTS, ORDERS]) if case.is_possible][: len(alone)]
+
+
+@given(TOOLS, st.integers(0, 3), st.integers(0, 3))
+def test_any_catalog_gives_a_usable_set_that_is_always_the_same(
+    tools: list[Tool], seed: int, per_tool: int
+) -> None:
+    cases = generate(tools, seed, per_tool)
+    assert cases == generate(tools, seed, per_tool)
+    assert not EvalSet("", tuple(tools), cases).unknown()
+    assert len({case.id for case in cases}) == len(cases)
+    assert len({" ".join(case.query.split()).casefold() for case in cases}) == len(cases)
+    assert all(case.query.strip() and len(case.query) <= MAX_QUERY for case in cases)
+    assert all(case.is_possible is (case.kind != IMPOSSIBLE) for case in cases)
+    assert sum(case.is_possible for case in cases) <= 2 * per_tool * len(tools)
+
+
+def search(query: str, *found: str, by: Actor = "model") -> SearchPerformed:
+    hits = tuple(Hit(rank, Score(tool, 1.0), Outcome.LOADED) for rank, tool in enumerate(found, start=1))
+    missed = Hit(9, Score("a:missed", 0.1), Outcome.OVER_LIMIT)
+    return SearchPerformed(SearchReport(SearchRequest(query), "bm25", (*hits, missed)), "", by=by)
+
+
+def call(tool: str, by: Actor = "model") -> CallStarted:
+    return CallStarted("1", tool, {}, by)
+
+
+def logged(*events: Event, session: str = "s") -> dict[str, tuple[frozenset[str], ...]]:
+    records = [Record(session, seq, 0.0, event) for seq, event in enumerate(events, start=1)]
+    cases = logged_cases(records)
+    assert all(case.kind == LOGGED for case in cases)
+    return {case.query: case.relevant for case in cases}
+
+
+def groups(*tools: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset({tool}) for tool in tools)
+
+
+def test_a_search_is_labelled_with_the_tools_that_the_model_then_called() -> None:
+    found = logged(
+        UserSaid("x"), search("late orders", "a:list", "a:get", "a:b"), call("a:list"), call("a:b")
+    )
+    assert found == {"late orders": groups("a:list", "a:b")}
+
+
+def test_a_call_of_a_tool_that_the_search_did_not_return_labels_nothing() -> None:
+    assert logged(search("late orders", "a:list"), call("a:missed"), call("a:other")) == {}
+
+
+def test_a_search_of_a_person_or_a_call_by_one_labels_nothing() -> None:
+    assert logged(search("orders", "a:list", by="user"), call("a:list")) == {}
+    assert logged(search("orders", "a:list"), call("a:list", by="user")) == {}
+
+
+def test_what_is_called_in_a_later_turn_belongs_to_no_earlier_search() -> None:
+    assert logged(search("orders", "a:list"), TurnEnded("answered"), call("a:list")) == {}
+    assert logged(search("orders", "a:list"), UserSaid("and now?"), call("a:list")) == {}
+
+
+def test_a_call_belongs_to_the_latest_search_that_found_the_tool() -> None:
+    found = logged(
+        search("first", "a:list"), search("second", "a:list"), search("third", "b:x"), call("a:list")
+    )
+    assert found == {"second": groups("a:list")}
+
+
+def test_a_repeated_query_is_one_case_with_all_its_tools() -> None:
+    turn = (search("orders", "a:list", "a:get"), call("a:list"), TurnEnded("answered"))
+    again = (search("  Orders", "a:list", "a:get"), call("a:get"), call("a:list"))
+    assert logged(*turn, *again) == {"orders": groups("a:list", "a:get")}
+
+
+def test_a_call_in_the_next_session_belongs_to_no_search_of_the_one_before() -> None:
+    records = [Record("s", 1, 0.0, search("orders", "a:list")), Record("t", 1, 0.0, call("a:list"))]
+    assert logged_cases(records) == ()
+
+
+class TimedEmbedder(MemoryEmbedder):
+    """Each text takes a second of its clock; `batches` holds what it was given."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        self.clock = clock
+        self.batches: list[Sequence[str]] = []
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.batches.append(texts)
+        self.clock.advance(len(texts))
+        return super().embed(texts)
+
+
+MANY = tuple(Tool("s", f"tool_{number}", f"Does thing {number}.") for number in range(10))
+EVALSET = EvalSet("many", MANY, (EvalCase("1", "thing 3", groups("s:tool_3")), EvalCase("2", "cello")))
+
+
+def prepared(
+    store: MemoryVectors, *, batches: int = 99
+) -> tuple[Prepared, TimedEmbedder, list[tuple[int, int]]]:
+    """An index, with at most so many batches embedded, and the progress that was told."""
+    clock = ManualClock()
+    embedder, told = TimedEmbedder(clock), list[tuple[int, int]]()
+    made = prepare(
+        EVALSET,
+        Semantics(embedder, store),
+        clock=clock,
+        progress=lambda done, total: told.append((done, total)),
+        cancelled=lambda: len(told) >= batches,
+    )
+    return made, embedder, told
+
+
+def test_a_prepared_index_has_every_vector_and_counts_what_it_took() -> None:
+    made, embedder, told = prepared(MemoryVectors())
+    assert made.index.is_semantic
+    assert made.is_complete
+    assert told[-1] == (made.embedded, made.embedded)
+    assert max(map(len, embedder.batches)) == BATCH
+    assert made.seconds == made.embedded
+    assert made.bytes > made.index.vectors.bytes > 0
+
+
+def test_vectors_of_the_store_are_not_embedded_again() -> None:
+    store = MemoryVectors()
+    first, _, _ = prepared(store)
+    second, embedder, told = prepared(store)
+    assert second.index.is_semantic
+    assert (second.embedded, told) == (0, [])
+    assert sum(map(len, embedder.batches)) == 1, "the model is loaded"
+    assert second.bytes == first.bytes
+
+
+def test_a_cancelled_preparation_keeps_what_is_embedded_and_says_that_it_is_incomplete() -> None:
+    store = MemoryVectors()
+    made, _, told = prepared(store, batches=1)
+    assert not made.is_complete
+    assert made.embedded == BATCH
+    resumed, _, _ = prepared(store)
+    assert resumed.embedded == len(set(resumed.index.keys())) - BATCH
+    assert len(told) == 1
+
+
+def compared(rankers: Sequence[str], steps: int) -> list[tuple[str, int]]:
+    """Rankers and how many requests each got through in so many steps."""
+    told: list[tuple[str, int, int]] = []
+    bench = RankerBench(
+        rankers,
+        lambda: None,
+        ManualClock(),
+        lambda what, done, total: told.append((what, done, total)),
+        lambda: sum(done > 0 for _, done, _ in told) >= steps,
+    )
+    measured = bench.measure([DataSet(EVALSET, DiscoverySettings())])
+    return [(one.run.ranker, len(one.run.cases)) for one in measured]
+
+
+def test_a_comparison_ends_where_it_is_cancelled_with_what_it_has() -> None:
+    assert compared(("bm25", "fuzzy"), 99) == [("bm25", 2), ("fuzzy", 2)]
+    assert compared(("bm25", "fuzzy"), 3) == [("bm25", 2), ("fuzzy", 1)]
+    assert compared(("bm25", "fuzzy"), 2) == [("bm25", 2)]
+    assert compared(("bm25", "fuzzy"), 0) == []

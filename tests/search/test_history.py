@@ -1,0 +1,308 @@
+"""What tools were called for is read and embedded behind the searches, and only when it is asked for."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from inspector.core.error import StoreError
+from inspector.core.events import CallFinished, CallStarted, Record, SearchPerformed, UserSaid
+from inspector.core.past_call import PastCall
+from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest, Signal
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
+from inspector.search.history import MOST_REQUESTS, NOTHING_ASKED, Learning, newest
+from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
+from inspector.search.retrieval import Retrieval
+from inspector.search.semantics import Semantics
+from inspector.store.memory import ManualClock, MemoryStore
+from tests.support.recorded_calls import Recorded
+from tests.support.retrieval import CountingEmbedder
+from tests.support.told_model import calls, says, searches
+from tests.support.workbench import connected
+
+T = TypeVar("T")
+CATALOG = [Tool("shop", f"tool_{n}", f"Number {n} of the tools.") for n in range(5)]
+ON, OFF = DiscoverySettings(learn=True), DiscoverySettings()
+REQUEST = "a very special wish"
+CALLS = (PastCall("shop:tool_3", REQUEST, 1.0),)
+
+
+class Aside:
+    """A thread in which nothing else is done."""
+
+    def __init__(self, thread: ThreadPoolExecutor) -> None:
+        self._thread = thread
+
+    async def settled(self) -> None:
+        """Nothing else is to be embedded."""
+
+    async def run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+def made(
+    recorded: object,
+    settings: DiscoverySettings = ON,
+    *,
+    embedder: MemoryEmbedder | None = None,
+    vectors: MemoryVectors | None = None,
+) -> Retrieval:
+    assert callable(recorded)
+    return Retrieval(
+        settings,
+        ManualClock(),
+        embedder=embedder or MemoryEmbedder(),
+        vectors=vectors or MemoryVectors(),
+        report=lambda _state: None,
+        past_calls=recorded,
+    )
+
+
+def report(retrieval: Retrieval, query: str = REQUEST) -> SearchReport:
+    return retrieval.look(SearchRequest(query), bound=()).report
+
+
+def learned(retrieval: Retrieval, query: str = REQUEST) -> list[str]:
+    """The tools that a past request counts for."""
+    hits = report(retrieval, query).hits
+    return [hit.tool_id for hit in hits if any(part.signal is Signal.HISTORY for part in hit.score.parts)]
+
+
+def call(request: str, at: float = 0.0, tool: str = "shop:tool_1") -> PastCall:
+    return PastCall(tool, request, at)
+
+
+def test_a_tool_keeps_its_newest_requests() -> None:
+    asked = newest(call(f"request {n}", float(n)) for n in range(30))
+    assert asked == {"shop:tool_1": tuple(f"request {n}" for n in range(29, 29 - MOST_REQUESTS, -1))}
+
+
+def test_requests_that_differ_in_case_or_white_space_alone_are_one() -> None:
+    asked = newest([call("List  orders", 1), call("list\norders ", 2), call("list mails", 3)])
+    assert asked == {"shop:tool_1": ("list mails", "list orders")}
+
+
+def test_a_request_of_an_endless_message_is_cut_as_every_text_is() -> None:
+    (text,) = newest([call("word " * 10_000)])["shop:tool_1"]
+    assert len(text) <= 2_000
+
+
+async def test_a_record_that_can_be_read_again_is_no_problem_any_more() -> None:
+    left = [StoreError("another program has locked the database")]
+
+    def locked_at_first() -> Iterator[PastCall]:
+        if left:
+            raise left.pop()
+        yield from ()
+
+    retrieval = made(locked_at_first)
+    for note in ("past requests ignored: another program has locked the database", ""):
+        retrieval.update(CATALOG, {})
+        await retrieval.settled()
+        assert report(retrieval).note == note
+
+
+async def test_what_was_asked_before_counts_once_it_is_embedded() -> None:
+    retrieval = made(Recorded(*CALLS))
+    retrieval.update(CATALOG, {})
+    assert learned(retrieval) == []
+    await retrieval.settled()
+    assert learned(retrieval) == ["shop:tool_3"]
+
+
+async def test_nothing_is_read_while_learning_is_off() -> None:
+    recorded = Recorded(*CALLS)
+    retrieval = made(recorded, OFF)
+    retrieval.update(CATALOG, {})
+    await retrieval.settled()
+    assert recorded.reads == 0
+    assert learned(retrieval) == []
+
+
+async def test_the_record_is_read_once_and_in_another_thread() -> None:
+    recorded = Recorded(*CALLS)
+    retrieval = made(recorded)
+    for count in (2, 4, 5):
+        retrieval.update(CATALOG[:count], {})
+        await retrieval.settled()
+    assert recorded.reads == 1
+    assert recorded.thread != threading.current_thread().name
+    assert learned(retrieval) == ["shop:tool_3"]
+
+
+async def test_turning_learning_off_takes_its_effect_away_at_once_and_on_again_brings_it_back() -> None:
+    recorded = Recorded(*CALLS)
+    retrieval = made(recorded)
+    retrieval.update(CATALOG, {})
+    await retrieval.settled()
+    retrieval.use_settings(OFF)
+    assert learned(retrieval) == []
+    retrieval.update(CATALOG, {})
+    retrieval.use_settings(ON)
+    assert learned(retrieval) == ["shop:tool_3"]
+    retrieval.update(CATALOG, {})
+    await retrieval.settled()
+    assert learned(retrieval) == ["shop:tool_3"]
+    assert recorded.reads == 1
+
+
+async def test_only_requests_of_tools_that_are_there_are_embedded_and_after_the_tools() -> None:
+    embedder = CountingEmbedder()
+    retrieval = made(Recorded(*CALLS, PastCall("gone:tool", "asked of nobody", 2.0)), embedder=embedder)
+    retrieval.update(CATALOG, {})
+    await retrieval.settled()
+    assert embedder.texts[-1] == REQUEST
+    assert "asked of nobody" not in embedder.texts
+
+
+async def test_a_request_that_was_embedded_in_an_earlier_session_is_not_embedded_again() -> None:
+    vectors, embedder = MemoryVectors(), CountingEmbedder()
+    for each in (MemoryEmbedder(), embedder):
+        retrieval = made(Recorded(*CALLS), embedder=each, vectors=vectors)
+        retrieval.update(CATALOG, {})
+        await retrieval.settled()
+    assert REQUEST not in embedder.texts
+    assert learned(retrieval) == ["shop:tool_3"]
+
+
+async def test_a_record_that_cannot_be_read_is_told_and_searches_go_on() -> None:
+    def unreadable() -> Iterator[PastCall]:
+        yield from CALLS
+        raise StoreError("the file is damaged")
+
+    retrieval = made(unreadable)
+    retrieval.update(CATALOG, {})
+    await retrieval.settled()
+    found = report(retrieval)
+    assert found.note == "past requests ignored: the file is damaged"
+    assert len(found.hits) == len(CATALOG)
+
+
+class LongRecord:
+    """A record that is read only when `go_on` is set; `begun` says that somebody reads it."""
+
+    def __init__(self) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.given = 0
+
+    def __call__(self) -> Iterator[PastCall]:
+        self.begun.set()
+        self.go_on.wait(10)
+        for _ in range(100):
+            self.given += 1
+            yield from CALLS
+
+
+async def test_a_search_before_everything_is_read_is_no_reason_to_forget_it() -> None:
+    record = LongRecord()
+    retrieval = made(record)
+    retrieval.update(CATALOG, {})
+    await asyncio.to_thread(record.begun.wait, 10)
+    assert report(retrieval).note == ""
+    assert learned(retrieval) == []
+    record.go_on.set()
+    await retrieval.settled()
+    assert learned(retrieval) == ["shop:tool_3"]
+
+
+async def test_a_session_that_ends_does_not_wait_for_a_long_record() -> None:
+    record = LongRecord()
+    retrieval = made(record)
+    retrieval.update(CATALOG, {})
+    await asyncio.to_thread(record.begun.wait, 10)
+    retrieval.close()
+    async with asyncio.timeout(5):
+        await retrieval.settled()
+    record.go_on.set()
+    assert learned(retrieval) == []
+
+
+async def test_after_its_end_a_session_reads_no_further() -> None:
+    record = LongRecord()
+    with ThreadPoolExecutor(1) as thread:
+        learning = Learning(
+            Semantics(MemoryEmbedder(), MemoryVectors()),
+            record,
+            tools=lambda: ["shop:tool_3"],
+            refresh=lambda: None,
+            aside=Aside(thread),
+        )
+        learning.follow()
+        await asyncio.to_thread(record.begun.wait, 10)
+        learning.close()
+        record.go_on.set()
+        learning.follow()
+        await learning.settled()
+    assert record.given == 1
+    assert learning.past is NOTHING_ASKED
+
+
+async def test_without_a_model_nothing_is_learned() -> None:
+    recorded = Recorded(*CALLS)
+    retrieval = Retrieval(
+        ON,
+        ManualClock(),
+        embedder=None,
+        vectors=MemoryVectors(),
+        report=lambda _state: None,
+        past_calls=recorded,
+    )
+    retrieval.update(CATALOG, {})
+    await retrieval.settled()
+    assert report(retrieval).hits
+    assert recorded.reads == 0
+
+
+WISH = "parcels that wait at customs"
+SHOPPED = (
+    UserSaid("Is anything held up?"),
+    SearchPerformed(
+        SearchReport(
+            SearchRequest(WISH), "hybrid", (Hit(1, Score("shop:list_orders", 1.0), Outcome.LOADED),)
+        ),
+        "",
+    ),
+    CallStarted("c1", "shop:list_orders", {}),
+    CallFinished("c1", "shop:list_orders", True, "two"),
+)
+
+
+def earlier() -> MemoryStore:
+    """A store with a session in which orders were listed after a search for what they are not called."""
+    store = MemoryStore()
+    for seq, event in enumerate(SHOPPED, start=1):
+        store.append(Record("earlier", seq, float(seq), event))
+    return store
+
+
+async def test_a_session_learns_from_earlier_ones_when_the_setting_is_on() -> None:
+    async with connected(store=earlier(), embedder=MemoryEmbedder()) as rig:
+        assert learned(rig.bench.retrieval, WISH) == []
+        rig.bench.change_setting("discovery.learn", True)
+        await rig.bench.retrieval.settled()
+        assert learned(rig.bench.retrieval, WISH) == ["shop:list_orders"]
+        rig.bench.change_setting("discovery.learn", False)
+        assert learned(rig.bench.retrieval, WISH) == []
+
+
+async def test_a_session_does_not_learn_from_itself() -> None:
+    steps = (searches(query="list orders by status"), calls(("shop__list_orders", {})), says("Two."))
+    async with connected(*steps, embedder=MemoryEmbedder()) as rig:
+        await rig.bench.chat("Is anything held up?")
+        assert [event.ok for event in rig.events("result")] == [True]
+        rig.bench.change_setting("discovery.learn", True)
+        await rig.bench.retrieval.settled()
+        assert learned(rig.bench.retrieval, "list orders by status") == []
+
+
+async def test_a_model_is_never_sent_a_past_request() -> None:
+    values = {"discovery.learn": True, "discovery.results": "ranked", "discovery.min_probability": 0.0}
+    asked = "list parcels that wait at customs"
+    steps = (searches(query=asked), says("Two."))
+    async with connected(*steps, store=earlier(), embedder=MemoryEmbedder(), values=values) as rig:
+        await rig.bench.chat("And now?")
+        (search,) = rig.events("search")
+        assert f"asked before: “{WISH}”" in [p.term for hit in search.report.hits for p in hit.score.parts]
+        assert not any(WISH in result.replace(asked, "") for result in rig.results)

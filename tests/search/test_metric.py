@@ -1,0 +1,111 @@
+import math
+from collections.abc import Callable, Sequence
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from pytrec_eval_ext import RelevanceEvaluator
+
+from inspector.search.metric import Groups, hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
+
+ids = st.sampled_from([f"s:t{number}" for number in range(25)])
+rankings = st.lists(ids, unique=True, max_size=20)
+labels = st.lists(st.frozensets(ids, min_size=1, max_size=4), min_size=1, max_size=6)
+cuts = st.integers(1, 15)
+
+
+def one(*members: str) -> frozenset[str]:
+    return frozenset(members)
+
+
+def every_metric(k: int, ranked: Sequence[str], relevant: Groups) -> list[float]:
+    measures = [measure(k, ranked, relevant) for measure in (hit_at, recall_at, ndcg_at)]
+    return [*measures, reciprocal_rank(ranked, relevant)]
+
+
+@given(rankings.filter(bool), st.frozensets(ids, min_size=1, max_size=6), cuts)
+def test_for_single_tools_the_metrics_are_those_of_trec_eval(
+    ranked: list[str], relevant: frozenset[str], k: int
+) -> None:
+    measures = {f"success.{k}", f"recall.{k}", f"ndcg_cut.{k}", "recip_rank"}
+    evaluator = RelevanceEvaluator({"q": dict.fromkeys(sorted(relevant), 1)}, measures)
+    scores = {tool_id: float(-place) for place, tool_id in enumerate(ranked)}
+    expected = evaluator.evaluate({"q": scores})["q"]
+    groups = [one(tool_id) for tool_id in relevant]
+    assert hit_at(k, ranked, groups) == pytest.approx(expected[f"success_{k}"], abs=1e-9)
+    assert recall_at(k, ranked, groups) == pytest.approx(expected[f"recall_{k}"], abs=1e-9)
+    assert ndcg_at(k, ranked, groups) == pytest.approx(expected[f"ndcg_cut_{k}"], abs=1e-9)
+    assert reciprocal_rank(ranked, groups) == pytest.approx(expected["recip_rank"], abs=1e-9)
+
+
+@given(cuts, rankings, labels)
+def test_every_metric_is_between_0_and_1(k: int, ranked: list[str], relevant: list[frozenset[str]]) -> None:
+    assert all(0 <= value <= 1 for value in every_metric(k, ranked, relevant))
+
+
+@given(rankings, labels)
+def test_a_deeper_look_never_finds_less(ranked: list[str], relevant: list[frozenset[str]]) -> None:
+    recalls = [recall_at(k, ranked, relevant) for k in range(1, 21)]
+    assert recalls == sorted(recalls)
+
+
+@given(cuts, rankings, labels, st.randoms(use_true_random=False))
+def test_neither_the_order_of_the_groups_nor_a_repeated_group_matters(
+    k: int, ranked: list[str], relevant: list[frozenset[str]], random: Random
+) -> None:
+    shuffled = [*relevant, relevant[0]]
+    random.shuffle(shuffled)
+    assert every_metric(k, ranked, shuffled) == every_metric(k, ranked, relevant)
+
+
+@given(st.lists(ids, unique=True, min_size=1, max_size=12), cuts)
+def test_a_list_that_starts_with_every_needed_tool_is_perfect(needed: list[str], k: int) -> None:
+    assert ndcg_at(k, [*needed, "other"], [one(tool_id) for tool_id in needed]) == pytest.approx(1)
+
+
+def test_a_second_tool_of_a_found_group_counts_as_nothing() -> None:
+    ranked, relevant = ["a", "b", "c"], [one("a", "b"), one("c")]
+    assert recall_at(2, ranked, relevant) == 0.5
+    assert ndcg_at(10, ranked, relevant) == pytest.approx((1 + 1 / 2) / (1 + 1 / math.log2(3)))
+
+
+def test_a_group_is_found_at_the_first_of_its_tools() -> None:
+    assert reciprocal_rank(["x", "b", "a"], [one("a", "b")]) == 0.5
+
+
+def test_a_perfect_list_needs_no_more_tools_than_the_cut_has_room_for() -> None:
+    assert ndcg_at(1, ["a"], [one("a"), one("b")]) == 1
+    assert recall_at(1, ["a"], [one("a"), one("b")]) == 0.5
+
+
+def test_a_tool_past_the_cut_is_a_miss() -> None:
+    assert every_metric(1, ["x", "a"], [one("a")]) == [0, 0, 0, 0.5]
+
+
+def test_one_tool_that_serves_two_groups_is_no_better_than_perfect() -> None:
+    assert ndcg_at(10, ["a"], [one("a"), one("a", "b")]) == 1
+
+
+def test_an_empty_list_finds_nothing() -> None:
+    assert every_metric(10, [], [one("a")]) == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("measure", [hit_at, recall_at, ndcg_at])
+def test_nothing_is_defined_for_a_request_that_no_tool_fits(
+    measure: Callable[[int, Sequence[str], Groups], float],
+) -> None:
+    with pytest.raises(ValueError, match="no tool fits"):
+        measure(10, ["a"], [])
+    with pytest.raises(ValueError, match="no tool fits"):
+        reciprocal_rank(["a"], [])
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=40), st.floats(0, 1))
+def test_percentiles_are_those_of_numpy(values: list[float], share: float) -> None:
+    assert percentile(values, share) == pytest.approx(float(np.percentile(values, share * 100)), abs=1e-6)
+
+
+def test_no_values_have_no_percentile() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        percentile([], 0.5)

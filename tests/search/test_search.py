@@ -1,0 +1,298 @@
+"""PRD sections 2.3 and 5: every combination of parameters, and what the model reads."""
+
+import numpy as np
+import pytest
+
+from inspector.core.ranking import Outcome, SearchRequest
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
+from inspector.loop.search_tools import parse_request
+from inspector.search.index import ToolIndex
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.retrieval import Retrieval
+from inspector.search.rules import SearchRules
+from inspector.search.search import ToolSearch
+from inspector.search.search_answer import SearchAnswer
+from inspector.search.tag import Tags
+from inspector.search.text import unknown_server_text
+from inspector.store.memory import ManualClock
+from tests.support.retrieval import rankers_of, words_only
+
+TOOLS = (
+    Tool("shop", "list_orders", "List orders, newest first."),
+    Tool("shop", "get_order", "Get one order."),
+    Tool("shop", "refund_order", "Refund an order."),
+    Tool("mail", "send_message", "Send an e-mail about an order."),
+    Tool("mail", "search_messages", "Search messages."),
+    Tool("wiki", "search", "Search pages."),
+    Tool("calc", "evaluate", "Evaluate an expression with orders of magnitude."),
+)
+RANKERS = CatalogRankers(ToolIndex(TOOLS), DiscoverySettings())
+TAGS = Tags({"mail": ("comms",), "wiki": ("docs", "comms")})
+
+
+def run(
+    query: str = "",
+    server: str = "",
+    names: tuple[str, ...] = (),
+    *,
+    bound: tuple[str, ...] = (),
+    pinned: tuple[str, ...] = (),
+    limit: int = 2,
+    load: bool = True,
+    ranker: str = "bm25",
+    tags: tuple[str, ...] = (),
+    threshold: float = 0.0,
+    misses: int = 40,
+    rankers: CatalogRankers = RANKERS,
+) -> SearchAnswer:
+    rules = SearchRules(limit, threshold, tags=TAGS, bound=(*bound, *pinned), pinned=pinned)
+    search = ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, ManualClock())
+    request = SearchRequest(query, server, names, tags)
+    return search.run(request, load=load, misses=misses)
+
+
+def loaded(answer: SearchAnswer) -> list[str]:
+    return [tool.id for tool in answer.to_load]
+
+
+def test_a_query_loads_the_best_tools_up_to_the_limit() -> None:
+    answer = run("order")
+    assert len(loaded(answer)) == 2
+    assert answer.text.startswith("Found 2 tools:")
+    outcomes = [hit.outcome for hit in answer.report.hits if hit.score.value > 0]
+    assert outcomes[:2] == [Outcome.LOADED] * 2
+    assert set(outcomes[2:]) == {Outcome.OVER_LIMIT}
+
+
+def test_every_permitted_tool_is_in_the_report_with_its_fate() -> None:
+    report = run("order").report
+    assert len(report.hits) == 7
+    assert {hit.tool_id for hit in report.hits if hit.outcome is Outcome.BELOW_FLOOR} == {
+        "mail:search_messages",
+        "wiki:search",
+    }
+
+
+def test_a_server_alone_loads_all_it_has() -> None:
+    assert loaded(run(server="shop")) == ["shop:list_orders", "shop:get_order", "shop:refund_order"]
+
+
+def test_a_name_alone_loads_exactly_that_tool() -> None:
+    assert loaded(run(names=("refund_order",))) == ["shop:refund_order"]
+
+
+@pytest.mark.parametrize("name", ["shop:get_order", "shop__get_order", "get_order"])
+def test_a_tool_is_known_by_its_id_its_wire_name_and_its_plain_name(name: str) -> None:
+    assert loaded(run(names=(name,))) == ["shop:get_order"]
+
+
+def test_a_query_within_a_server_finds_nothing_elsewhere() -> None:
+    answer = run("order", server="mail")
+    assert loaded(answer) == ["mail:send_message"]
+    others = [hit for hit in answer.report.hits if hit.tool_id.startswith("shop:")]
+    assert all(hit.outcome is Outcome.OTHER_SERVER for hit in others)
+
+
+def test_a_name_that_lives_on_another_server_says_where() -> None:
+    answer = run(server="mail", names=("get_order",))
+    assert loaded(answer) == []
+    assert answer.text == "'get_order' is a tool of shop, not of mail."
+
+
+@pytest.mark.parametrize("server", ["mail", "Mail", "MAIL ", "mcp__mail", "m-a-i-l"])
+def test_a_server_is_named_in_any_spelling(server: str) -> None:
+    answer = run("order", server=server)
+    assert loaded(answer) == ["mail:send_message"]
+    assert answer.report.request.server_name == "mail"
+
+
+def test_a_tag_is_known_in_any_case_and_an_unknown_one_is_answered_with_the_known() -> None:
+    found = loaded(run("message page", tags=("COMMS",)))
+    assert {tool_id.partition(":")[0] for tool_id in found} == {"mail", "wiki"}
+    assert run("order", tags=("money",)).text == "No tool has the tag 'money'. Tags: comms, docs."
+
+
+def test_of_many_servers_an_unknown_one_is_answered_with_the_closest() -> None:
+    valid = [f"server_{number}" for number in range(30)] + ["weather"]
+    assert unknown_server_text("wether", valid) == "Unknown server 'wether'. Closest matches: weather."
+
+
+def test_names_win_over_a_query() -> None:
+    assert loaded(run("search", names=("get_order",))) == ["shop:get_order"]
+
+
+def test_a_query_is_the_fallback_when_no_name_matches() -> None:
+    assert "shop:list_orders" in loaded(run("list orders", names=("no_such_tool",)))
+
+
+def test_one_unknown_name_does_not_keep_the_others_from_loading() -> None:
+    answer = run(names=("get_order", "refund_ordr"))
+    assert loaded(answer) == ["shop:get_order"]
+    assert "Unknown tool 'refund_ordr'. Closest matches: shop:refund_order" in answer.text
+
+
+def test_an_unknown_server_is_answered_with_the_valid_ones() -> None:
+    answer = run("order", server="shoppe")
+    assert answer.text == "Unknown server 'shoppe'. Valid servers: shop, mail, wiki, calc."
+    assert answer.report.error == answer.text
+
+
+def test_a_search_without_any_parameter_says_what_to_provide() -> None:
+    assert run().text == "Provide at least one of query, server_name or tool_names."
+
+
+def test_no_match_suggests_another_query() -> None:
+    answer = run("zeppelin")
+    assert loaded(answer) == []
+    assert answer.text.startswith("No matching tools found.")
+
+
+def test_a_tool_that_is_loaded_already_is_reported_as_such_and_not_loaded_again() -> None:
+    answer = run(names=("get_order",), bound=("shop:get_order",))
+    assert loaded(answer) == []
+    assert "1 tool already loaded, call it directly:" in answer.text
+
+
+def test_a_pinned_winner_is_named_first_and_takes_no_place() -> None:
+    without = run("evaluate orders", limit=2)
+    answer = run("evaluate orders", limit=2, pinned=("calc:evaluate",))
+    assert loaded(without)[0] == "calc:evaluate"
+    assert answer.text.startswith("1 tool already loaded, call it directly:\n\n- calc:evaluate")
+    assert len(loaded(answer)) == 2
+    assert "calc:evaluate" not in loaded(answer)
+
+
+def test_the_same_search_again_loads_nothing_more() -> None:
+    first = run("order", limit=2)
+    again = run("order", limit=2, bound=tuple(loaded(first)))
+    assert loaded(again) == []
+    assert [hit.tool_id for hit in again.report.results] == loaded(first)
+
+
+def test_pinned_tools_are_listed_up_to_the_limit_and_none_after_the_last_place() -> None:
+    every = tuple(tool.id for tool in TOOLS)
+    assert len(run("orders messages pages", limit=2, pinned=every).report.results) == 2
+    last = run("orders", limit=1, pinned=("calc:evaluate",))
+    assert [hit.tool_id for hit in last.report.results] == loaded(last)
+
+
+def test_looking_loads_nothing() -> None:
+    answer = run("order", load=False)
+    assert loaded(answer) == []
+    assert {hit.outcome for hit in answer.report.results} == {Outcome.FOUND}
+
+
+def test_a_tag_keeps_to_the_servers_that_carry_it() -> None:
+    answer = run("order search", tags=("comms",), limit=9)
+    assert {tool.server for tool in answer.to_load} == {"mail", "wiki"}
+    assert {hit.outcome for hit in answer.report.hits if hit.tool_id.startswith("shop:")} == {
+        Outcome.OTHER_TAG
+    }
+
+
+def test_tags_alone_list_what_carries_them_all() -> None:
+    assert loaded(run(tags=("comms", "docs"))) == ["wiki:search"]
+
+
+def test_words_alone_are_no_reason_to_find_nothing() -> None:
+    report = run("order a taxi", ranker="hybrid", threshold=0.999).report
+    assert report.probability is None
+    assert report.results
+
+
+def test_a_report_counts_the_misses_it_does_not_keep() -> None:
+    report = run("order", limit=1, misses=2).report
+    assert len(report.hits) == 3
+    assert report.scored == 7
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mcp__shop__refund_order", "Shop-RefundOrder", "refund-order", "REFUND ORDER", "shop.refundOrder"],
+)
+def test_a_nearly_exact_name_is_found(name: str) -> None:
+    assert loaded(run(names=(name,))) == ["shop:refund_order"]
+
+
+@pytest.mark.parametrize("query", ["refund order", "refundOrder", "mcp__shop__refund_order"])
+def test_a_query_that_is_a_name_puts_that_tool_first(query: str) -> None:
+    report = run(query, rankers=rankers_of(TOOLS), ranker="hybrid", threshold=0.999).report
+    assert report.hits[0].tool_id == "shop:refund_order"
+    assert report.probability == 1.0
+
+
+RANKED = DiscoverySettings(ranker="bm25", results="ranked", max_search_results=2, max_limit=3)
+
+
+def searching(settings: DiscoverySettings) -> Retrieval:
+    retrieval = words_only(settings, ManualClock())
+    retrieval.update(TOOLS, {})
+    return retrieval
+
+
+@pytest.mark.parametrize(("asked", "found"), [(0, 2), (1, 1), (3, 3), (40, 3)])
+def test_as_many_results_as_were_asked_for_within_the_limit(asked: int, found: int) -> None:
+    report = searching(RANKED).search(SearchRequest("order", limit=asked), bound=()).report
+    assert (len(report.results), report.limit) == (found, found)
+
+
+def test_a_limit_below_the_usual_number_of_results_does_not_lower_it() -> None:
+    retrieval = searching(DiscoverySettings(ranker="bm25", max_search_results=4, max_limit=1))
+    assert len(retrieval.search(SearchRequest("order"), bound=()).report.results) == 4
+
+
+def test_a_ranked_answer_lists_all_matches_by_score_whether_they_are_bound_or_not() -> None:
+    answer = searching(RANKED).search(SearchRequest("order", limit=3), bound=("shop:get_order",))
+    ids = [hit.tool_id for hit in answer.report.results]
+    lines = answer.text.splitlines()
+    assert [line.split()[1] for line in lines if line[:1].isdigit()] == ids
+    assert "now loaded" in lines[-1]
+
+
+def test_a_ranked_answer_says_what_has_no_room() -> None:
+    answer = searching(RANKED).search(SearchRequest("order"), bound=())
+    first, second = (hit.tool_id for hit in answer.report.results)
+    placed = answer.placed({first}, ())
+    assert placed.text.startswith("Best tools for 'order' (ranked by relevance):")
+    assert f"Not loaded, as there is no more room: {second}." in placed.text
+
+
+def test_a_look_up_by_name_has_no_scores_to_rank_by() -> None:
+    answer = searching(RANKED).search(SearchRequest(tool_names=("get_order",)), bound=())
+    assert "score=" not in answer.text
+    assert "shop:get_order" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("given", "limit"), [(3, 3), ("3", 3), (3.7, 3), (None, 0), ("many", 0), (-2, 0), (1e400, 0)]
+)
+def test_a_limit_is_read_leniently(given: object, limit: int) -> None:
+    assert parse_request({"query": "x", "limit": given}).limit == limit
+
+
+def test_a_request_in_mcp_zeros_form_is_read_as_its_two_parts() -> None:
+    block = "<tool_assistant>\nserver: a shop's orders\ntool: list those that are late\n</tool_assistant>"
+    request = parse_request({"query": block})
+    assert (request.query, request.server_query) == ("list those that are late", "a shop's orders")
+    assert parse_request({"query": f"{block} and more"}).query == f"{block} and more"
+
+
+@pytest.mark.parametrize(
+    ("ranker", "measure"), [("hybrid", "fit"), ("dense", "similarity"), ("two-stage", "similarity")]
+)
+def test_nothing_that_fits_less_than_was_asked_for_is_a_result(ranker: str, measure: str) -> None:
+    rankers = rankers_of(TOOLS)
+    ranking = rankers.get(ranker).rank("list orders")
+    values = getattr(ranking, measure)
+    least = float(np.sort(values[ranking.kept])[-2])
+    request = SearchRequest("list orders", min_similarity=least)
+    rules = SearchRules(9)
+    report = (
+        ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, ManualClock())
+        .run(request)
+        .report
+    )
+    kept = {TOOLS[p].id for p in np.flatnonzero(ranking.kept & (values >= least))}
+    assert {hit.tool_id for hit in report.results} == kept
+    assert 0 < len(kept) <= 2

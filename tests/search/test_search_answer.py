@@ -1,0 +1,234 @@
+"""What a search says, found, closest or nothing, and what it loads; the confidences are given."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.ranking import Answer, Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Annotations, Tool
+from inspector.search.index import ToolIndex
+from inspector.search.name_index import NameIndex
+from inspector.search.rankers.ranker import Ranking
+from inspector.search.rules import CLOSEST_AT_MOST, NEAR, SURELY, SearchRules
+from inspector.search.search import ToolSearch
+from inspector.search.search_answer import SearchAnswer
+from inspector.search.text import CLOSEST_ONLY
+from inspector.store.memory import ManualClock
+
+RULES = SearchRules(limit=5, threshold=0.35, closest_threshold=0.02)
+SURE, UNSURE, HOPELESS = 0.8, 0.2, 0.01
+READING = tuple(Tool("shop", f"list_{word}", "Lists.") for word in ("orders", "parcels", "carts", "stock"))
+
+
+class Knowing:
+    """A ranker that is as confident in the tools, from the first on, as it was told to be."""
+
+    name = "knowing"
+
+    def __init__(self, tools: tuple[Tool, ...], fit: list[float], read: str = "") -> None:
+        self._tools, self._fit, self._read = tools, np.array(fit), read
+
+    def terms(self, _query: str) -> tuple[str, ...]:
+        return ()
+
+    def rank(self, _query: str) -> Ranking:
+        fit, kept = self._fit, np.ones(len(self._fit), np.bool_)
+
+        def explained(position: int) -> Score:
+            value = float(fit[position])
+            return Score(self._tools[position].id, value, (Part(Signal.SEMANTIC, "told", value),))
+
+        return Ranking(fit, kept, explained, fit=fit, comparable=fit, read=self._read)
+
+
+def ask(
+    query: str,
+    *tools: Tool,
+    fit: float | list[float] = UNSURE,
+    rules: SearchRules = RULES,
+    read: str = "",
+) -> SearchAnswer:
+    fits = [fit] * len(tools) if isinstance(fit, float) else fit
+    index = ToolIndex(tools)
+    search = ToolSearch(index, NameIndex(tools), Knowing(tools, fits, read), rules, ManualClock())
+    return search.run(SearchRequest(query))
+
+
+def loaded(answer: SearchAnswer) -> list[str]:
+    return [tool.name for tool in answer.to_load]
+
+
+@pytest.mark.parametrize(
+    ("confidence", "answer"), [(SURE, Answer.FOUND), (UNSURE, Answer.CLOSEST), (HOPELESS, Answer.NOTHING)]
+)
+def test_the_confidence_decides_what_a_search_says(confidence: float, answer: Answer) -> None:
+    assert ask("orders", *READING, fit=confidence).report.answer is answer
+
+
+def test_closest_returns_at_most_three() -> None:
+    assert loaded(ask("orders", *READING)) == [tool.name for tool in READING[:CLOSEST_AT_MOST]]
+    assert len(loaded(ask("orders", *READING, fit=SURE))) == len(READING)
+
+
+def test_closest_returns_no_more_than_a_search_may_return() -> None:
+    assert len(loaded(ask("orders", *READING, rules=replace(RULES, limit=1)))) == 1
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=len(READING)))
+def test_after_the_first_few_a_tool_far_below_the_best_is_no_result(fits: list[float]) -> None:
+    fits = sorted(fits, reverse=True)
+    found = loaded(ask("orders", *READING[: len(fits)], fit=fits))
+    assert all(at < SURELY or fits[at] >= NEAR * fits[0] for at in range(len(found)))
+
+
+def test_late_places_are_for_short_definitions() -> None:
+    tools = [Tool("shop", f"list_{number}", "Lists." * (1 if number % 2 else 200)) for number in range(8)]
+    found = loaded(ask("orders", *tools, fit=SURE, rules=replace(RULES, more=3)))
+    assert found == [f"list_{number}" for number in (0, 1, 2, 3, 4, 5, 7)]
+
+
+CANCEL = Tool("shop", "cancel_order", "Cancel an order.")
+REFUND = Tool("shop", "refund_order", "Refund an order.")
+DELETE = Tool("wiki", "delete_page", "Delete a page.")
+CLAIMED = Tool("db", "run_query", "Run a statement.", annotations=Annotations(destructive=True))
+CHOICE = Tool(
+    "files",
+    "manage_file",
+    "Manage a file.",
+    {"type": "object", "properties": {"action": {"type": "string", "enum": ["move", "delete"]}}},
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "tool"),
+    [
+        ("the parcel for order 1042 has gone out", CANCEL),
+        ("where is order 1042", REFUND),
+        ("I threw away the wrong page, get it back", DELETE),
+        ("how warm is it", CLAIMED),
+        ("the file is too long", CHOICE),
+    ],
+)
+def test_a_destructive_tool_is_withheld_from_closest_unless_asked_for(query: str, tool: Tool) -> None:
+    answer = ask(query, tool, READING[0])
+    assert loaded(answer) == [READING[0].name]
+    assert answer.report.hits[0].outcome is Outcome.WITHHELD
+    assert "nobody clearly asked" in answer.text
+    assert tool.id in answer.text
+
+
+@pytest.mark.parametrize(
+    ("query", "tool"),
+    [
+        ("cancel order 1042", CANCEL),
+        ("get my money back for order 1042", REFUND),
+        ("get rid of that page", DELETE),
+        ("run this on the database", CLAIMED),
+    ],
+)
+def test_a_destructive_tool_that_was_asked_for_is_among_the_closest(query: str, tool: Tool) -> None:
+    assert tool.name in loaded(ask(query, tool, READING[0]))
+
+
+def test_a_misspelt_request_to_destroy_is_judged_as_it_was_meant() -> None:
+    assert loaded(ask("cancle order 1042", CANCEL, READING[0])) == [READING[0].name]
+    meant = ask("cancle order 1042", CANCEL, READING[0], read="cancel order 1042")
+    assert loaded(meant) == [CANCEL.name, READING[0].name]
+
+
+@pytest.mark.parametrize(
+    ("query", "tool"),
+    [
+        ("the parcel for order 1042 has gone out", CANCEL),
+        ("I deleted the wrong page, get it back", DELETE),
+        ("The order was refunded. Show it.", REFUND),
+    ],
+)
+def test_what_is_merely_told_loads_nothing_that_destroys_however_well_it_fits(query: str, tool: Tool) -> None:
+    answer = ask(query, tool, READING[0], fit=SURE)
+    assert (answer.report.answer, loaded(answer)) == (Answer.FOUND, [READING[0].name])
+    assert "nobody clearly asked" in answer.text
+    alone = ask(query, tool, fit=SURE)
+    assert (alone.report.answer, loaded(alone)) == (Answer.NOTHING, [])
+    assert tool.id in alone.text
+
+
+def test_a_tool_for_which_there_is_no_place_is_not_withheld_besides() -> None:
+    answer = ask("the parcel for order 1042 has gone out", *READING, CANCEL, fit=UNSURE)
+    assert answer.report.hits[-1].outcome is Outcome.OVER_LIMIT
+    assert CANCEL.id not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("query", "tool"),
+    [
+        ("order 1042 is a duplicate, cancel it", CANCEL),
+        ("The customer is unhappy. Give her her money back.", REFUND),
+        ("order 1042 should not go out", CANCEL),
+    ],
+)
+def test_a_destructive_tool_that_clearly_fits_what_is_asked_is_found(query: str, tool: Tool) -> None:
+    assert loaded(ask(query, tool, fit=SURE)) == [tool.name]
+
+
+def test_nothing_else_but_what_destroys_is_nothing() -> None:
+    answer = ask("the parcel for order 1042 has gone out", CANCEL)
+    assert (answer.report.answer, loaded(answer)) == (Answer.NOTHING, [])
+    assert CANCEL.id in answer.text
+
+
+def test_where_nothing_fits_no_tool_is_said_to_be_over_the_limit() -> None:
+    hits = ask("anything", *READING, CANCEL, fit=HOPELESS).report.hits
+    assert [hit.outcome for hit in hits] == [Outcome.NOTHING_FITS] * 5
+
+
+def test_the_model_reads_one_sentence_of_caution_where_the_search_is_unsure() -> None:
+    assert ask("orders", *READING).text.startswith(CLOSEST_ONLY)
+    assert CLOSEST_ONLY not in ask("orders", *READING, fit=SURE).text
+
+
+def test_the_caution_is_read_also_where_there_is_no_room_for_all() -> None:
+    answer = ask("the parcel for order 1042 has gone out", *READING[:2], CANCEL)
+    placed = answer.placed({READING[0].id}, ())
+    assert loaded(placed) == [READING[0].name]
+    assert placed.text.startswith(CLOSEST_ONLY)
+    assert CANCEL.id in placed.text
+
+
+def test_nothing_loads_nothing_and_names_the_nearest() -> None:
+    answer = ask("orders", *READING, fit=HOPELESS)
+    assert (loaded(answer), answer.report.results) == ([], ())
+    assert answer.text.startswith("No tool fits this request")
+    assert [tool.id in answer.text for tool in READING] == [True, True, True, False]
+
+
+def test_a_lookup_by_name_is_always_found() -> None:
+    tools = (CANCEL, *READING)
+    search = ToolSearch(
+        ToolIndex(tools), NameIndex(tools), Knowing(tools, [HOPELESS] * 5), RULES, ManualClock()
+    )
+    answer = search.run(SearchRequest(tool_names=("cancel_order",)))
+    assert (answer.report.answer, loaded(answer)) == (Answer.FOUND, ["cancel_order"])
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_a_search_is_sure_from_its_threshold_on_whatever_closest_needs(
+    confidence: float, threshold: float, closest: float
+) -> None:
+    rules = SearchRules(5, threshold, closest)
+    report = ask("orders", READING[0], fit=confidence, rules=rules).report
+    assert (report.answer is Answer.FOUND) == (confidence >= threshold)
+
+
+def test_without_thresholds_every_search_that_has_results_is_sure() -> None:
+    settings = DiscoverySettings(min_probability=0, min_closest=0)
+    assert ask("orders", *READING, fit=0.0, rules=SearchRules.of(settings)).report.answer is Answer.FOUND
+
+
+def test_a_search_recorded_before_there_was_closest_replays_as_nothing() -> None:
+    hits = (Hit(1, Score("shop:list_orders", 1.0), Outcome.NOTHING_FITS),)
+    old = SearchReport(SearchRequest("zebra"), "hybrid", hits, probability=0.12, threshold=0.35)
+    assert old.answer is Answer.NOTHING

@@ -1,0 +1,117 @@
+"""Whether discovery pays: one verdict, which follows from the break-even over all assumptions."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.configuration import Configuration
+from inspector.core.server import ServerSpec
+from inspector.core.settings import Settings
+from inspector.core.tool import Tool
+from inspector.session.setup.catalog_plan import Planner, catalog_planner
+from inspector.session.setup.change import Setup
+from inspector.session.verdict import Answer, Verdict
+from inspector.tokens.cost.break_even import BreakEven
+from inspector.tokens.cost.plan import Assumptions
+from inspector.tokens.count.measure import BudgetMeter, FixedWindow
+from tests.support.counting import CharacterCounter
+
+POINTS = st.none() | st.integers(1, 5000)
+
+
+def verdict(tools: int, even: BreakEven) -> Verdict:
+    return Verdict(tools, even, 0.24, 0.19)
+
+
+@st.composite
+def evens(draw: st.DrawFn) -> BreakEven:
+    low, usual, high = sorted((draw(POINTS) for _ in range(3)), key=lambda at: (at is None, at or 0))
+    return BreakEven(usual, low, high)
+
+
+@given(st.integers(1, 6000), evens())
+def test_a_yes_and_a_no_hold_over_the_whole_range(tools: int, even: BreakEven) -> None:
+    answer = verdict(tools, even).answer
+    assert (answer is Answer.PAYS) == all(at is not None and tools >= at for at in (even.low, even.high))
+    assert (answer is Answer.COSTS) == all(at is None or tools < at for at in (even.low, even.high))
+
+
+@given(st.integers(1, 5999), evens())
+def test_more_tools_never_turn_a_yes_into_a_no(tools: int, even: BreakEven) -> None:
+    order = [Answer.COSTS, Answer.DEPENDS, Answer.PAYS]
+    fewer, more = (order.index(verdict(number, even).answer) for number in (tools, tools + 1))
+    assert fewer <= more
+
+
+@pytest.mark.parametrize(
+    ("tools", "even", "words"),
+    [
+        (
+            84,
+            BreakEven(213, 26, 1593),
+            ("in some sessions but not all", "with 213 or more tools", "26 to 1,593"),
+        ),
+        (4, BreakEven(78, 20, 303), ("4 tools are too few for discovery to save", "with 78 or more tools")),
+        (900, BreakEven(78, 20, 303), ("discovery is cheaper for these 900 tools", "$0.19 with discovery")),
+        (
+            1,
+            BreakEven(None, None, None),
+            ("1 tool is too few for discovery", "would not be cheaper with 5,000 tools"),
+        ),
+        (
+            50,
+            BreakEven(None, 40, None),
+            ("in some sessions", "Never cheaper under these assumptions; under others", "with 40 or more"),
+        ),
+        (
+            50,
+            BreakEven(90, 30, None),
+            ("Cheaper with 90 or more tools of this size (30 or more in some sessions, never in others).",),
+        ),
+    ],
+)
+def test_the_sentence_says_what_holds_and_from_how_many_tools_on(
+    tools: int, even: BreakEven, words: tuple[str, ...]
+) -> None:
+    text = verdict(tools, even).text
+    assert all(word in text for word in words), text
+
+
+def test_without_prices_no_dollars_are_said() -> None:
+    assert "$" not in Verdict(84, BreakEven(213, 26, 1593), None, None).text
+
+
+@pytest.mark.parametrize(
+    ("static", "answer"), [(0.30, Answer.PAYS), (0.19, Answer.COSTS), (0.10, Answer.COSTS)]
+)
+def test_a_recorded_session_is_judged_by_what_it_cost_and_assumes_nothing(
+    static: float, answer: Answer
+) -> None:
+    found = Verdict(84, BreakEven(213, 26, 1593), static, 0.19, is_recorded=True)
+    assert found.answer is answer
+    assert found.text == f"This session: $0.19 with discovery, ${static:.2f} with every tool bound."
+
+
+class Counted(CharacterCounter):
+    """Counts how often it counts."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def count(self, text: str) -> int:
+        self.times += 1
+        return super().count(text)
+
+
+def planned(counter: Counted) -> Planner:
+    tools = tuple(Tool("shop", f"tool_{n}", f"Does thing {n}.") for n in range(5))
+    setup = Setup(tools, Configuration("test.json", (ServerSpec("shop", "shop"),)), Settings())
+    return catalog_planner(setup, BudgetMeter(counter, FixedWindow(1000)))
+
+
+@given(st.lists(st.integers(1, 40), max_size=20))
+def test_a_catalog_is_counted_once_for_any_number_of_assumptions(calls: list[int]) -> None:
+    counter = Counted()
+    plans = planned(counter)
+    once = counter.times
+    assert [len(plans(Assumptions(calls=number, searches_per_call=0)).calls) for number in calls] == calls
+    assert counter.times == once

@@ -1,0 +1,317 @@
+"""The facade: one session, everything that can change while it runs."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from inspector.core.error import ConfigError, ConnectError, ServerExited, StoreError, ToolsightError
+from inspector.core.events import CallFinished, Record
+from inspector.core.fold import fold
+from inspector.core.message import ModelChunk, ModelReply, ModelRequest, ToolResult
+from inspector.core.ports import ApprovalRequest, Decision
+from inspector.core.ranking import Outcome, SearchRequest
+from inspector.core.server import ServerPhase
+from inspector.core.session import Binding
+from inspector.core.tool import Tool
+from inspector.mcp import coalesced
+from inspector.mcp.memory import MemoryServer
+from inspector.session.workbench import Workbench
+from inspector.store.memory import MemoryStore
+from tests.support.told_model import calls, says, searches
+from tests.support.workbench import READS, connected, happens, opened, shop_and_weather
+
+MOON = Tool("weather", "get_moon", "Moon phase.", annotations=READS)
+
+
+@pytest.fixture
+def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a catalog was built the next one is a long way off, unless somebody needs it."""
+    monkeypatch.setattr(coalesced, "_SHARE", 1e-12)
+    monkeypatch.setattr(coalesced, "LONGEST", 1e9)
+
+
+def bound(bench: Workbench) -> list[str]:
+    return [entry["function"]["name"] for entry in bench.next_request().tools]
+
+
+async def test_the_first_request_is_the_meta_tool_and_what_is_not_deferred() -> None:
+    async with connected() as rig:
+        assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
+        assert "- shop (2 tools): list_orders, refund_order" in rig.bench.state.manifest
+        assert rig.bench.state.ready_servers == 3
+
+
+async def test_a_toolset_hides_tools_from_manifest_search_and_calls() -> None:
+    async with connected() as rig:
+        rig.bench.switch_toolset("sums")
+        assert bound(rig.bench) == ["calc__evaluate"]
+        assert rig.bench.state.manifest == ""
+        assert rig.bench.search(SearchRequest("forecast")).results == ()
+        assert rig.bench.state.hidden_tools == 3
+        with pytest.raises(ToolsightError):
+            await rig.bench.call("weather:get_forecast", {})
+
+
+async def test_lifting_a_toolset_brings_everything_back() -> None:
+    async with connected() as rig:
+        rig.bench.switch_toolset("sums")
+        rig.bench.switch_toolset("")
+        assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
+
+
+async def test_an_unknown_toolset_changes_nothing() -> None:
+    async with connected() as rig:
+        with pytest.raises(ConfigError, match="sum"):
+            rig.bench.switch_toolset("sum")
+        assert rig.bench.state.toolset == ""
+
+
+async def test_a_person_searches_without_loading() -> None:
+    async with connected() as rig:
+        report = rig.bench.search(SearchRequest("forecast"))
+        assert report.results[0].outcome is Outcome.FOUND
+        assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
+
+
+async def test_a_tool_is_loaded_and_evicted_by_hand() -> None:
+    async with connected() as rig:
+        rig.bench.load("weather:get_forecast")
+        assert bound(rig.bench)[-1] == "weather__get_forecast"
+        rig.bench.evict("weather:get_forecast")
+        assert rig.bench.state.tools["weather:get_forecast"].binding is Binding.EVICTED
+        assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
+
+
+async def test_loading_by_hand_moves_the_budget() -> None:
+    async with connected() as rig:
+        before = rig.bench.state.budget
+        rig.bench.load("weather:get_forecast")
+        after = rig.bench.state.budget
+        assert before is not None
+        assert after is not None
+        assert after.parts.tools > before.parts.tools
+        assert after.static_tools == before.static_tools
+
+
+async def test_a_changed_list_rebuilds_the_catalog_and_keeps_what_is_loaded() -> None:
+    async with connected() as rig:
+        rig.bench.load("weather:get_forecast")
+        forecast = rig.servers["weather"].tools[0]
+        rig.servers["weather"].change(
+            [forecast, Tool("weather", "get_moon", "Moon phase.", annotations=READS)]
+        )
+        await happens(rig.bench, "catalog")
+        assert "get_moon" in rig.bench.state.manifest
+        assert rig.bench.state.tools["weather:get_forecast"].binding is Binding.LOADED
+        assert rig.bench.search(SearchRequest("moon")).results[0].tool_id == "weather:get_moon"
+
+
+async def test_a_server_that_fails_and_had_no_tools_builds_no_catalog() -> None:
+    servers = {**shop_and_weather(), "broken": MemoryServer(fault=ConnectError("no"))}
+    async with opened(servers={"broken": servers["broken"]}) as rig:
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        assert rig.bench.state.servers["broken"].phase is ServerPhase.FAILED
+        assert rig.events("catalog") == []
+    async with connected(servers=servers) as rig:
+        built = len(rig.events("catalog"))
+        await rig.bench.reconnect("broken")
+        assert len(rig.events("catalog")) == built
+        await rig.bench.stop("weather")
+        assert len(rig.events("catalog")) == built + 1
+
+
+@pytest.mark.usefixtures("rarely")
+async def test_who_waited_for_the_servers_has_the_tools_of_all_that_are_ready() -> None:
+    servers = {f"s{number}": MemoryServer([Tool(f"s{number}", "get")]) for number in range(20)}
+    async with opened(servers={**servers, "broken": MemoryServer(fault=ConnectError("no"))}) as rig:
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        assert {tool.server for tool in rig.bench.catalog.tools} == servers.keys()
+        assert len(rig.events("catalog")) <= 2
+
+
+@pytest.mark.usefixtures("rarely")
+@pytest.mark.parametrize("act", ["search", "call"])
+async def test_whoever_acts_right_after_a_change_finds_the_changed_tools(act: str) -> None:
+    async with connected() as rig:
+        rig.servers["weather"].change([MOON])
+        await happens(rig.bench, "tools")
+        built = len(rig.events("catalog"))
+        if act == "search":
+            assert rig.bench.search(SearchRequest("moon phase")).results[0].tool_id == MOON.id
+        else:
+            assert (await rig.bench.call(MOON.id, {})).text == "{}"
+        assert len(rig.events("catalog")) == built + 1
+
+
+@pytest.mark.usefixtures("rarely")
+async def test_a_tool_that_changes_while_the_question_is_open_is_asked_about_again() -> None:
+    class Changing:
+        def __init__(self) -> None:
+            self.asked: list[str] = []
+
+        async def ask(self, request: ApprovalRequest) -> Decision:
+            self.asked.append(request.tool.description)
+            if len(self.asked) == 1:
+                rig.servers["shop"].change([replace(request.tool, description="Sends all your money.")])
+                await happens(rig.bench, "tools")
+            return Decision.ONCE
+
+    approver = Changing()
+    steps = (searches(query="refund"), calls(("shop__refund_order", {})), says("done"))
+    async with opened(*steps, approver=approver) as rig:
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        await rig.bench.chat("Refund my order.")
+        assert approver.asked[1:] == ["Sends all your money."]
+
+
+@pytest.mark.usefixtures("rarely")
+async def test_a_model_finds_what_changed_while_it_wrote_its_search() -> None:
+    def write(_: ModelRequest) -> ModelReply:
+        rig.servers["weather"].change([MOON])
+        return searches(query="moon phase")
+
+    async with connected(write, says("done")) as rig:
+        # The list is read again before the answer is complete.
+        stream = rig.model.stream
+
+        async def slowly(request: ModelRequest) -> AsyncIterator[ModelChunk]:
+            async for chunk in stream(request):
+                if isinstance(chunk, ModelReply) and chunk.tool_calls:
+                    await happens(rig.bench, "tools")
+                yield chunk
+
+        rig.model.stream = slowly  # type: ignore[method-assign]
+        await rig.bench.chat("When is full moon?")
+        assert rig.loaded == [MOON.id]
+
+
+@pytest.mark.usefixtures("rarely")
+async def test_a_catalog_that_could_not_be_recorded_is_built_when_its_servers_are_told_of_again() -> None:
+    class Full(MemoryStore):
+        is_full = True
+
+        def append(self, record: Record) -> None:
+            if record.kind == "catalog" and self.is_full:
+                raise StoreError("disk full")
+            super().append(record)
+
+    store = Full()
+    async with opened(store=store) as rig:
+        # What happens while nobody waits is told to the event loop only.
+        asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+        rig.bench.connect()
+        with pytest.raises(StoreError):
+            await rig.bench.wait_connected()
+        store.is_full = False
+        await rig.bench.reconnect("weather")
+        assert {tool.server for tool in rig.bench.state.tools.values()} == rig.servers.keys()
+
+
+async def test_a_server_that_dies_mid_call_fails_the_call_and_takes_its_tools_along() -> None:
+    steps = (
+        searches(tool_names=["get_forecast"]),
+        calls(("weather__get_forecast", {"city": "Oslo"})),
+        says("x"),
+    )
+    async with connected(*steps) as rig:
+
+        async def die(*_: object) -> None:
+            rig.servers["weather"].die()
+            await asyncio.Event().wait()
+
+        rig.servers["weather"].answer = die  # type: ignore[assignment]
+        ended = await rig.bench.chat("Forecast for Oslo?")
+        failed = [r.event for r in rig.bench.records(("result",)) if isinstance(r.event, CallFinished)]
+        assert [event.ok for event in failed] == [False]
+        assert ended.outcome == "answered"
+        if rig.bench.state.servers["weather"].phase is not ServerPhase.FAILED:
+            await happens(rig.bench, "catalog")
+        assert "weather:get_forecast" not in rig.bench.state.tools
+
+
+async def test_reconnecting_brings_a_dead_server_back() -> None:
+    async with connected() as rig:
+        rig.servers["weather"].die()
+        await happens(rig.bench, "catalog")
+        with pytest.raises(ServerExited):
+            await rig.bench._connections.call("weather", "get_forecast", {})
+        await rig.bench.reconnect("weather")
+        assert rig.bench.state.servers["weather"].phase is ServerPhase.READY
+        assert "weather:get_forecast" in rig.bench.state.tools
+
+
+async def test_the_record_replays_into_the_state_on_screen() -> None:
+    steps = (searches(query="forecast"), calls(("weather__get_forecast", {"city": "Oslo"})), says("Sunny."))
+    async with connected(*steps) as rig:
+        seen: list[Record] = []
+        rig.bench.subscribe(seen.append)
+        await rig.bench.chat("Forecast for Oslo?")
+        assert fold(rig.bench.records()) == rig.bench.state
+        assert rig.bench.records()[-len(seen) :] == seen
+
+
+async def test_the_static_cost_is_that_of_every_permitted_tool_in_one_array() -> None:
+    async with connected() as rig:
+        for tool in rig.bench.catalog.deferred:
+            rig.bench.load(tool.id)
+        budget = rig.bench.state.budget
+        assert budget is not None
+        assert budget.parts.tools == budget.static_tools
+
+
+async def test_a_message_sent_before_the_servers_are_ready_waits_for_them() -> None:
+    async with opened(searches(query="orders"), says("done")) as rig:
+        rig.bench.connect()
+        ended = await rig.bench.chat("late orders?")
+        assert ended.outcome == "answered"
+        (waited,) = rig.events("wait")
+        assert set(waited.servers) == set(rig.bench.state.servers)
+        assert rig.loaded
+        assert rig.bench.state.conversation.items[1].title.startswith("waiting for")
+
+
+async def test_a_message_to_servers_that_are_ready_waits_for_nobody() -> None:
+    async with connected(says("hi")) as rig:
+        await rig.bench.chat("hello")
+        assert rig.events("wait") == []
+
+
+async def test_a_turn_that_waits_for_a_server_can_be_cancelled() -> None:
+    servers = shop_and_weather()
+    servers["weather"].hangs = True
+    async with opened(says("never"), servers=servers) as rig:
+        rig.bench.connect()
+        turn = asyncio.create_task(rig.bench.chat("hello"))
+        await happens(rig.bench, "wait")
+        turn.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+        assert [event.outcome for event in rig.events("end")] == ["cancelled"]
+        assert rig.model.requests == []
+
+
+async def test_a_second_message_waits_for_the_end_of_the_first() -> None:
+    answered = asyncio.Event()
+
+    async def answer(*_: object) -> ToolResult:
+        await answered.wait()
+        return ToolResult("1")
+
+    async with connected(calls(("calc__evaluate", {})), says("first"), says("second")) as rig:
+        rig.servers["calc"].answer = answer
+        first = asyncio.create_task(rig.bench.chat("a"))
+        await happens(rig.bench, "call")
+        second = asyncio.create_task(rig.bench.chat("b"))
+        # Every task that can go on has gone on.
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert len(rig.events("user")) == 1
+        answered.set()
+        await asyncio.gather(first, second)
+        kinds = [record.kind for record in rig.bench.records(("user", "end"))]
+        assert kinds == ["user", "end", "user", "end"]

@@ -1,0 +1,296 @@
+"""A session in which a policy says what may be seen."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from inspector.core.access import AccessPolicy, Grant, Scope, User
+from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.events import Record, ServerFailed, SessionStarted, ToolEvicted
+from inspector.core.ranking import SearchRequest
+from inspector.core.server import ServerInfo, ServerPhase, SkippedTool
+from inspector.core.store_ports import Snapshot
+from inspector.core.tool import Tool
+from inspector.store.memory import MemoryStore
+from tests.support.told_model import says
+from tests.support.workbench import Rig, connected, happens, opened, shop_and_weather
+
+
+def policy(experts: dict[str, tuple[str, ...]] | None = None, **tools: tuple[str, ...]) -> AccessPolicy:
+    """A policy of one organisation, whose users have these patterns."""
+    users = {name: User(name, "acme") for name in tools}
+    grants = tuple(Grant(Scope.USER, name, "acme", patterns) for name, patterns in tools.items())
+    return AccessPolicy(users, grants, experts or {})
+
+
+BOTH = policy(ada=("shop:list*", "calc:*"), bob=("weather:*", "shop:*"))
+
+
+def as_user(name: str, **more: Any) -> dict[str, Any]:
+    """The values of a session that a user sees."""
+    return {"access.policy": "policy.yaml", "access.user": name, **more}
+
+
+def ids(rig: Rig) -> list[str]:
+    return [tool.id for tool in rig.bench.catalog.tools]
+
+
+async def test_a_tool_that_is_not_granted_is_never_found() -> None:
+    async with connected(policy=lambda: BOTH, values=as_user("ada")) as rig:
+        report = rig.bench.search(SearchRequest("refund an order"))
+        assert ids(rig) == ["shop:list_orders", "calc:evaluate"]
+        assert {hit.score.tool_id for hit in report.hits} <= {"shop:list_orders", "calc:evaluate"}
+        for name in ("shop:refund_order", "refund_order", "shop__refund_order"):
+            with pytest.raises(ToolsightError, match="there is no tool"):
+                await rig.bench.call(name, {})
+
+
+async def test_a_server_without_any_visible_tool_is_not_started() -> None:
+    async with connected(policy=lambda: BOTH, values=as_user("ada")) as rig:
+        assert rig.servers["weather"].lists == 0
+        assert "weather" not in rig.bench.state.servers
+        with pytest.raises(ToolsightError, match="there is no server 'weather'"):
+            await rig.bench.reconnect("weather")
+        assert rig.bench.stderr("weather") == ""
+
+
+async def test_counts_are_those_of_permitted_tools() -> None:
+    servers = shop_and_weather()
+    servers["shop"].skipped = (SkippedTool("refund_all", "no schema"), SkippedTool("list_all", "no schema"))
+    async with connected(servers=servers, policy=lambda: BOTH, values=as_user("ada")) as rig:
+        (shop,) = (event for event in rig.events("ready") if event.server == "shop")
+        assert shop.tools == 1
+        assert shop.tokens == rig.bench.accounting.count(rig.bench.catalog.tools[:1])
+        assert [one.name for one in shop.skipped] == ["list_all"]
+        assert rig.bench.state.hidden_tools == 0
+
+
+async def test_free_text_of_a_server_is_for_who_may_see_all_that_it_could_have() -> None:
+    servers = shop_and_weather()
+    for server in servers.values():
+        server.info = ServerInfo(summary="Refunds with refund_order.", instructions="Call refund_order.")
+        server.stderr = "refund_order is registered"
+    async with connected(servers=servers, policy=lambda: BOTH, values=as_user("ada")) as rig:
+        assert rig.bench.setup.summaries.keys() == {"calc"}
+        assert rig.bench.setup.instructions.keys() == {"calc"}
+        assert rig.bench.stderr("shop") == ""
+        assert rig.bench.stderr("calc") == "refund_order is registered"
+        assert rig.bench.wire("shop") is None
+        assert rig.bench.wire("calc") is not None
+
+
+async def test_a_failed_server_is_explained_to_who_may_see_all_of_it() -> None:
+    servers = shop_and_weather()
+    async with connected(servers=servers, policy=lambda: BOTH, values=as_user("ada")) as rig:
+        servers["shop"].die("refund_order crashed")
+        await _until(rig, "failed")
+        (failed,) = rig.events(ServerFailed.kind)
+        assert (failed.reason, failed.stderr_tail) == ("is not available", "")
+
+
+async def test_without_a_user_nothing_is_visible_and_a_hint_says_so() -> None:
+    async with connected(policy=lambda: BOTH, values={"access.policy": "policy.yaml"}) as rig:
+        assert ids(rig) == []
+        assert not rig.bench.state.servers
+        (problem,) = rig.bench.state.problems
+        assert "no tools are visible" in problem.text
+        assert "--user" in problem.hint
+
+
+async def test_an_unknown_user_or_expert_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="there is no user 'adda'") as raised:
+        async with connected(policy=lambda: BOTH, values=as_user("adda")):
+            pass
+    # Whoever mistypes a name is nobody yet, and reads nobody's.
+    assert "ada" not in raised.value.hint
+    assert "toolsight access" in raised.value.hint
+    with pytest.raises(ConfigError, match="there is no access policy"):
+        async with connected(values={"access.user": "ada"}):
+            pass
+    with pytest.raises(ConfigError, match="needs a user"):
+        async with connected(policy=lambda: BOTH, values={"access.policy": "p", "access.expert": "e"}):
+            pass
+
+
+async def test_an_expert_narrows_what_its_user_sees() -> None:
+    narrow = replace(BOTH, experts={"billing": ("shop:*",)})
+    values = as_user("ada", **{"access.expert": "billing"})
+    async with connected(policy=lambda: narrow, values=values) as rig:
+        assert ids(rig) == ["shop:list_orders"]
+        assert rig.servers["calc"].lists == 0
+
+
+async def test_a_loaded_tool_goes_when_its_grant_goes() -> None:
+    now = [BOTH]
+    async with connected(policy=lambda: now[0], values=as_user("bob")) as rig:
+        rig.bench.load("shop:refund_order")
+        now[0] = policy(ada=("shop:*",), bob=("weather:*", "shop:list*"))
+        await rig.bench.read_policy_again()
+        (evicted,) = rig.events(ToolEvicted.kind)
+        assert (evicted.tool, evicted.cause) == ("shop:refund_order", "access")
+        assert evicted.reason == "it is not available to you any more"
+        assert ids(rig) == ["shop:list_orders", "weather:get_forecast"]
+        assert rig.loaded == []
+        with pytest.raises(ToolsightError, match="there is no tool"):
+            await rig.bench.call("shop:refund_order", {})
+
+
+async def test_a_grant_that_comes_takes_effect_without_reconnecting() -> None:
+    now = [BOTH]
+    async with connected(policy=lambda: now[0], values=as_user("ada")) as rig:
+        now[0] = policy(ada=("shop:*", "weather:*"))
+        await rig.bench.read_policy_again()
+        await rig.bench.wait_connected()
+        assert ids(rig) == ["shop:list_orders", "shop:refund_order", "weather:get_forecast"]
+        assert rig.servers["shop"].lists == 1
+        assert rig.bench.state.servers["calc"].phase is ServerPhase.STOPPED
+
+
+async def test_a_user_whom_the_policy_drops_sees_nothing() -> None:
+    now = [BOTH]
+    async with connected(policy=lambda: now[0], values=as_user("ada")) as rig:
+        now[0] = policy(bob=("*",))
+        await rig.bench.read_policy_again()
+        assert ids(rig) == []
+
+
+async def test_a_policy_that_cannot_be_read_again_stays() -> None:
+    def broken() -> AccessPolicy:
+        raise ConfigError("policy.yaml:3: shop:refund_order is wrong", hint="shop:refund_order")
+
+    now = [lambda: BOTH]
+    async with connected(policy=lambda: now[0](), values=as_user("ada")) as rig:
+        now[0] = broken
+        await rig.bench.read_policy_again()
+        (failed,) = rig.events("error")
+        assert "refund" not in f"{failed.message} {failed.hint}"
+        assert ids(rig) == ["shop:list_orders", "calc:evaluate"]
+
+
+async def test_seeing_as_another_begins_a_session_that_knows_nothing_of_the_one_before() -> None:
+    steps = (says("Bob has a secret."), says("Hello Ada."))
+    async with connected(*steps, policy=lambda: BOTH, values=as_user("bob")) as rig:
+        await rig.bench.chat("my secret question")
+        rig.bench.change_setting("chat.examples", ("a secret example",))
+        rig.bench.load("shop:refund_order")
+        await rig.bench.see_as("ada")
+        await rig.bench.wait_connected()
+        assert rig.bench.session_id == "s-2"
+        assert rig.bench.state.user == "ada"
+        (shop,) = (event for event in rig.events("ready") if event.server == "shop")
+        assert [one.tool is not None for one in shop.definitions] == [True]
+        assert (shop.added, shop.removed) == ((), ())
+        assert ids(rig) == ["shop:list_orders", "calc:evaluate"]
+        assert rig.bench.state.conversation.items == ()
+        assert rig.bench.settings.chat.examples == ()
+        await rig.bench.chat("hello")
+        request = rig.model.requests[-1]
+        assert "secret" not in repr(request)
+        assert "secret" not in repr(rig.bench.records())
+        assert rig.servers["shop"].lists == 1
+
+
+async def test_seeing_as_nobody_is_the_administrators_way_back() -> None:
+    async with connected(policy=lambda: BOTH, values=as_user("ada")) as rig:
+        await rig.bench.see_as("")
+        await rig.bench.wait_connected()
+        assert len(ids(rig)) == 4
+        assert not rig.bench.state.is_restricted
+        (started,) = rig.events(SessionStarted.kind)
+        assert (started.user, started.restricted) == ("", False)
+
+
+async def test_listeners_hear_the_new_session_and_no_longer_the_old_one() -> None:
+    heard: list[Record] = []
+    async with connected(policy=lambda: BOTH, values=as_user("bob")) as rig:
+        rig.bench.subscribe(heard.append)
+        before = rig.bench._session
+        await rig.bench.see_as("ada")
+        before.emit(ToolEvicted("shop:refund_order", "late", "hand"))
+        assert heard
+        assert {record.session for record in heard} == {"s-2"}
+
+
+async def test_a_user_reads_the_sessions_recorded_of_that_user_alone() -> None:
+    store = MemoryStore()
+    async with connected(policy=lambda: BOTH, values=as_user("bob"), store=store) as rig:
+        await rig.bench.see_as("ada")
+        assert [one.id for one in rig.bench.recorded_sessions()] == ["s-2"]
+        assert rig.bench.recorded("s") == []
+        await rig.bench.see_as("bob")
+        assert {one.id for one in rig.bench.recorded_sessions()} == {"s", "s-3"}
+        assert rig.bench.recorded("s")
+
+
+async def test_settings_name_no_tool_that_may_not_be_seen() -> None:
+    values = as_user(
+        "ada",
+        **{
+            "binding.always_include": ("shop:refund_order", "shop:list_orders"),
+            "guard.guidance": {"shop:refund*": "Use refund_order once."},
+            "discovery.system_servers": ("weather", "calc"),
+            "access.preconditions": {"shop:list*": ("has_prior_tool_output('shop:refund')",)},
+        },
+    )
+    async with connected(policy=lambda: BOTH, values=values) as rig:
+        assert rig.bench.settings.binding.always_include == ("shop:list_orders",)
+        assert rig.bench.settings.discovery.system_servers == ("calc",)
+        assert "refund" not in repr(rig.bench.settings) + repr(rig.bench.session_values)
+        assert "refund" not in repr(rig.bench.records())
+        # The restriction stays, though what it waits for has no name here.
+        assert rig.bench._parts.binder.unmet_of("shop:list_orders")
+
+
+async def test_who_sees_is_no_setting_of_a_running_session() -> None:
+    async with connected(policy=lambda: BOTH, values=as_user("ada")) as rig:
+        for path in ("access.user", "access.policy", "access.expert"):
+            with pytest.raises(ConfigError, match="cannot change during"):
+                rig.bench.change_setting(path, "bob")
+            with pytest.raises(ConfigError, match="cannot change during"):
+                rig.bench.reset_setting(path)
+
+
+async def test_a_grant_that_matches_no_tool_is_an_error_of_its_holder() -> None:
+    wrong = policy(ada=("shop:list*", "shop:refnd*"), bob=("weather:nothing",))
+    async with connected(policy=lambda: wrong, values=as_user("ada")) as rig:
+        (problem,) = rig.bench.state.problems
+        assert (problem.entry, problem.severity) == ("shop:refnd*", "error")
+        assert "refund" not in problem.full
+        await rig.bench.see_as("")
+        await rig.bench.wait_connected()
+        assert {one.entry for one in rig.bench.state.problems} == {"shop:refnd*", "weather:nothing"}
+
+
+async def test_a_changed_tool_list_is_told_of_permitted_tools_alone() -> None:
+    servers = shop_and_weather()
+    async with connected(servers=servers, policy=lambda: BOTH, values=as_user("ada")) as rig:
+        shop = servers["shop"]
+        seen = len(rig.bench.records())
+        shop.listed.clear()
+        shop.change([*shop.tools, Tool("shop", "hidden_one", "Hidden.")])
+        await shop.listed.wait()
+        shop.listed.clear()
+        shop.change([*shop.tools, Tool("shop", "list_more", "More.")])
+        await _until(rig, "tools")
+        (changed,) = rig.events("tools")
+        assert (changed.added, changed.tools) == (("list_more",), 2)
+        assert "hidden_one" not in repr(rig.bench.records()[seen:])
+
+
+async def test_what_changed_since_last_time_is_told_of_permitted_tools_alone() -> None:
+    async with opened(policy=lambda: BOTH, values=as_user("ada")) as rig:
+        shop = next(spec for spec in rig.bench.configuration.servers if spec.name == "shop")
+        kept = rig.servers["shop"].tools[0]
+        before = (kept, Tool("shop", "hidden_one", "Gone since."))
+        rig.memory.remember_tools(shop.fingerprint(), Snapshot(before, 1.0))
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        ready = next(event for event in rig.events("ready") if event.server == "shop")
+        assert (ready.added, ready.removed, ready.since) == ((), (), 0.0)
+        assert "hidden_one" not in repr(rig.bench.records())
+
+
+async def _until(rig: Rig, kind: str) -> None:
+    if not rig.events(kind):
+        await happens(rig.bench, kind)

@@ -1,0 +1,282 @@
+"""What tools were called for: one contract, kept over the database and over sessions in memory."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.core.events import (
+    CallFinished,
+    CallStarted,
+    Event,
+    Record,
+    SearchPerformed,
+    SessionStarted,
+    SettingsChanged,
+    UserSaid,
+)
+from inspector.core.events.base import Actor
+from inspector.core.inertia import TaskCalls
+from inspector.core.origin import Origin
+from inspector.core.past_call import PastCall, Viewer
+from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+from inspector.core.store_ports import CallHistory, EventStore
+from inspector.store.call_history import SqliteCallHistory
+from inspector.store.history import MemoryCallHistory
+from inspector.store.memory import MemoryStore
+from inspector.store.store import SqliteStore
+from tests.support.hostile import with_hostile_text
+
+LATE, MESSAGE = "orders that are late", "What is going on in the shop?"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A store, and the history over it."""
+
+    store: EventStore
+    history: CallHistory
+
+    def session(self, *events: Event, name: str = "s", at: float = 100.0) -> None:
+        for seq, event in enumerate(events, start=1):
+            self.store.append(Record(name, seq, at + seq, event))
+
+    @property
+    def requests(self) -> list[tuple[str, str]]:
+        return [(call.tool, call.request) for call in self.history.successful_calls()]
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Recorded]:
+    if request.param == "memory":
+        memory = MemoryStore()
+        yield Recorded(memory, MemoryCallHistory(memory))
+        return
+    path = tmp_path / "toolsight.db"
+    with SqliteStore(path) as store:
+        history = SqliteCallHistory(path)
+        yield Recorded(store, history)
+        history.close()
+
+
+def searched(
+    query: str, *found: str, by: Actor = "model", outcome: Outcome = Outcome.LOADED
+) -> SearchPerformed:
+    hits = tuple(Hit(rank, Score(tool, 1.0), outcome) for rank, tool in enumerate(found, start=1))
+    return SearchPerformed(SearchReport(SearchRequest(query), "hybrid", hits), "", by)
+
+
+def called(tool: str, *, ok: bool = True, by: Actor = "model") -> tuple[Event, Event]:
+    return CallStarted(f"call {tool}", tool, {}, by), CallFinished(f"call {tool}", tool, ok, "done")
+
+
+def started(**fields: Any) -> SessionStarted:
+    given = {"config": "c", "servers": (), "toolset": "", "model": "m", "model_label": "m", "window": 1}
+    return SessionStarted(**{**given, **fields})
+
+
+def test_a_call_counts_for_the_search_that_found_its_tool(recorded: Recorded) -> None:
+    recorded.session(UserSaid(MESSAGE), searched(LATE, "shop:list", "shop:get"), *called("shop:get"))
+    assert list(recorded.history.successful_calls()) == [PastCall("shop:get", LATE, 104.0)]
+
+
+def test_of_several_searches_that_found_it_the_newest_counts(recorded: Recorded) -> None:
+    found = (searched("orders", "shop:list"), searched(LATE, "shop:list"), searched("mail", "mail:send"))
+    recorded.session(UserSaid(MESSAGE), *found, *called("shop:list"))
+    assert recorded.requests == [("shop:list", LATE)]
+
+
+def test_a_call_of_a_tool_that_no_search_found_counts_for_the_message(recorded: Recorded) -> None:
+    recorded.session(UserSaid(MESSAGE), searched("mail", "mail:send"), *called("shop:list"))
+    assert recorded.requests == [("shop:list", MESSAGE)]
+
+
+def test_a_tool_that_a_search_only_came_close_to_was_not_found(recorded: Recorded) -> None:
+    missed = searched(LATE, "shop:list", outcome=Outcome.NOTHING_FITS)
+    recorded.session(UserSaid(MESSAGE), missed, *called("shop:list"))
+    assert recorded.requests == [("shop:list", MESSAGE)]
+
+
+def test_a_search_by_name_alone_is_no_request(recorded: Recorded) -> None:
+    recorded.session(UserSaid(MESSAGE), searched("  ", "shop:list"), *called("shop:list"))
+    assert recorded.requests == [("shop:list", MESSAGE)]
+
+
+def test_a_search_counts_no_more_when_the_user_says_something_else(recorded: Recorded) -> None:
+    recorded.session(searched(LATE, "shop:list"), UserSaid(MESSAGE), *called("shop:list"))
+    assert recorded.requests == [("shop:list", MESSAGE)]
+
+
+def test_a_failed_call_does_not_count(recorded: Recorded) -> None:
+    recorded.session(UserSaid(MESSAGE), *called("shop:list", ok=False), *called("shop:get"))
+    assert recorded.requests == [("shop:get", MESSAGE)]
+
+
+def test_a_call_without_a_result_does_not_count(recorded: Recorded) -> None:
+    recorded.session(UserSaid(MESSAGE), called("shop:list")[0])
+    assert recorded.requests == []
+
+
+def test_a_call_that_nothing_was_asked_for_does_not_count(recorded: Recorded) -> None:
+    recorded.session(*called("shop:list"), UserSaid(" \n"), *called("shop:get"))
+    assert recorded.requests == []
+
+
+def test_a_persons_call_counts_for_the_persons_own_search_alone(recorded: Recorded) -> None:
+    model = searched("orders", "shop:list", "shop:get")
+    person = searched(LATE, "shop:list", by="user")
+    by_hand = (*called("shop:list", by="user"), *called("shop:get", by="user"))
+    recorded.session(UserSaid(MESSAGE), model, person, *by_hand)
+    assert recorded.requests == [("shop:list", LATE)]
+
+
+def test_a_models_call_does_not_count_for_a_persons_search(recorded: Recorded) -> None:
+    recorded.session(UserSaid(MESSAGE), searched(LATE, "shop:list", by="user"), *called("shop:list"))
+    assert recorded.requests == [("shop:list", MESSAGE)]
+
+
+def test_the_newest_session_comes_first_and_the_one_to_leave_out_not_at_all(recorded: Recorded) -> None:
+    for name, at in (("old", 100.0), ("own", 300.0), ("new", 200.0)):
+        recorded.session(UserSaid(f"said in {name}"), *called("shop:list"), name=name, at=at)
+    calls = recorded.history.successful_calls(but="own")
+    assert [call.request for call in calls] == ["said in new", "said in old"]
+
+
+def test_sessions_do_not_mix(recorded: Recorded) -> None:
+    recorded.session(UserSaid(MESSAGE), searched(LATE, "shop:list"), name="one")
+    recorded.session(*called("shop:list"), name="two", at=200.0)
+    assert recorded.requests == []
+
+
+def assert_told_alike(
+    tmp_path: Path, fill: Callable[[Recorded], None], read: Callable[[CallHistory], list[Any]]
+) -> None:
+    """What is told of a file is what is told of memory."""
+    path = tmp_path / "hostile.db"
+    path.unlink(missing_ok=True)
+    memory, store = MemoryStore(), SqliteStore(path)
+    with store:
+        for one in (memory, store):
+            fill(Recorded(one, MemoryCallHistory(memory)))
+        stored = SqliteCallHistory(path)
+        assert read(stored) == read(MemoryCallHistory(memory))
+        stored.close()
+
+
+@with_hostile_text
+def test_what_was_asked_and_called_is_told_as_it_was_stored(tmp_path: Path, text: str) -> None:
+    def fill(recorded: Recorded) -> None:
+        recorded.session(started(toolset=text), searched(text, f"shop:{text}"), *called(f"shop:{text}"))
+        recorded.session(UserSaid(text), *called("shop:list"), name="other", at=200.0)
+
+    assert_told_alike(tmp_path, fill, lambda history: list(history.successful_calls()))
+
+
+def test_a_damaged_event_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "toolsight.db"
+    with SqliteStore(path) as store:
+        recorded = Recorded(store, SqliteCallHistory(path))
+        recorded.session(UserSaid(MESSAGE), *called("shop:list"), *called("shop:get"))
+        with sqlite3.connect(path) as direct:
+            direct.execute("UPDATE event SET payload = '{\"call_id\": ' WHERE seq = 3")
+            direct.execute("UPDATE event SET payload = '[]' WHERE seq = 4")
+        assert recorded.requests == [("shop:get", MESSAGE)]
+
+
+def test_reading_neither_waits_for_a_session_that_is_written_nor_holds_it_up(tmp_path: Path) -> None:
+    path = tmp_path / "toolsight.db"
+    with SqliteStore(path) as store:
+        recorded = Recorded(store, SqliteCallHistory(path, busy_timeout_ms=0))
+        recorded.session(UserSaid(MESSAGE), *called("shop:list"))
+        recorded.session(UserSaid(MESSAGE), *called("shop:list"), name="older", at=50.0)
+        calls = recorded.history.successful_calls()
+        assert next(calls).request == MESSAGE
+        with sqlite3.connect(path, timeout=0) as writing:
+            writing.execute("UPDATE session SET model = 'x'")
+            assert next(calls).request == MESSAGE
+
+
+def test_a_task_is_what_a_model_called_for_one_message(recorded: Recorded) -> None:
+    failed, by_hand = called("shop:get", ok=False), called("shop:refund", by="user")
+    recorded.session(UserSaid(MESSAGE), *called("shop:list"), *by_hand, *failed, UserSaid("and?"), name="one")
+    recorded.session(UserSaid(MESSAGE), *called("mail:send"), name="two", at=200.0)
+    assert list(recorded.history.tasks()) == [
+        TaskCalls("toolsight", (("mail:send", 202.0),)),
+        TaskCalls("toolsight", (("shop:list", 102.0), ("shop:get", 106.0))),
+    ]
+    assert [task.calls[0][0] for task in recorded.history.tasks(but="two")] == ["shop:list"]
+
+
+def test_a_task_has_the_persona_of_its_session(recorded: Recorded) -> None:
+    agent, toolset = started(origin=Origin("codex")), started(toolset="reports")
+    named = started(settings={"inertia": {"persona": "mine"}}, toolset="reports")
+    renamed = SettingsChanged("toolsight", {"inertia": {"persona": "other"}})
+    older = started(settings={"binding": {}})
+    for at, (name, first) in enumerate({"a": agent, "b": toolset, "c": named, "d": older}.items()):
+        recorded.session(first, UserSaid(MESSAGE), *called("shop:list"), name=name, at=100.0 * at)
+    recorded.session(named, renamed, UserSaid(MESSAGE), *called("shop:list"), name="e", at=900.0)
+    personas = [task.persona for task in recorded.history.tasks()]
+    assert personas == ["other", "toolsight", "mine", "reports", "codex"]
+
+
+def test_a_successful_call_has_the_persona_of_its_session(recorded: Recorded) -> None:
+    first = (started(toolset="reports"), UserSaid(MESSAGE), *called("shop:list"))
+    renamed = SettingsChanged("toolsight", {"inertia": {"persona": "ada"}})
+    recorded.session(*first, renamed, *called("shop:get"))
+    recorded.session(
+        started(origin=Origin("codex")), UserSaid(MESSAGE), *called("shop:list"), name="b", at=50
+    )
+    personas = [call.persona for call in recorded.history.successful_calls()]
+    assert personas == ["reports", "ada", "codex"]
+
+
+def test_a_viewers_calls_are_those_of_the_same_expert_or_of_none(recorded: Recorded) -> None:
+    viewers = (("ada", ""), ("ada", "billing"), ("ada", "alarm"), ("bob", ""), ("bob", "billing"), ("", ""))
+    for at, (user, expert) in enumerate(viewers):
+        first = started(user=user, expert=expert, restricted=bool(user))
+        name = f"{user}-{expert}"
+        recorded.session(first, UserSaid(name), *called("shop:list"), name=name, at=100.0 * at)
+
+    def asked(viewer: Viewer | None, but: str = "") -> list[str]:
+        return [call.request for call in recorded.history.successful_calls(but=but, viewer=viewer)]
+
+    assert asked(Viewer("ada")) == ["ada-"]
+    assert asked(Viewer("ada", "billing")) == ["ada-billing", "ada-"]
+    assert asked(Viewer("ada", "billing"), but="ada-") == ["ada-billing"]
+    assert asked(Viewer("bob", "other")) == ["bob-"]
+    assert asked(Viewer("eve")) == []
+    assert asked(Viewer("")) == [], "a session of nobody in particular is no user's"
+    assert len(asked(None)) == len(viewers)
+
+
+def test_a_session_that_a_user_sees_shows_the_habits_of_that_user(recorded: Recorded) -> None:
+    named = {"inertia": {"persona": "sales"}}
+    firsts = (started(user="ada"), started(user="ada", toolset="sums"), started(user="ada", settings=named))
+    for at, first in enumerate(firsts):
+        recorded.session(first, UserSaid(MESSAGE), *called("shop:list"), name=f"s{at}", at=100.0 * at)
+    personas = [call.persona for call in recorded.history.successful_calls(viewer=Viewer("ada"))]
+    assert personas == ["sales", "ada", "ada"]
+
+
+@with_hostile_text
+def test_a_viewer_of_any_name_has_the_own_calls(tmp_path: Path, text: str) -> None:
+    def fill(recorded: Recorded) -> None:
+        for name, user in (("own", text), ("other", f"{text}'")):
+            first = started(user=user, expert=text)
+            recorded.session(first, UserSaid(user), *called("shop:list"), name=name)
+
+    def read(history: CallHistory) -> list[PastCall]:
+        return list(history.successful_calls(viewer=Viewer(text, text)))
+
+    assert_told_alike(tmp_path, fill, read)
+
+
+@with_hostile_text
+def test_tasks_are_told_as_they_were_stored(tmp_path: Path, text: str) -> None:
+    def fill(recorded: Recorded) -> None:
+        recorded.session(started(toolset=text), UserSaid(text), *called(f"shop:{text}"))
+
+    assert_told_alike(tmp_path, fill, lambda history: list(history.tasks()))

@@ -1,0 +1,358 @@
+"""The discovery loop, step by step, on a model that says what it is told to say."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from inspector.core.configuration import Configuration
+from inspector.core.error import ModelError, ServerExited
+from inspector.core.events import TrustChanged, TurnEnded
+from inspector.core.fold import fold
+from inspector.core.knob import with_values
+from inspector.core.message import AssistantMessage, ModelRequest, ToolMessage, ToolResult
+from inspector.core.ports import ChatModel, Decision
+from inspector.core.price import Prices
+from inspector.core.redaction import Redactor
+from inspector.core.server import ServerSpec
+from inspector.core.session import Binding
+from inspector.core.settings import BindingSettings, ChatSettings, Settings
+from inspector.core.stream import Session
+from inspector.core.tool import Annotations, Tool
+from inspector.loop.assembly import Chat
+from inspector.loop.binding.binder import Binder
+from inspector.loop.inertia import Inertia
+from inspector.reliability.ports import ReliabilityPorts
+from inspector.search.live import Live
+from inspector.store.memory import FixedApprover, ManualClock, MemoryStore
+from tests.support.counting import character_accounting
+from tests.support.retrieval import words_only
+from tests.support.told_model import Step, ToldModel, calls, says, searches
+
+READS = Annotations(read_only=True)
+TOOLS = (
+    Tool("shop", "list_orders", "List orders by status.", annotations=READS),
+    Tool(
+        "shop", "refund_order", "Refund an order.", annotations=Annotations(read_only=False, destructive=True)
+    ),
+    Tool("weather", "get_forecast", "Forecast for a city.", annotations=READS),
+    Tool("calc", "evaluate", "Evaluate an expression.", annotations=READS),
+)
+
+
+class Servers:
+    """All connected; they answer every call with its own arguments, or as told."""
+
+    connecting: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str, Mapping[str, Any]]] = []
+        self.fails: Exception | None = None
+        self.hangs = False
+
+    async def settled(self) -> None:
+        """There is nobody to wait for."""
+
+    def catch_up(self) -> None:
+        """Nothing ever changes."""
+
+    async def reconnect(self, server: str) -> None:
+        """No server was ever away."""
+
+    async def call(self, server: str, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        self.calls.append((server, tool, arguments))
+        if self.hangs:
+            await asyncio.Event().wait()
+        if self.fails:
+            raise self.fails
+        return ToolResult(f"{server}:{tool} did it")
+
+
+class Bench:
+    """A chat over TOOLS, everything deferred but calc."""
+
+    def __init__(
+        self,
+        *steps: Step,
+        decision: Decision = Decision.ONCE,
+        max_steps: int = 12,
+        settings: Settings | None = None,
+        model: ChatModel | None = None,
+        prices: Sequence[Prices] = (),
+    ) -> None:
+        self.model, self.servers, self.clock = ToldModel(*steps), Servers(), ManualClock()
+        self.store, self.approver = MemoryStore(), FixedApprover(decision)
+        specs = tuple(
+            ServerSpec(name, "x", defer_loading=name != "calc") for name in ("shop", "weather", "calc")
+        )
+        chosen = settings or Settings(chat=ChatSettings(max_steps=max_steps))
+        self.settings = with_values(chosen, {"discovery.auto": "always"})
+        self.session = Session("s", self.store, self.clock, Redactor({}))
+        self.live = Live(
+            settings=self.settings,
+            model=model or self.model,
+            configuration=Configuration("test", specs, settings=self.settings),
+            retrieval=words_only(self.settings.discovery, self.clock),
+        )
+        accounting = character_accounting(self.live, *prices)
+        self.binder = Binder(self.session, self.live, self.clock, accounting)
+        self.chat = Chat(
+            self.session,
+            self.live,
+            clock=self.clock,
+            approver=self.approver,
+            binder=self.binder,
+            servers=self.servers,
+            inertia=Inertia(
+                self.session,
+                self.live,
+                self.clock,
+                accounting,
+                self.binder,
+                tasks=None,
+                seeds=lambda _path: {},
+            ),
+            reliability=ReliabilityPorts(),
+        )
+        self.binder.rebuild(TOOLS, {})
+
+    async def say(self, text: str = "hello") -> TurnEnded:
+        return await self.chat.loop.run(text)
+
+    def kinds(self) -> list[str]:
+        return [record.kind for record in self.store.read("s")]
+
+    def events(self, kind: str) -> list[Any]:
+        return [record.event for record in self.store.read("s", kinds=(kind,))]
+
+    def tool_messages(self) -> list[str]:
+        return [m.text for m in self.chat.loop.messages if isinstance(m, ToolMessage)]
+
+
+def bound_names(request: ModelRequest) -> list[str]:
+    return [entry["function"]["name"] for entry in request.tools]
+
+
+async def test_the_first_call_is_bound_to_the_meta_tool_and_the_pinned_tools() -> None:
+    bench = Bench(says("hi"))
+    await bench.say()
+    assert bound_names(bench.model.requests[0]) == ["search_tools", "calc__evaluate"]
+
+
+async def test_a_found_tool_is_bound_to_the_next_call_at_the_end_of_the_array() -> None:
+    bench = Bench(searches(tool_names=["list_orders"]), says("done"))
+    await bench.say()
+    first, second = bench.model.requests
+    assert bound_names(second) == ["search_tools", "calc__evaluate", "shop__list_orders"]
+    assert second.tools[: len(first.tools)] == first.tools
+
+
+async def test_search_tools_never_reaches_a_server() -> None:
+    bench = Bench(searches(query="orders"), says("done"))
+    await bench.say()
+    assert bench.servers.calls == []
+
+
+async def test_a_loaded_tool_is_called_and_the_model_reads_its_result() -> None:
+    bench = Bench(
+        searches(tool_names=["list_orders"]), calls(("shop__list_orders", {"status": "late"})), says("done")
+    )
+    ended = await bench.say()
+    assert bench.servers.calls == [("shop", "list_orders", {"status": "late"})]
+    assert bench.tool_messages()[-1] == "shop:list_orders did it"
+    assert (ended.outcome, ended.text) == ("answered", "done")
+    assert bench.session.state.tools["shop:list_orders"].uses == 1
+
+
+async def test_a_deferred_tool_cannot_be_called_before_it_is_searched_for() -> None:
+    bench = Bench(calls(("shop__list_orders", {})), says("done"))
+    await bench.say()
+    assert bench.servers.calls == []
+    assert "Use search_tools" in bench.tool_messages()[0]
+    assert bench.events("reject")[0].reason == "deferred"
+
+
+async def test_an_invented_tool_is_answered_with_the_closest_ones() -> None:
+    bench = Bench(calls(("shop__list_order", {})), says("done"))
+    await bench.say()
+    assert "shop:list_orders" in bench.events("reject")[0].closest
+
+
+async def test_a_name_that_several_tools_have_is_answered_with_all_of_them() -> None:
+    bench = Bench(calls(("evaluate", {})), says("done"))
+    bench.binder.rebuild((*TOOLS, Tool("shop", "evaluate", "Evaluate an offer.")), {})
+    await bench.say()
+    assert bench.tool_messages()[0].startswith(
+        "Error: Several tools are called 'evaluate': calc:evaluate, shop:evaluate."
+    )
+    assert bench.events("reject")[0].closest == ("calc:evaluate", "shop:evaluate")
+
+
+async def test_unreadable_arguments_are_rejected_with_the_reason() -> None:
+    bench = Bench(calls(("calc__evaluate", {}), error="not JSON"), says("done"))
+    await bench.say()
+    assert bench.servers.calls == []
+    assert "not JSON" in bench.tool_messages()[0]
+
+
+async def test_a_read_only_tool_of_a_trusted_server_asks_nobody() -> None:
+    bench = Bench(calls(("calc__evaluate", {})), says("done"))
+    bench.session.emit(TrustChanged("calc", trusted=True))
+    await bench.say()
+    assert bench.approver.asked == []
+
+
+async def test_a_refused_call_does_not_happen() -> None:
+    bench = Bench(
+        searches(tool_names=["refund_order"]),
+        calls(("shop__refund_order", {})),
+        says("ok"),
+        decision=Decision.NO,
+    )
+    await bench.say()
+    assert bench.servers.calls == []
+    assert "refused" in bench.tool_messages()[-1]
+
+
+async def test_a_yes_for_the_session_is_asked_for_once() -> None:
+    refund = calls(("shop__refund_order", {"id": 1}))
+    other = calls(("shop__refund_order", {"id": 2}))
+    bench = Bench(searches(tool_names=["refund_order"]), refund, other, says("ok"), decision=Decision.SESSION)
+    await bench.say()
+    assert (len(bench.approver.asked), len(bench.servers.calls)) == (1, 2)
+
+
+async def test_a_loop_runs_its_call_and_then_evicts_the_tool() -> None:
+    again = calls(("shop__list_orders", {"a": 1}))
+    bench = Bench(searches(tool_names=["list_orders"]), again, again, again, again, says("done"))
+    await bench.say()
+    assert len(bench.servers.calls) == 3
+    assert bench.session.state.tools["shop:list_orders"].binding is Binding.EVICTED
+    assert "Loop detected" in bench.tool_messages()[3]
+    assert "was unloaded" in bench.tool_messages()[4]
+    assert "shop__list_orders" not in bound_names(bench.model.requests[-1])
+
+
+async def test_the_same_question_of_the_user_three_times_is_no_loop() -> None:
+    ask = calls(("calc__evaluate", {}))
+    bench = Bench(*[step for _ in range(4) for step in (ask, says("so"))])
+    for _ in range(4):
+        await bench.say()
+    assert bench.events("loop") == []
+
+
+async def test_a_call_of_a_reply_is_not_rejected_because_an_earlier_one_tripped_the_guard() -> None:
+    same = ("shop__list_orders", {"a": 1})
+    bench = Bench(searches(tool_names=["list_orders"]), calls(same, same, same, same, same), says("done"))
+    await bench.say()
+    assert len(bench.servers.calls) == 5
+    assert bench.events("reject") == []
+    assert "shop__list_orders" not in bound_names(bench.model.requests[-1])
+
+
+async def test_a_call_of_a_reply_is_not_rejected_because_a_search_in_it_made_room() -> None:
+    one = Settings(binding=BindingSettings(policy="bounded", capacity=1))
+    both = calls(("search_tools", {"tool_names": ["get_forecast"]}), ("shop__list_orders", {}))
+    bench = Bench(searches(tool_names=["list_orders"]), both, says("done"), settings=one)
+    await bench.say()
+    assert [call[:2] for call in bench.servers.calls] == [("shop", "list_orders")]
+    assert bench.events("reject") == []
+    assert bound_names(bench.model.requests[-1])[2:] == ["weather__get_forecast"]
+
+
+async def test_searching_again_brings_an_evicted_tool_back() -> None:
+    again, search = calls(("shop__list_orders", {})), searches(tool_names=["list_orders"])
+    another = calls(("shop__list_orders", {"status": "late"}))
+    bench = Bench(search, again, again, again, search, another, says("done"))
+    await bench.say()
+    assert len(bench.servers.calls) == 4
+    assert bench.session.state.tools["shop:list_orders"].binding is Binding.LOADED
+
+
+async def test_a_pinned_tool_is_never_evicted() -> None:
+    again = calls(("calc__evaluate", {}))
+    bench = Bench(again, again, again, says("done"))
+    await bench.say()
+    assert bench.session.state.tools["calc:evaluate"].binding is Binding.PINNED
+    assert len(bench.events("loop")) == 1
+    assert bench.events("evict") == []
+
+
+async def test_a_redundant_search_runs_and_carries_a_note() -> None:
+    bench = Bench(searches(query="orders"), searches(query="list orders"), says("done"))
+    await bench.say()
+    assert "already loaded" in bench.tool_messages()[1]
+    assert "[Note: an earlier search" in bench.tool_messages()[1]
+    assert len(bench.events("redundant")) == 1
+
+
+async def test_a_server_that_dies_is_an_error_the_model_reads() -> None:
+    bench = Bench(calls(("calc__evaluate", {})), says("sorry"))
+    bench.servers.fails = ServerExited("calc is gone", hint="Reconnect it.")
+    ended = await bench.say()
+    assert bench.tool_messages() == ["Error: calc is gone (Reconnect it.)"]
+    assert ended.outcome == "answered"
+    assert not bench.events("result")[0].ok
+
+
+async def test_a_model_that_fails_ends_the_turn_and_keeps_what_it_said() -> None:
+    bench = Bench(ModelError("rate limit", hint="Wait."))
+    ended = await bench.say()
+    assert ended.outcome == "failed"
+    assert [event.text for event in bench.events("delta")] == ["half an "]
+    assert not bench.session.state.busy
+
+
+async def test_a_model_that_never_answers_is_stopped_with_an_explanation() -> None:
+    bench = Bench(*[calls(("calc__evaluate", {"n": n})) for n in range(9)], max_steps=3)
+    ended = await bench.say()
+    assert ended.outcome == "capped"
+    assert "3 model calls" in ended.text
+    assert len(bench.model.requests) == 3
+
+
+async def test_cancelling_leaves_no_call_without_a_result() -> None:
+    bench = Bench(calls(("calc__evaluate", {}), ("search_tools", {"query": "x"})), says("later"))
+    bench.servers.hangs = True
+    started = asyncio.Event()
+    bench.session.subscribe(lambda record: started.set() if record.kind == "call" else None)
+    turn = asyncio.create_task(bench.say())
+    await started.wait()
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    asked = next(m for m in bench.chat.loop.messages if isinstance(m, AssistantMessage))
+    answered = {m.call_id for m in bench.chat.loop.messages if isinstance(m, ToolMessage)}
+    assert answered == {call.id for call in asked.tool_calls}
+    assert bench.kinds()[-1] == "end"
+    bench.servers.hangs = False
+    assert (await bench.say("again")).outcome == "answered"
+
+
+async def test_every_part_of_the_budget_is_counted_on_what_is_sent() -> None:
+    bench = Bench(searches(tool_names=["list_orders"]), says("done"))
+    await bench.say()
+    first, second = (event.tokens for event in bench.events("request"))
+    assert first.meta == second.meta > 0
+    assert second.tools > first.tools > 0
+    assert second.history == first.history > 0
+    assert second.searches > first.searches == 0
+    assert bench.session.state.budget is not None
+
+
+async def test_the_stored_stream_folds_into_the_state_that_was_shown() -> None:
+    again = calls(("shop__list_orders", {}))
+    bench = Bench(searches(query="orders"), again, again, again, searches(query="orders"), says("done"))
+    await bench.say()
+    assert fold(bench.store.read("s")) == bench.session.state
+
+
+async def test_a_search_where_everything_is_bound_is_told_why_there_is_none() -> None:
+    bench = Bench(searches(query="orders"), says("ok"))
+    bench.live.settings = with_values(bench.live.settings, {"discovery.auto": "tokens"})
+    bench.binder.rebuild(TOOLS, {})
+    await bench.say("go")
+    (rejected,) = bench.events("reject")
+    assert rejected.text.startswith("There is no search: discovery is off:")
+    assert rejected.text.endswith("discovery starts at 2,300.")

@@ -1,0 +1,230 @@
+"""Fallback: a tool that is not available is answered by one that is like it, and the model is told."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from inspector.core.breaker import Breaker, BreakerKey, BreakerState
+from inspector.core.configuration import Configuration
+from inspector.core.error import CallTimeout, ConnectError, ProtocolError, ToolsightError
+from inspector.core.events import Decision
+from inspector.core.message import ToolResult
+from inspector.core.server import ServerSpec
+from inspector.core.tool import Annotations, Tool
+from inspector.core.toolset import ServerRule, Toolset
+from inspector.mcp.memory import MemoryServer
+from inspector.reliability.breakers.memory import MemoryBreakers
+from inspector.schema.json_value import JsonObject
+from inspector.store.memory import FixedApprover, ManualClock
+from tests.reliability.test_breaking import Moody, gone
+from tests.support.told_model import calls
+from tests.support.workbench import CITY, READS, Rig, connected, opened
+
+ON: Mapping[str, Any] = {"fallback.enabled": True, "fallback.min_similarity": 0.5}
+WORDS = "Forecast of temperature, wind and rain for a city."
+PLACE = {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]}
+SLOW = CallTimeout("forecast did not return within 60 s")
+OSLO = calls(("one__forecast", {"city": "Oslo"}))
+WRITES = Annotations(read_only=False)
+
+
+def two(
+    failure: ToolsightError | ToolResult = SLOW,
+    *,
+    claims: Annotations = READS,
+    others: Annotations = READS,
+    schema: JsonObject = PLACE,
+    name: str = "forecast",
+) -> dict[str, MemoryServer]:
+    """Two servers with like tools, of which the first fails."""
+    return {
+        "one": MemoryServer([Tool("one", "forecast", WORDS, CITY, claims)], answer=Moody(failure)),
+        "two": MemoryServer([Tool("two", name, WORDS, schema, others)], answer=Moody(ToolResult("sunny"))),
+    }
+
+
+def setup(*servers: str, trusted: bool = True) -> Configuration:
+    """Both servers, always bound."""
+    names = servers or ("one", "two")
+    specs = tuple(ServerSpec(name, name, trust_annotations=trusted) for name in names)
+    return Configuration("test.json", specs, {"one": Toolset("one", "", {"one": ServerRule()})})
+
+
+def substitutes(rig: Rig) -> list[str]:
+    return [event.tool for event in rig.events("substitute")]
+
+
+async def test_a_call_whose_attempts_failed_is_answered_by_a_similar_tool_and_the_model_reads_by_which() -> (
+    None
+):
+    async with connected(OSLO, servers=two(), configuration=setup(), values=ON) as rig:
+        await rig.bench.chat("go")
+        note = "[one:forecast is not available: timed out; it may have run. "
+        note += "two:forecast answered instead, with city as place.]"
+        assert rig.results == [f"{note}\n\nsunny"]
+        (event,) = rig.events("substitute")
+        assert (event.instead_of, event.tool, event.mapping) == (
+            "one:forecast",
+            "two:forecast",
+            {"city": "place"},
+        )
+        assert event.similarity >= 0.5
+        assert rig.servers["two"].calls == [("forecast", {"place": "Oslo"})]
+        assert [result.tool for result in rig.events("result")] == ["one:forecast", "two:forecast"]
+
+
+async def test_a_call_that_a_breaker_refuses_is_answered_by_one_too() -> None:
+    servers, breakers = two(), MemoryBreakers()
+    values = {**ON, "breaker.enabled": True, "breaker.min_calls": 1}
+    async with connected(
+        OSLO, OSLO, servers=servers, configuration=setup(), values=values, breakers=breakers
+    ) as rig:
+        await rig.bench.chat("go")
+        assert len(servers["one"].calls) == 1
+        assert len(servers["two"].calls) == 2
+        assert not rig.events("reject")
+        assert "circuit breaker of one is open" in rig.events("substitute")[1].why
+
+
+async def test_so_is_one_whose_server_died() -> None:
+    async with connected(servers=two(), configuration=setup(), values=ON) as rig:
+        # The index that has the tool is the one of the last call.
+        rig.model.steps = [OSLO]
+        await rig.bench.chat("go")
+        rig.servers["one"].die()
+        await gone(rig, "one")
+        rig.model.steps = [OSLO]
+        await rig.bench.chat("go on")
+        assert "the server one is away" in rig.events("substitute")[1].why
+
+
+@pytest.mark.parametrize(
+    ("claims", "others"),
+    [
+        (READS, WRITES),
+        (READS, Annotations()),
+        (READS, Annotations(read_only=True, destructive=True)),
+        (WRITES, READS),
+        (Annotations(), READS),
+        (Annotations(destructive=True, idempotent=True), READS),
+    ],
+)
+async def test_nothing_that_may_change_something_stands_in_or_is_stood_in_for(
+    claims: Annotations, others: Annotations
+) -> None:
+    servers = two(claims=claims, others=others)
+    async with connected(OSLO, servers=servers, configuration=setup(), values=ON) as rig:
+        await rig.bench.chat("go")
+        assert substitutes(rig) == []
+        assert rig.servers["two"].calls == []
+
+
+async def test_a_claim_to_read_counts_only_of_a_trusted_server() -> None:
+    async with connected(OSLO, servers=two(), configuration=setup(trusted=False), values=ON) as rig:
+        await rig.bench.chat("go")
+        assert substitutes(rig) == []
+
+
+NUMBER = {"type": "object", "properties": {"city": {"type": "integer"}}, "required": ["city"]}
+MORE = {**CITY, "required": ["city", "country"], "properties": {"city": {}, "country": {}}}
+CHOICE = {"type": "object", "properties": {"city": {"enum": ["Bergen"]}}, "required": ["city"]}
+
+
+@pytest.mark.parametrize("schema", [NUMBER, MORE, CHOICE, {"type": "object"}])
+async def test_a_schema_that_does_not_take_the_arguments_is_no_substitute(schema: JsonObject) -> None:
+    async with connected(OSLO, servers=two(schema=schema), configuration=setup(), values=ON) as rig:
+        await rig.bench.chat("go")
+        assert substitutes(rig) == []
+
+
+async def test_a_tool_outside_the_toolset_is_no_substitute() -> None:
+    async with connected(OSLO, servers=two(), configuration=setup(), toolset="one", values=ON) as rig:
+        await rig.bench.chat("go")
+        assert substitutes(rig) == []
+
+
+async def test_a_tool_whose_precondition_does_not_hold_is_no_substitute() -> None:
+    values = {**ON, "access.preconditions": {"two:*": ("milestone_reached('paid')",)}}
+    async with connected(OSLO, servers=two(), configuration=setup(), values=values) as rig:
+        await rig.bench.chat("go")
+        assert substitutes(rig) == []
+
+
+async def test_a_tool_that_is_not_like_it_is_no_substitute() -> None:
+    values = {**ON, "fallback.min_similarity": 1.0}
+    servers = two(name="moon_phase")
+    async with connected(OSLO, servers=servers, configuration=setup(), values=values) as rig:
+        await rig.bench.chat("go")
+        assert substitutes(rig) == []
+
+
+async def test_a_tool_that_fails_itself_is_no_substitute() -> None:
+    shared = MemoryBreakers()
+    spec = setup().servers[1]
+    since = ManualClock().now()
+    opened = Breaker("two", BreakerState.OPEN, since, since + 30, "down", opened=1)
+    shared.update(BreakerKey(spec.fingerprint()), lambda _: opened)
+    values = {**ON, "breaker.enabled": True}
+    async with connected(OSLO, servers=two(), configuration=setup(), values=values, breakers=shared) as rig:
+        await rig.bench.chat("go")
+        assert substitutes(rig) == []
+
+
+async def test_a_tool_whose_cool_down_has_ended_is_a_substitute_again_and_its_call_tries_it() -> None:
+    shared, spec = MemoryBreakers(), setup().servers[1]
+    key, since = BreakerKey(spec.fingerprint(), "forecast"), ManualClock().now() - 86_400
+    opened = Breaker("two:forecast", BreakerState.OPEN, since, since + 30, "down", opened=1)
+    shared.update(key, lambda _: opened)
+    values = {**ON, "breaker.enabled": True}
+    async with connected(OSLO, servers=two(), configuration=setup(), values=values, breakers=shared) as rig:
+        await rig.bench.chat("go")
+        assert substitutes(rig) == ["two:forecast"]
+        assert shared.get(key).state is BreakerState.CLOSED
+
+
+@pytest.mark.parametrize("answer", [ToolResult("no such city", is_error=True), ProtocolError("-32603")])
+async def test_an_answer_that_says_no_is_an_answer(answer: ToolsightError | ToolResult) -> None:
+    async with connected(OSLO, servers=two(answer), configuration=setup(), values=ON) as rig:
+        await rig.bench.chat("go")
+        assert substitutes(rig) == []
+
+
+async def test_a_substitute_that_fails_gives_way_to_the_next_and_then_to_the_error() -> None:
+    servers = two()
+    servers["two"].answer = Moody(ConnectError("gone"))
+    async with connected(OSLO, servers=servers, configuration=setup(), values=ON) as rig:
+        await rig.bench.chat("go")
+        assert substitutes(rig) == ["two:forecast"]
+        assert "did not return within 60 s" in rig.results[0]
+
+
+async def test_a_substitute_counts_for_the_iteration_guard() -> None:
+    async with connected(OSLO, servers=two(), configuration=setup(), values=ON) as rig:
+        await rig.bench.chat("go")
+        assert [count.tool for count in rig.events("count")] == ["one:forecast", "two:forecast"]
+
+
+async def test_a_substitute_that_was_refused_before_is_asked_about_again() -> None:
+    approver = FixedApprover(Decision.NO)
+    steps = calls(("two__forecast", {"place": "Oslo"})), OSLO
+    async with opened(*steps, servers=two(), configuration=setup(), approver=approver, values=ON) as rig:
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        rig.bench.trust("two", trusted=False)
+        rig.model.steps = [steps[0]]
+        await rig.bench.chat("go")
+        rig.bench.trust("two", trusted=True)
+        rig.model.steps = [steps[1]]
+        await rig.bench.chat("go on")
+        assert [request.tool.id for request in approver.asked] == ["two:forecast"] * 2
+        assert substitutes(rig) == []
+
+
+async def test_switched_off_a_refusal_names_the_similar_tools_that_work() -> None:
+    values = {"breaker.enabled": True, "breaker.min_calls": 1, "fallback.min_similarity": 0.5}
+    async with connected(OSLO, OSLO, servers=two(), configuration=setup(), values=values) as rig:
+        await rig.bench.chat("go")
+        (rejected,) = rig.events("reject")
+        assert rejected.closest == ("one:forecast", "two:forecast")
+        assert "Similar tools that work: two:forecast." in rig.results[-1]

@@ -1,0 +1,218 @@
+"""What the database survives, and how it says that it cannot go on."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from inspector.core.error import StoreError
+from inspector.core.events import Record, UserSaid
+from inspector.core.server import Era
+from inspector.search.memory.sqlite import SqliteServerMemory
+from inspector.store import table as sqlite_schema
+from inspector.store.store import SqliteStore
+
+NOBODY = 65534
+ROOT = Path(__file__).resolve().parents[2]
+WRITER = """
+import sys
+from itertools import count
+from pathlib import Path
+from inspector.store.store import SqliteStore
+from inspector.core.events import Record, UserSaid
+store = SqliteStore(Path(sys.argv[1]))
+for seq in count(1):
+    if seq > int(sys.argv[3]):
+        break
+    store.append(Record(sys.argv[2], seq, float(seq), UserSaid("word " * 50)))
+    print(seq, flush=True)
+"""
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from inspector.store.store import SqliteStore
+from inspector.core.error import StoreError
+from inspector.core.events import Record, UserSaid
+store = SqliteStore(Path(sys.argv[1]))
+store.append(Record("s", 1, 1.0, UserSaid("small")))
+resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+try:
+    store.append(Record("s", 2, 2.0, UserSaid("x" * 2_000_000)))
+except StoreError as error:
+    print(error.hint)
+store.append(Record("s", 2, 2.0, UserSaid("still small")))
+print(len(store.read("s")))
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "toolsight.db"
+
+
+def start(code: str, *arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+
+
+def said(seq: int, session: str = "s") -> Record:
+    return Record(session, seq, float(seq), UserSaid("hello"))
+
+
+def refusal(path: Path) -> StoreError:
+    with SqliteStore(path, busy_timeout_ms=20) as store, pytest.raises(StoreError) as raised:
+        store.append(said(1))
+    assert str(path) in raised.value.message
+    assert raised.value.hint
+    return raised.value
+
+
+def test_a_killed_writer_has_lost_nothing_that_append_returned_for(path: Path) -> None:
+    with start(WRITER, path, "s", 10**9) as writer:
+        assert writer.stdout is not None
+        for _line in range(60):
+            writer.stdout.readline()
+        writer.kill()
+        acknowledged = 60 + len(writer.stdout.read().split("\n")[:-1])
+    with SqliteStore(path) as store:
+        kept = [record.seq for record in store.read("s")]
+    assert kept[:acknowledged] == list(range(1, acknowledged + 1))
+
+
+@pytest.mark.slow
+def test_programs_that_start_at_once_share_a_new_database(path: Path) -> None:
+    writers = [start(WRITER, path, f"s{number}", 30) for number in range(4)]
+    for writer in writers:
+        writer.communicate()
+    assert [writer.returncode for writer in writers] == [0] * 4
+    with SqliteStore(path) as store:
+        assert [summary.events for summary in store.sessions()] == [30] * 4
+
+
+def test_a_full_disk_is_told_and_what_was_there_stays(path: Path) -> None:
+    with start(FULL_DISK, path) as writer:
+        output, _nothing = writer.communicate()
+    assert "disk" in output.splitlines()[0]
+    assert output.splitlines()[-1] == "2"
+
+
+def test_a_file_that_is_no_database_is_refused_and_kept(path: Path) -> None:
+    path.write_text("groceries: milk, eggs, " * 50, encoding="utf-8")
+    assert "not an SQLite database" in refusal(path).hint
+    assert path.read_text(encoding="utf-8").startswith("groceries")
+
+
+def test_a_damaged_database_is_told_as_damaged(path: Path) -> None:
+    with SqliteStore(path) as store:
+        for seq in range(1, 200):
+            store.append(said(seq))
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * (path.stat().st_size - 4096))
+    with SqliteStore(path) as store, pytest.raises(StoreError) as raised:
+        store.read("s")
+    assert raised.value.hint
+
+
+def test_a_database_held_by_another_program_is_told_as_held(path: Path) -> None:
+    with SqliteStore(path) as store:
+        store.append(said(1, session="first"))
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        assert "Another program" in refusal(path).hint
+    finally:
+        other.close()
+
+
+def test_a_folder_in_the_files_place_is_refused(path: Path) -> None:
+    path.mkdir()
+    refusal(path)
+
+
+def test_a_file_in_the_folders_place_is_refused(path: Path) -> None:
+    path.write_text("", encoding="utf-8")
+    refusal(path / "toolsight.db")
+
+
+@contextmanager
+def without_root(owned: Path) -> Iterator[None]:
+    """Be the owner of a folder who is not root, for whom file modes hold."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.chown(owned, NOBODY, NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_a_read_only_folder_is_refused() -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        with without_root(folder):
+            folder.chmod(0o500)
+            refusal(folder / "toolsight.db")
+        folder.chmod(0o700)
+
+
+def test_a_read_only_database_is_told_as_read_only(path: Path) -> None:
+    with SqliteStore(path) as store:
+        store.append(said(1))
+        store._database._opened().execute("PRAGMA query_only = ON")
+        with pytest.raises(StoreError, match="cannot be written") as raised:
+            store.append(said(2))
+    assert "read-only" in raised.value.hint
+
+
+def test_a_database_of_a_newer_program_is_refused_and_left_alone(path: Path) -> None:
+    with SqliteStore(path) as store:
+        store.append(said(1))
+    with sqlite3.connect(path) as other:
+        other.execute("INSERT INTO _sqlite_migrations VALUES (99, 'toolsight', 'telepathy', 'later')")
+    other.close()
+    before = path.read_bytes()
+    assert "newer version of Toolsight" in refusal(path).message
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("stop_before", ["server_memory", "views"])
+def test_a_database_of_an_older_program_is_brought_up_to_date(path: Path, stop_before: str) -> None:
+    from sqlite_utils.db import Database
+
+    old = Database(path)
+    sqlite_schema.migrations().apply(old, stop_before=stop_before)
+    old.execute("INSERT INTO session (id, started_at, ended_at) VALUES ('s', 1, 1)")
+    old.execute("INSERT INTO event VALUES ('s', 1, 1.0, 'user', NULL, NULL, '{\"text\": \"hello\"}')")
+    old.close()
+    with SqliteStore(path) as store:
+        store.append(said(2))
+        assert [record.event for record in store.read("s")] == [UserSaid("hello")] * 2
+    memory = SqliteServerMemory(path)
+    memory.remember_era("f", Era.LEGACY)
+    assert memory.era("f") is Era.LEGACY
+    memory.close()
+    with sqlite3.connect(path) as other:
+        assert other.execute("SELECT count(*) FROM calls").fetchone() == (0,)
+        assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    other.close()
+
+
+def test_a_migration_that_fails_leaves_the_database_as_it_was(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = (*sqlite_schema._STEPS, ("broken", "CREATE TABLE half (id);\nCREATE NONSENSE;\n"))
+    with monkeypatch.context() as broken:
+        broken.setattr(sqlite_schema, "_STEPS", steps)
+        refusal(path)
+    with SqliteStore(path) as store:
+        store.append(said(1))
+        assert len(store.read("s")) == 1

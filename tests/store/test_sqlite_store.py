@@ -1,0 +1,338 @@
+"""The event stores: one contract, kept by the database and by its fake; then what only a file can do."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from inspector.core.error import StoreError
+from inspector.core.events import (
+    CallFinished,
+    CallRejected,
+    CallStarted,
+    Event,
+    LoopDetected,
+    ModelSwitched,
+    Record,
+    SearchPerformed,
+    SessionStarted,
+    ToolLoaded,
+    UserSaid,
+)
+from inspector.core.origin import Origin
+from inspector.core.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
+from inspector.core.store_ports import EventStore, SessionSummary
+from inspector.store.memory import MemoryStore
+from inspector.store.store import SqliteStore
+
+STARTED = SessionStarted("demo.json", ("a",), "", "openai/x", "x", 1000)
+SCORE = Score("a:one", 1.5, (Part(Signal.NAME, "one", 1.5),))
+SEARCH = SearchPerformed(
+    SearchReport(SearchRequest("one"), "bm25", (Hit(1, SCORE, Outcome.LOADED),)), "found a:one"
+)
+CALL = CallStarted("c1", "a:one", {"city": "Bonn"})
+RESULT = CallFinished("c1", "a:one", True, "sunny", 12.5)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "toolsight.db"
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def store(request: pytest.FixtureRequest, path: Path) -> Iterator[EventStore]:
+    if request.param == "memory":
+        yield MemoryStore()
+        return
+    with SqliteStore(path) as opened:
+        yield opened
+
+
+def fill(store: EventStore, *events: Event, session: str = "s", at: float = 100.0) -> list[Record]:
+    stream = [Record(session, seq, at + seq, event) for seq, event in enumerate(events, start=1)]
+    for record in stream:
+        store.append(record)
+    return stream
+
+
+def test_a_stream_is_read_back_as_it_was_appended(store: EventStore) -> None:
+    stream = fill(store, STARTED, SEARCH, CALL, RESULT)
+    assert store.read("s") == stream
+
+
+def test_records_are_read_in_order_of_their_number(store: EventStore) -> None:
+    second, first = Record("s", 2, 1.0, RESULT), Record("s", 1, 2.0, CALL)
+    store.append(second)
+    store.append(first)
+    assert store.read("s") == [first, second]
+
+
+@pytest.mark.parametrize("length", [0, 1, 249, 250, 251, 600])
+def test_a_session_read_in_parts_has_every_record_once_and_in_order(store: EventStore, length: int) -> None:
+    stream = [Record("s", seq, 1.0, CALL) for seq in range(1, length + 1)]
+    store.append_all(stream)
+    fill(store, STARTED, session="another")
+    assert list(store.stream("s")) == stream
+
+
+def test_only_the_kinds_asked_for_are_read(store: EventStore) -> None:
+    stream = fill(store, STARTED, CALL, RESULT, CALL)
+    assert store.read("s", kinds=["call", "result"]) == stream[1:]
+    assert store.read("s", kinds=["nonsense"]) == []
+
+
+def test_a_range_is_read_from_above_one_number_up_to_another(store: EventStore) -> None:
+    stream = fill(store, STARTED, SEARCH, CALL, RESULT)
+    assert store.between("s", 1, 3) == stream[1:3]
+    assert store.between("s", -1, 10**9) == stream
+    assert store.between("elsewhere", 0, 9) == []
+
+
+def test_a_limit_keeps_the_newest_records(store: EventStore) -> None:
+    stream = fill(store, STARTED, CALL, RESULT, SEARCH, CALL)
+    assert store.read("s", limit=2) == stream[-2:]
+    assert store.read("s", kinds=["call"], limit=1) == stream[-1:]
+    assert store.read("s", limit=0) == []
+    assert store.read("s", limit=99) == stream
+
+
+def test_an_unknown_session_is_empty(store: EventStore) -> None:
+    assert store.read("nobody") == []
+    assert store.sessions() == []
+
+
+def test_sessions_do_not_mix(store: EventStore) -> None:
+    one = fill(store, CALL, session="one")
+    two = fill(store, RESULT, session="two")
+    assert (store.read("one"), store.read("two")) == (one, two)
+
+
+def test_a_session_is_summed_up_in_one_line(store: EventStore) -> None:
+    fill(store, STARTED, SEARCH, CALL, RESULT, CALL)
+    assert store.sessions() == [
+        SessionSummary("s", 101.0, 105.0, "demo.json", "openai/x", events=5, searches=1, calls=1)
+    ]
+
+
+def test_a_summary_has_the_first_question_shortened(store: EventStore) -> None:
+    fill(store, STARTED, UserSaid("Which orders are late? " + "x" * 500), UserSaid("And now?"))
+    (summary,) = store.sessions()
+    assert summary.question.startswith("Which orders are late?")
+    assert len(summary.question) == 200
+
+
+def test_a_summary_names_the_model_switched_to_last(store: EventStore) -> None:
+    fill(store, STARTED, ModelSwitched("openai/y", "y", 1000))
+    assert store.sessions()[0].model == "openai/y"
+
+
+def test_the_newest_session_comes_first(store: EventStore) -> None:
+    for name, at in (("old", 100.0), ("new", 300.0), ("middle", 200.0)):
+        fill(store, STARTED, session=name, at=at)
+    assert [summary.id for summary in store.sessions()] == ["new", "middle", "old"]
+
+
+def test_a_second_record_with_the_same_number_is_refused(store: EventStore) -> None:
+    stream = fill(store, CALL)
+    with pytest.raises(StoreError) as refused:
+        store.append(Record("s", 1, 5.0, RESULT))
+    assert refused.value.hint
+    assert store.read("s") == stream
+
+
+def test_records_that_are_stored_together_are_all_there(store: EventStore) -> None:
+    stream = [Record("s", seq, 1.0, event) for seq, event in enumerate((STARTED, CALL, RESULT), start=1)]
+    store.append_all(stream)
+    store.append_all([])
+    assert store.read("s") == stream
+
+
+def test_of_records_that_are_stored_together_none_is_kept_if_one_is_refused(store: EventStore) -> None:
+    [first] = fill(store, STARTED)
+    with pytest.raises(StoreError):
+        store.append_all([Record("s", 2, 1.0, CALL), Record("s", 3, 1.0, CALL), first])
+    assert store.read("s") == [first]
+
+
+def test_a_cut_takes_the_newest_records_and_leaves_room_for_others(store: EventStore) -> None:
+    stream = fill(store, STARTED, CALL, RESULT, SEARCH)
+    other = fill(store, STARTED, CALL, session="other")
+    store.cut("s", 2)
+    assert store.read("s") == stream[:2]
+    store.append_all([replace(stream[3], seq=3)])
+    assert [record.seq for record in store.read("s")] == [1, 2, 3]
+    assert store.read("other") == other
+
+
+def test_a_session_that_is_cut_to_nothing_is_gone(store: EventStore) -> None:
+    fill(store, STARTED, CALL)
+    store.cut("s", 0)
+    store.cut("nobody", 0)
+    assert (store.sessions(), store.read("s")) == ([], [])
+
+
+def test_an_imported_session_names_its_agent_and_has_no_age(store: EventStore) -> None:
+    fill(store, replace(STARTED, origin=Origin("codex", "0.5")), session="theirs")
+    fill(store, STARTED, session="ours")
+    assert {one.id: one.agent for one in store.sessions()} == {"theirs": "codex", "ours": ""}
+    assert [one.id for one in store.ages()] == ["ours"]
+
+
+def test_text_that_no_terminal_could_show_survives(store: EventStore) -> None:
+    texts = ("a\0b", "\ud800", "\x1b]52;c;x\a", "x" * 1_000_000, "'); --")
+    stream = fill(store, *map(UserSaid, texts), ToolLoaded("a:\ud800", 1, "\udfff"), session="s\ud800")
+    assert store.read("s\ud800") == stream
+
+
+def test_nothing_is_opened_before_the_first_use(path: Path) -> None:
+    SqliteStore(path)
+    assert not path.exists()
+
+
+def test_a_new_database_is_its_owners_alone(path: Path) -> None:
+    with SqliteStore(path) as store:
+        store.sessions()
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_closed_store_opens_again_when_it_is_used(path: Path) -> None:
+    store = SqliteStore(path)
+    stream = fill(store, CALL)
+    store.close()
+    assert store.read("s") == stream
+    store.close()
+
+
+def test_threads_share_a_store(path: Path) -> None:
+    with SqliteStore(path) as store:
+        names = [f"s{i}" for i in range(4)]
+        workers = [
+            threading.Thread(target=fill, args=(store, *[CALL] * 20), kwargs={"session": n}) for n in names
+        ]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        assert [len(store.read(name)) for name in names] == [20] * 4
+
+
+def test_events_of_a_newer_version_are_left_out_and_counted(path: Path) -> None:
+    with SqliteStore(path) as store:
+        stream = fill(store, CALL, RESULT)
+        with sqlite3.connect(path) as other:
+            other.execute("INSERT INTO event VALUES ('s', 3, 9.0, 'telepathy', NULL, NULL, '{}')")
+            other.execute("""INSERT INTO event VALUES ('s', 4, 9.0, 'user', NULL, NULL, '{"words": 1}')""")
+            other.execute("INSERT INTO event VALUES ('s', 5, 9.0, 'user', NULL, NULL, 'no json')")
+        other.close()
+        assert store.read("s") == stream
+        assert store.skipped == 3
+        assert store.read("s", limit=5, kinds=["call"]) == stream[:1]
+        assert store.skipped == 0
+
+
+def test_fields_that_an_older_version_did_not_write_get_their_defaults(path: Path) -> None:
+    with SqliteStore(path) as store:
+        fill(store, CALL)
+        with sqlite3.connect(path) as other:
+            payload = '{"call_id": "c", "tool": "a:one", "ok": true, "text": "t", "from_the_future": 1}'
+            other.execute("INSERT INTO event VALUES ('s', 2, 9.0, 'result', NULL, NULL, ?)", [payload])
+        other.close()
+        assert store.read("s")[-1].event == CallFinished("c", "a:one", True, "t")
+
+
+@pytest.fixture
+def opened_by_hand(path: Path) -> Iterator[sqlite3.Connection]:
+    """The database as someone sees it who opens it with `sqlite3`."""
+    rejected = CallRejected("c2", "nope", "not loaded", "search first")
+    looped = LoopDetected("a:one", 3, 120.0, "hash", "stop repeating")
+    endless = CallFinished("c3", "a:one", True, "slow", float("inf"))
+    with SqliteStore(path) as store:
+        fill(store, STARTED, SEARCH, CALL, RESULT, rejected, looped, CALL, endless)
+        connection = sqlite3.connect(path)
+        yield connection
+        connection.close()
+
+
+def test_searches_can_be_read_with_plain_sql(opened_by_hand: sqlite3.Connection) -> None:
+    rows = opened_by_hand.execute("SELECT query, ranker, scored, best, by, time FROM searches").fetchall()
+    assert rows == [("one", "bm25", 1, "a:one", "model", "1970-01-01 00:01:42")]
+
+
+def test_a_call_stands_beside_its_own_result_in_plain_sql(opened_by_hand: sqlite3.Connection) -> None:
+    rows = opened_by_hand.execute("SELECT tool, arguments, ok, milliseconds, result FROM calls").fetchall()
+    assert rows == [
+        ("a:one", '{"city":"Bonn"}', 1, 12.5, "sunny"),
+        ("a:one", '{"city":"Bonn"}', None, None, None),
+    ]
+
+
+def test_what_the_guards_did_can_be_read_with_plain_sql(opened_by_hand: sqlite3.Connection) -> None:
+    rows = opened_by_hand.execute("SELECT kind, why FROM guards ORDER BY seq").fetchall()
+    assert rows == [("reject", "not loaded"), ("loop", "stop repeating")]
+
+
+def test_events_can_be_picked_by_tool_and_server(opened_by_hand: sqlite3.Connection) -> None:
+    rows = opened_by_hand.execute("SELECT kind, tool FROM event WHERE server = 'a' ORDER BY seq").fetchall()
+    assert {tool for _kind, tool in rows} == {"a:one"}
+    assert [kind for kind, _tool in rows] == ["call", "result", "loop", "call", "result"]
+
+
+def test_every_stored_payload_is_strict_ascii_json(opened_by_hand: sqlite3.Connection) -> None:
+    rows = opened_by_hand.execute("SELECT payload, json_valid(payload) FROM event").fetchall()
+    assert all(payload.isascii() and valid for payload, valid in rows)
+
+
+def test_a_session_that_is_forgotten_is_gone_and_the_others_stay(store: EventStore) -> None:
+    for session in ("old", "new"):
+        fill(store, UserSaid("hi"), session=session)
+        store.release(session)
+    assert store.forget(["old", "never there"]) == ("old",)
+    assert [one.id for one in store.sessions()] == ["new"]
+    assert store.read("old") == []
+    assert len(store.read("new")) == 1
+
+
+def test_a_session_that_is_being_written_is_not_forgotten(store: EventStore) -> None:
+    for session in ("written", "over"):
+        fill(store, UserSaid("hi"), session=session)
+    store.release("over")
+    assert store.forget(["written", "over"]) == ("over",)
+    assert len(store.read("written")) == 1
+    store.release("written")
+    assert store.forget(["written"]) == ("written",)
+
+
+def test_the_age_of_a_session_is_the_time_of_its_last_event(store: EventStore) -> None:
+    fill(store, STARTED, CALL, session="a", at=100.0)
+    fill(store, STARTED, session="b", at=50.0)
+    assert sorted((one.id, one.ended_at) for one in store.ages()) == [("a", 102.0), ("b", 51.0)]
+
+
+def test_a_store_that_is_closed_writes_no_session(path: Path) -> None:
+    with SqliteStore(path) as writing, SqliteStore(path) as other:
+        fill(writing, UserSaid("hi"))
+        assert other.forget(["s"]) == ()
+        writing.close()
+        assert other.forget(["s"]) == ("s",)
+        assert list(path.with_name(f".{path.name}-writers").iterdir()) == []
+
+
+def test_another_name_of_the_database_knows_who_is_writing(path: Path, tmp_path: Path) -> None:
+    alias = tmp_path / "alias.db"
+    with SqliteStore(path) as writing:
+        fill(writing, UserSaid("hi"))
+        alias.symlink_to(path)
+        with SqliteStore(alias) as other:
+            assert other.forget(["s"]) == ()
+
+
+def test_a_session_is_being_written_for_everybody_but_its_writer(tmp_path: Path) -> None:
+    with SqliteStore(tmp_path / "a.db") as store, SqliteStore(tmp_path / "a.db") as other:
+        assert not other.is_written("s")
+        store.append(Record("s", 1, 1.0, UserSaid("hi")))
+        assert (store.is_written("s"), other.is_written("s")) == (False, True)
+        store.release("s")
+        assert not other.is_written("s")

@@ -1,0 +1,164 @@
+"""Who counts and who charges: by the session's model, without holding up the event loop."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from inspector.core.budget import Tokenizer
+from inspector.core.events import BudgetMeasured, ModelSwitched
+from inspector.core.live import LiveModel
+from inspector.core.price import Prices
+from inspector.core.prompt_cache import UNCACHED, CacheTerms
+from inspector.core.settings import BindingSettings, BudgetSettings, CacheTtl, Settings
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryServer
+from inspector.schema.model_feature import ModelFeatures
+from inspector.store.memory import MemoryPrices
+from inspector.tokens.count.accounting import Accounting
+from tests.store.test_chat import Bench
+from tests.support.counting import CharacterCounter, character_accounting
+from tests.support.told_model import ToldModel, calls, says, searches
+from tests.support.workbench import connected
+
+MANY = [Tool("big", f"tool_{n}", "Does something.") for n in range(300)]
+OWN = Prices("told", 2.0, 8.0, cache_read=0.2, cache_write=2.5, source="a list", date="2026-01-01")
+HOURLY = replace(OWN, cache_write_hour=4.0, cache_minimum=100)
+OTHER = Prices("openai/gpt-5", 1.0, 10.0)
+
+
+class Doubled(CharacterCounter):
+    """Two tokens a character, under a name of its own."""
+
+    tokenizer = Tokenizer("doubled", exact=False)
+
+    def count(self, text: str) -> int:
+        return 2 * len(text)
+
+    def lengths(self, text: str) -> Sequence[int]:
+        return [size for one in super().lengths(text) for size in (one, 0)]
+
+
+class Watched(CharacterCounter):
+    """Notes in which threads it counts."""
+
+    def __init__(self) -> None:
+        self.threads: set[str] = set()
+
+    def count(self, text: str) -> int:
+        self.threads.add(threading.current_thread().name)
+        return super().count(text)
+
+
+def test_what_was_counted_once_is_not_counted_again() -> None:
+    counter = Watched()
+    accounting = Accounting(lambda _: counter, MemoryPrices(), LiveModel(Settings(), ToldModel()))
+    accounting.count(MANY)
+    counter.threads.clear()
+    accounting.count(MANY)
+    assert accounting.meter.static(MANY) > 0
+    assert not counter.threads
+    assert accounting.meter.uncounted([*MANY, Tool("big", "tool_0", "Changed.")]) == [
+        Tool("big", "tool_0", "Changed.")
+    ]
+
+
+def test_a_model_without_a_price_is_priced_as_the_settings_say() -> None:
+    assert character_accounting(None, OTHER).prices() == OTHER
+    assert character_accounting(None, OTHER, OWN).prices() == OWN
+    unknown = Settings(budget=BudgetSettings(priced_as="nobody/nothing"))
+    assert character_accounting(LiveModel(unknown, ToldModel()), OTHER).prices() is None
+
+
+def test_the_cache_charges_as_the_price_list_says() -> None:
+    terms = character_accounting(None, OWN).terms
+    assert (terms.write, terms.read) == (1.25, 0.1)
+    assert character_accounting().terms == UNCACHED
+
+
+class Marked(ToldModel):
+    """A told model whose cache keeps what is marked."""
+
+    features = ModelFeatures(breakpoints=True)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "own", "ttl", "terms"),
+    [
+        ("5m", HOURLY, "5m", HOURLY.terms),
+        ("1h", HOURLY, "1h", HOURLY.hour_terms),
+        ("1h", OWN, "5m", OWN.terms),
+        ("off", HOURLY, None, UNCACHED),
+    ],
+)
+def test_marks_are_charged_for_as_long_as_they_are_kept(
+    chosen: CacheTtl, own: Prices, ttl: str | None, terms: CacheTerms
+) -> None:
+    settings = Settings(budget=BudgetSettings(prompt_cache=chosen))
+    accounting = character_accounting(LiveModel(settings, Marked()), own)
+    kept = terms if ttl is None else replace(terms, marked=True)
+    assert (accounting.ttl, accounting.terms) == (ttl, kept)
+
+
+def test_a_model_that_takes_no_marks_is_charged_as_its_provider_does() -> None:
+    settings = Settings(budget=BudgetSettings(prompt_cache="off"))
+    accounting = character_accounting(LiveModel(settings, ToldModel()), HOURLY)
+    assert (accounting.ttl, accounting.terms) == (None, HOURLY.terms)
+
+
+@pytest.mark.parametrize(("chosen", "written"), [("5m", True), ("off", False)])
+async def test_a_charge_follows_the_marks(chosen: CacheTtl, written: bool) -> None:
+    model = Marked(searches(query="orders"), says("done"))
+    bench = Bench(
+        settings=Settings(budget=BudgetSettings(prompt_cache=chosen)), model=model, prices=(HOURLY,)
+    )
+    await bench.say()
+    first, second = bench.events("request")
+    assert (first.charge.written > 0) is written
+    assert (second.charge.read > 0) is written
+    assert (first.breakpoints is not None) is written
+    assert first.charge.tokens == first.tokens.input
+    assert second.terms == (replace(HOURLY.terms, marked=True) if written else UNCACHED)
+
+
+@pytest.mark.parametrize(("model", "reads"), [(Marked, False), (ToldModel, True)])
+async def test_where_nothing_was_marked_nothing_is_read(model: type[ToldModel], reads: bool) -> None:
+    settings = Settings(binding=BindingSettings(delivery="rewrite"))
+    told = model(searches(tool_names=["get_forecast"]), says("done"))
+    bench = Bench(settings=settings, model=told, prices=(HOURLY,))
+    await bench.say()
+    assert (bench.events("request")[1].charge.read > 0) is reads
+
+
+async def test_another_model_counts_with_its_own_tokenizer_once_everything_is_counted() -> None:
+    counters: list[CharacterCounter] = [CharacterCounter()]
+    async with connected(servers={"big": MemoryServer(MANY)}, counter_for=lambda _: counters[-1]) as rig:
+        before = rig.bench.state.budget
+        assert before is not None
+        counters.append(Doubled())
+        rig.bench.switch_model("other")
+        await rig.bench.settled()
+        after = rig.bench.state.budget
+        assert after is not None
+        assert after.static_tools == 2 * before.static_tools
+        assert after.tokenizer.name == "doubled"
+        kinds = [record.kind for record in rig.bench.records()]
+        switched = kinds.index(ModelSwitched.kind)
+        assert kinds.index(BudgetMeasured.kind, switched) > switched
+
+
+async def test_the_cost_of_every_call_is_in_the_state_with_what_the_provider_reports() -> None:
+    steps = (searches(query="orders"), calls(("shop__list_orders", {})), says("done"))
+    async with connected(*steps, prices=(OWN,)) as rig:
+        await rig.bench.chat("orders?")
+        costs = rig.bench.state.costs
+    assert [cost.call for cost in costs] == [1, 2, 3]
+    for cost in costs:
+        assert cost.charge.tokens == cost.parts.input
+        assert cost.terms.read == 0.1
+        assert cost.reported_input is None
+    assert (costs[0].charge.read, costs[0].charge.broke) == (0, "")
+    assert costs[1].charge.broke == "tools[]: +shop__refund_order +shop__list_orders"
+    assert costs[2].charge.broke == ""
+    assert 0 < costs[2].charge.read < costs[2].parts.input

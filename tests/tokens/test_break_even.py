@@ -1,0 +1,166 @@
+"""From how many tools on a delivery pays."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.price import Prices
+from inspector.core.prompt_cache import UNCACHED, CacheTerms
+from inspector.tokens.cost.break_even import break_even_range, break_evens, ranges, scaled
+from inspector.tokens.cost.cache_preset import PRESETS
+from inspector.tokens.cost.delivery_cost import Delivery, session_cost
+from inspector.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool, usual_plan
+from tests.support.plans import searched_early
+
+TERMS = CacheTerms(minimum=1)
+DISCOVERY = (Delivery.REWRITE, Delivery.APPEND, Delivery.CALL_TOOL)
+PLAN = usual_plan(
+    [PlannedTool(f"s:t{n}", 394) for n in range(120)],
+    Overhead(system=2000, meta=143, manifest=480, call_tool=80, pool=4800),
+)
+
+
+def costs_less(plan: Plan, delivery: Delivery, tools: int, terms: CacheTerms = TERMS) -> bool:
+    return costs(plan, delivery, tools, terms) < costs(plan, Delivery.STATIC, tools, terms)
+
+
+def costs(plan: Plan, delivery: Delivery, tools: int, terms: CacheTerms = TERMS) -> float:
+    return session_cost(scaled(plan, tools), delivery, terms).billed
+
+
+def test_one_call_by_hand() -> None:
+    """n tools of 10 against search_tools of 45, without a prompt: 5 tools are more than 45."""
+    plan = Plan((PlannedTool("a", 10), PlannedTool("b", 10)), Overhead(meta=45), (PlannedCall(7),))
+    assert break_evens(plan, TERMS)[Delivery.APPEND] == 5
+    assert break_evens(plan, TERMS)[Delivery.GATE] == 1
+
+
+@pytest.mark.parametrize("delivery", DISCOVERY)
+def test_from_there_on_it_costs_less_and_before_it_does_not(delivery: Delivery) -> None:
+    found = break_evens(PLAN, TERMS)[delivery]
+    assert found is not None
+    assert not costs_less(PLAN, delivery, found - 1)
+    assert all(costs_less(PLAN, delivery, tools) for tools in range(found, found + 60))
+    assert costs_less(PLAN, delivery, 5000)
+
+
+@pytest.mark.parametrize("delivery", DISCOVERY)
+def test_a_manifest_at_its_limit_grows_no_further(delivery: Delivery) -> None:
+    limited = replace(PLAN, overhead=replace(PLAN.overhead, manifest_limit=500))
+    assert scaled(limited, 1000).overhead.manifest == 500
+    assert scaled(PLAN, 1000).overhead.manifest == 4000
+    assert costs(limited, delivery, 1000) < costs(PLAN, delivery, 1000)
+    found = break_evens(limited, TERMS)[delivery]
+    assert found is not None
+    assert not costs_less(limited, delivery, found - 1)
+    assert all(costs_less(limited, delivery, tools) for tools in (found, found + 1, 200, 1000, 5000))
+
+
+def test_a_shortened_manifest_is_in_full_for_fewer_tools() -> None:
+    shortened = replace(PLAN.overhead, manifest_limit=480, manifest_in_full=960)
+    plan = replace(PLAN, overhead=shortened)
+    assert [scaled(plan, tools).overhead.manifest for tools in (30, 60, 120, 240)] == [240, 480, 480, 480]
+
+
+def test_rewriting_pays_above_some_fifty_tools_where_the_prompt_is_as_was_measured_elsewhere() -> None:
+    assumed = Assumptions(searches_per_call=0)
+    plan = searched_early(usual_plan(PLAN.tools, Overhead(system=2000, manifest=800), assumed))
+    assert break_evens(plan, CacheTerms())[Delivery.REWRITE] == pytest.approx(50, abs=2)
+
+
+def test_a_gate_that_chooses_for_every_call_never_pays_against_a_cache_that_charges_for_writing() -> None:
+    plan = usual_plan(PLAN.tools, PLAN.overhead, Assumptions(calls_per_turn=1))
+    assert break_evens(plan, CacheTerms())[Delivery.GATE] is None
+    assert break_evens(plan, UNCACHED)[Delivery.GATE] is not None
+
+
+def test_a_break_even_is_a_range_over_the_assumptions() -> None:
+    usual = Assumptions(calls=8)
+
+    def plans(assumed: Assumptions) -> Plan:
+        return usual_plan(PLAN.tools, PLAN.overhead, assumed)
+
+    found = break_even_range(plans, usual, TERMS)
+    spread = ranges(plans(usual), usual)
+    assert set(spread) == {"calls", "growth", "searches_per_call", "pause"}
+    for delivery, point in found.items():
+        assert at_most(point.low) <= at_most(point.usual) <= at_most(point.high)
+        assert point.low != point.high, delivery
+    for ends in (
+        {name: low for name, (low, _) in spread.items()},
+        {n: high for n, (_, high) in spread.items()},
+    ):
+        other = break_evens(plans(replace(usual, **ends)), TERMS)  # type: ignore[arg-type]
+        for delivery, tools in other.items():
+            assert at_most(found[delivery].low) <= at_most(tools) <= at_most(found[delivery].high)
+
+
+def at_most(tools: int | None) -> float:
+    """A break-even point as a number; never is beyond all others."""
+    return math.inf if tools is None else tools
+
+
+def test_an_assumption_that_a_record_replaces_is_not_varied() -> None:
+    recorded = replace(PLAN, assumed=("gate_tools",))
+    found = break_even_range(lambda _: recorded, Assumptions(), TERMS)
+    assert all(point.low == point.usual == point.high for point in found.values())
+
+
+def test_more_than_the_most_is_not_looked_at() -> None:
+    assert break_evens(PLAN, TERMS, most=10)[Delivery.REWRITE] is None
+
+
+def test_answers_count_where_there_are_prices() -> None:
+    dear = Prices("m", 1e-6, 1e-3, cache_read=1e-7)
+    free = Prices("m", 1e-6, 0.0, cache_read=1e-7)
+    with_answers = break_evens(PLAN, dear.terms, dear)[Delivery.CALL_TOOL]
+    without = break_evens(PLAN, free.terms, free)[Delivery.CALL_TOOL]
+    assert with_answers is not None
+    assert without is not None
+    assert with_answers > without
+
+
+def test_every_delivery_but_static_has_one() -> None:
+    assert set(break_evens(PLAN, TERMS)) == set(Delivery) - {Delivery.STATIC}
+
+
+def test_the_same_size_is_the_same_plan_in_other_names() -> None:
+    same = scaled(PLAN, 120)
+    for delivery in Delivery:
+        assert session_cost(same, delivery, TERMS).raw == session_cost(PLAN, delivery, TERMS).raw
+        assert session_cost(same, delivery, TERMS).billed == pytest.approx(
+            session_cost(PLAN, delivery, TERMS).billed
+        )
+
+
+@given(st.integers(1, 5000))
+def test_a_scaled_catalog_has_the_mean_size(tools: int) -> None:
+    other = scaled(PLAN, tools)
+    assert other.tool_tokens == pytest.approx(394 * tools, abs=1)
+    gates = {len(call.gated) for call in other.calls}
+    assert gates == {min(10, tools)}
+    found = {id_ for call in other.calls for id_ in call.discovered}
+    assert len(found) == min(15, tools)
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=6), st.integers(1, 30))
+def test_any_sizes_can_be_scaled(sizes: list[int], tools: int) -> None:
+    listed = [PlannedTool(f"t{place}", size, place == 0) for place, size in enumerate(sizes)]
+    other = scaled(usual_plan(listed, Overhead()), tools)
+    assert abs(other.tool_tokens - sum(sizes) / len(sizes) * tools) <= 1 + len(other.tools)
+    assert sum(tool.pinned for tool in other.tools) == 1
+
+
+def test_nothing_can_be_scaled() -> None:
+    empty = Plan((), Overhead(), (PlannedCall(5),))
+    assert scaled(empty, 100).tools == ()
+    assert break_evens(empty, TERMS)[Delivery.APPEND] is None
+
+
+def test_presets_say_where_they_are_from() -> None:
+    assert len({preset.name for preset in PRESETS}) == len(PRESETS)
+    for preset in PRESETS:
+        assert preset.source
+        assert preset.terms.read <= preset.terms.write

@@ -1,0 +1,180 @@
+"""Counting: the parts are the whole, and the whole is what tiktoken makes of the serialized request."""
+
+import json
+from typing import Any
+
+import pytest
+import tiktoken
+from hypothesis import given, strategies as st
+
+from inspector.core.message import (
+    AssistantMessage,
+    Message,
+    ModelRequest,
+    NoteMessage,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from inspector.core.tool import Tool, definition
+from inspector.schema.json_value import compact
+from inspector.tokens.count.measure import BudgetMeter, FixedWindow, attribute
+from inspector.tokens.count.segment import request_pieces
+from inspector.tokens.count.tiktoken import TiktokenCounter
+from inspector.tokens.manifest import search_tools_definition
+from inspector.tokens.wire import wire_message, wire_system
+from tests.support.counting import character_meter
+
+MODELS = {"openai/gpt-5": "o200k_base", "openai/gpt-4": "cl100k_base"}
+METERS = {name: BudgetMeter(TiktokenCounter(name), FixedWindow(128_000)) for name in MODELS}
+FORECAST = Tool("weather", "get_forecast", "Forecast for a city.", {"type": "object", "properties": {}})
+
+anything = st.text(max_size=60) | st.sampled_from(
+    [
+        '"',
+        "}},{",
+        "'s it",
+        "  \n\n ",
+        "a\u2028b",
+        "…}",
+        "don't",
+        "\\",
+        "12345",
+        " ",
+        "\u0301",
+        "日本",
+        "/\r\n",
+        "\ud800",
+    ]
+)
+names = st.from_regex(r"[A-Za-z0-9_-]{1,12}", fullmatch=True)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | anything,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(anything, inner, max_size=3),
+    max_leaves=6,
+)
+schemas = st.dictionaries(anything, json_values, max_size=4)
+tools = st.lists(st.builds(Tool, names, names, anything, schemas), max_size=4, unique_by=lambda tool: tool.id)
+calls = st.builds(ToolCall, names, names, st.dictionaries(anything, json_values, max_size=2))
+messages: st.SearchStrategy[Message] = st.one_of(
+    st.builds(UserMessage, anything),
+    st.builds(AssistantMessage, anything, st.lists(calls, max_size=2).map(tuple)),
+    st.builds(ToolMessage, names, names | st.just("search_tools"), anything),
+    st.builds(NoteMessage, anything),
+)
+requests = st.builds(
+    lambda system, said, bound, searches, manifest: ModelRequest(
+        system,
+        tuple(said),
+        (*([search_tools_definition(manifest)] if searches else []), *map(definition, bound)),
+        100,
+    ),
+    anything,
+    st.lists(messages, max_size=5),
+    tools,
+    st.booleans(),
+    anything,
+)
+
+
+def serialized(request: ModelRequest) -> str:
+    """The body as it goes out, by the standard library alone."""
+    system = [wire_system(request.system)] if request.system else []
+    body: dict[str, Any] = {"messages": [*system, *map(wire_message, request.messages)]}
+    body |= {"tools": list(request.tools)} if request.tools else {}
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+@pytest.mark.parametrize("model", MODELS)
+@given(request_=requests)
+def test_the_parts_add_up_to_what_tiktoken_counts_of_the_serialized_request(
+    model: str, request_: ModelRequest
+) -> None:
+    METERS[model].text("warm")  # which tells tiktoken where its files are
+    expected = len(tiktoken.get_encoding(MODELS[model]).encode_ordinary(serialized(request_)))
+    assert METERS[model].measure(request_, 0).parts.input == expected
+
+
+@given(request_=requests)
+def test_the_blocks_of_the_cache_are_the_same_tokens(request_: ModelRequest) -> None:
+    meter = METERS["openai/gpt-5"]
+    blocks = meter.blocks(request_)
+    if blocks:
+        assert sum(block.tokens for block in blocks) == meter.measure(request_, 0).parts.input
+
+
+@given(entries=st.lists(st.text(max_size=5), max_size=3), more=st.lists(st.text(max_size=5), max_size=3))
+def test_the_pieces_joined_are_the_body(entries: list[str], more: list[str]) -> None:
+    said = [compact({"role": "user", "content": text}) for text in entries]
+    defined = [compact({"type": "function", "function": {"name": text}}) for text in more]
+    head, first, second = request_pieces(said, defined)
+    body: dict[str, Any] = {"messages": [json.loads(one) for one in said]}
+    body |= {"tools": [json.loads(one) for one in defined]} if defined else {}
+    assert head + "".join([*first, *second]) == compact(body)
+
+
+@given(tool=st.builds(Tool, names, names, anything, schemas))
+def test_a_definition_costs_what_its_parts_cost(tool: Tool) -> None:
+    for meter in METERS.values():
+        cost = meter.cost(tool)
+        assert cost.tokens == meter.tool(tool)
+        assert min(cost.name, cost.framing) > 0
+
+
+def test_name_description_and_schema_are_told_apart() -> None:
+    cost = character_meter().cost(FORECAST)
+    assert (cost.name, cost.description) == (len("weather__get_forecast"), len("Forecast for a city."))
+    assert cost.schema == len(compact(FORECAST.input_schema))
+    assert cost.chars == cost.name + cost.description + cost.schema
+    assert cost.estimate == round(cost.chars / 4)
+
+
+def test_binding_everything_costs_the_sum_of_the_definitions() -> None:
+    meter = METERS["openai/gpt-5"]
+    others = [Tool("a", f"t{n}", "Does it." * n) for n in range(5)]
+    request = ModelRequest("", (), tuple(map(definition, others)), 0)
+    static = meter.static(others)
+    assert static == sum(map(meter.tool, others)) == meter.measure(request, static).parts.tools
+
+
+def test_the_manifest_and_the_pool_are_parts_of_their_own() -> None:
+    meter, manifest, pool = character_meter(), 'notes "and" more', "- a: b\n- c: d"
+    request = ModelRequest(f"Be brief.\n\n{pool}", (), (search_tools_definition(manifest),), 10)
+    whole = meter.measure(request, 0).parts
+    split = meter.measure(request, 0, pool=pool, manifest=manifest).parts
+    assert split.manifest == len(json.dumps(manifest)) - 2
+    assert split.pool == len(json.dumps(pool)) - 2
+    assert split.input == whole.input
+    assert split.meta == whole.meta - split.manifest
+    assert split.system == whole.system - split.pool
+
+
+def test_a_search_and_its_result_are_no_history() -> None:
+    meter = character_meter()
+    search = (
+        AssistantMessage("", (ToolCall("1", "search_tools", {"query": "rain"}),)),
+        ToolMessage("1", "search_tools", "weather:get_forecast"),
+    )
+    said = (UserMessage("Will it rain?"),)
+    before = meter.measure(ModelRequest("", said, (), 0), 0).parts
+    after = meter.measure(ModelRequest("", (*said, *search), (), 0), 0).parts
+    assert (after.history, before.searches) == (before.history, 0)
+    assert after.searches == after.input - before.input
+
+
+def test_a_request_of_nothing_is_nothing_but_its_brackets() -> None:
+    parts = character_meter().measure(ModelRequest("", (), (), 7), 0).parts
+    assert (parts.input, parts.system, parts.used) == (15, 15, 22)
+
+
+@given(
+    lengths=st.lists(st.integers(1, 5), max_size=30),
+    cuts=st.lists(st.integers(0, 60), min_size=6, max_size=6, unique=True).map(sorted),
+)
+def test_every_token_belongs_to_one_part(lengths: list[int], cuts: list[int]) -> None:
+    spans = [(cuts[0], cuts[1]), (cuts[2], cuts[3]), (cuts[4], cuts[5])]
+    counts = attribute(lengths, spans)
+    assert sum(counts) == len(lengths)
+    begins = [sum(lengths[:place]) for place in range(len(lengths))]
+    assert counts[:3] == [sum(start <= at < end for at in begins) for start, end in spans]

@@ -1,0 +1,267 @@
+"""How bound tools reach the model: what an array holds in every mode, and what of it stays byte for byte."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.message import ModelRequest
+from inspector.core.ports import Decision
+from inspector.core.session import SessionState
+from inspector.core.settings import BindingSettings, Settings, ToolDelivery
+from inspector.core.tool import Tool, function_definition
+from inspector.schema.json_value import compact
+from inspector.tokens.cost.delivery import SentTools, schema_text, system_text, tools_array
+from inspector.tokens.cost.loader import DefinitionLoader
+from tests.store.test_chat import TOOLS, Bench, bound_names
+from tests.support.found import find
+from tests.support.told_model import Step, calls, says, searches
+
+MODES = ("rewrite", "append", "call_tool", "text")
+PROXIES: tuple[ToolDelivery, ...] = ("call_tool", "text")
+LATE = {"status": "late"}
+
+
+def bench_with(
+    *steps: Step, delivery: ToolDelivery, capacity: int = 12, decision: Decision = Decision.ONCE
+) -> Bench:
+    binding = BindingSettings(delivery=delivery, capacity=capacity)
+    return Bench(*steps, settings=Settings(binding=binding), decision=decision)
+
+
+def proxied(name: Any, arguments: Any = None) -> tuple[str, Mapping[str, Any]]:
+    return ("call_tool", {"name": name} | ({} if arguments is None else {"arguments": arguments}))
+
+
+def sent(request: ModelRequest) -> list[str]:
+    return [compact(entry) for entry in request.tools]
+
+
+def array(state: SessionState, bench: Bench, delivery: ToolDelivery) -> tuple[dict[str, Any], ...]:
+    catalog = bench.binder.catalog
+    return tools_array(catalog, state, delivery, DefinitionLoader(catalog, 8))
+
+
+@pytest.mark.parametrize("delivery", MODES)
+async def test_the_array_is_byte_for_byte_the_same_while_nothing_changes(delivery: ToolDelivery) -> None:
+    bench = bench_with(
+        searches(tool_names=["list_orders", "get_forecast"]),
+        calls(("calc__evaluate", {})),
+        calls(("shop__list_orders", {})),
+        says("done"),
+        delivery=delivery,
+    )
+    await bench.say()
+    _, *after = (sent(request) for request in bench.model.requests)
+    assert after == [after[0]] * 3
+    told = [(event.same, event.resent, event.change) for event in bench.events("request")]
+    assert told[2:] == [(sum(map(len, after[0])), 0, "unchanged")] * 2
+
+
+@given(st.lists(st.lists(st.integers(0, len(TOOLS) - 1), max_size=3), max_size=6))
+def test_appending_keeps_everything_before_a_new_tool(found: list[list[int]]) -> None:
+    bench = bench_with(delivery="append", capacity=0)
+    before: list[str] = []
+    for positions in found:
+        find(bench.session, bench.binder.context, [TOOLS[position].id for position in positions])
+        after = sent(bench.binder.request(()))
+        assert after[: len(before)] == before
+        before = after
+
+
+@given(st.permutations([tool.id for tool in TOOLS]), st.integers(0, len(TOOLS)))
+def test_rewriting_is_in_catalog_order_whatever_was_found_first(order: list[str], count: int) -> None:
+    bench = bench_with(delivery="rewrite")
+    find(bench.session, bench.binder.context, order[:count])
+    bound = [tool.wire_name for tool in TOOLS if tool.id in (*order[:count], "calc:evaluate")]
+    assert bound_names(bench.binder.request(())) == ["search_tools", *bound]
+
+
+@given(st.lists(st.sampled_from([tool.id for tool in TOOLS]), max_size=6), st.sampled_from(PROXIES))
+def test_behind_the_proxy_no_search_and_no_eviction_changes_the_array(
+    found: list[str], delivery: ToolDelivery
+) -> None:
+    bench = bench_with(delivery=delivery, capacity=1)
+    before = sent(bench.binder.request(()))
+    assert bound_names(bench.binder.request(())) == ["search_tools", "call_tool", "calc__evaluate"]
+    for tool_id in found:
+        find(bench.session, bench.binder.context, [tool_id])
+        assert sent(bench.binder.request(())) == before
+
+
+@pytest.mark.parametrize("delivery", MODES)
+def test_where_nothing_waits_there_is_neither_search_nor_proxy(delivery: ToolDelivery) -> None:
+    bench = bench_with(delivery=delivery)
+    bench.binder.rebuild(TOOLS[3:], {})
+    assert bound_names(bench.binder.request(())) == ["calc__evaluate"]
+
+
+@pytest.mark.parametrize("delivery", MODES)
+def test_a_bound_tool_that_the_catalog_no_longer_has_is_left_out(delivery: ToolDelivery) -> None:
+    bench = bench_with(delivery=delivery)
+    find(bench.session, bench.binder.context, ["shop:list_orders"])
+    state = bench.session.state
+    bench.binder.rebuild(TOOLS[1:], {})
+    names = [entry["function"]["name"] for entry in array(state, bench, delivery)]
+    assert "shop__list_orders" not in names
+
+
+@pytest.mark.parametrize("delivery", PROXIES)
+@pytest.mark.parametrize("name", ["shop__list_orders", "shop:list_orders", "list_orders"])
+async def test_a_found_tool_is_called_through_the_proxy_by_any_of_its_names(
+    delivery: ToolDelivery, name: str
+) -> None:
+    bench = bench_with(
+        searches(tool_names=["list_orders"]), calls(proxied(name, LATE)), says("done"), delivery=delivery
+    )
+    await bench.say()
+    assert bench.servers.calls == [("shop", "list_orders", LATE)]
+    assert bench.tool_messages()[-1] == "shop:list_orders did it"
+
+
+async def test_with_text_delivery_a_search_returns_the_whole_schema() -> None:
+    search = searches(tool_names=["list_orders"])
+    texts = []
+    for delivery in PROXIES:
+        bench = bench_with(search, says("done"), delivery=delivery)
+        await bench.say()
+        texts.append(bench.tool_messages()[0])
+    schema = schema_text(TOOLS[:1])
+    assert schema not in texts[0]
+    assert schema in texts[1]
+
+
+async def test_a_tool_that_was_not_found_yet_is_not_called_through_the_proxy() -> None:
+    bench = bench_with(calls(proxied("shop__list_orders", LATE)), says("done"), delivery="call_tool")
+    await bench.say()
+    assert bench.servers.calls == []
+    (rejected,) = bench.events("reject")
+    assert (rejected.name, rejected.reason) == ("shop__list_orders", "deferred")
+    assert "Use search_tools" in bench.tool_messages()[0]
+
+
+async def test_the_proxy_asks_before_a_tool_that_writes() -> None:
+    bench = bench_with(
+        searches(tool_names=["refund_order"]),
+        calls(proxied("shop__refund_order", {"id": 1})),
+        says("ok"),
+        delivery="call_tool",
+        decision=Decision.NO,
+    )
+    await bench.say()
+    assert bench.servers.calls == []
+    assert bench.approver.asked[0].tool.id == "shop:refund_order"
+
+
+async def test_a_loop_through_the_proxy_unloads_the_tool_behind_it() -> None:
+    again = calls(proxied("shop__list_orders", LATE))
+    bench = bench_with(
+        searches(tool_names=["list_orders"]), again, again, again, again, says("ok"), delivery="call_tool"
+    )
+    await bench.say()
+    assert len(bench.servers.calls) == 3
+    assert [event.tool for event in bench.events("loop")] == ["shop:list_orders"]
+    assert bench.events("reject")[0].reason == "evicted"
+    assert len({tuple(sent(request)) for request in bench.model.requests}) == 1
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("call_tool", {}),
+        ("call_tool", {"tool": "shop__list_orders"}),
+        proxied(None),
+        proxied(["shop__list_orders"]),
+        proxied({"name": "shop__list_orders"}),
+        proxied(""),
+        proxied("\ud800\x00" * 50),
+        proxied("call_tool", {"name": "shop__list_orders", "arguments": {}}),
+    ],
+)
+async def test_a_proxied_call_that_names_no_tool_is_rejected(call: tuple[str, Mapping[str, Any]]) -> None:
+    bench = bench_with(searches(tool_names=["list_orders"]), calls(call), says("ok"), delivery="call_tool")
+    assert (await bench.say()).outcome == "answered"
+    assert bench.servers.calls == []
+    assert len(bench.events("reject")) == 1
+
+
+async def test_a_misspelt_name_behind_the_proxy_is_answered_with_the_closest() -> None:
+    bench = bench_with(calls(proxied("shop__list_order", {})), says("ok"), delivery="call_tool")
+    await bench.say()
+    assert "shop:list_orders" in bench.events("reject")[0].closest
+
+
+async def test_a_search_through_the_proxy_is_a_search() -> None:
+    bench = bench_with(
+        calls(proxied("search_tools", {"tool_names": ["list_orders"]})), says("ok"), delivery="call_tool"
+    )
+    await bench.say()
+    assert bench.session.state.load_order == ("shop:list_orders",)
+
+
+NAMES = st.sampled_from("abcde")
+ARRAYS = st.lists(
+    st.dictionaries(NAMES, st.text(max_size=6), max_size=5).flatmap(
+        lambda entries: st.permutations(list(entries.items()))
+    ),
+    max_size=5,
+)
+
+
+def entries(pairs: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    return [function_definition(name, about, {}) for name, about in pairs]
+
+
+@given(ARRAYS)
+def test_what_stays_and_what_is_sent_anew_is_the_whole_array(arrays: list[list[tuple[str, str]]]) -> None:
+    tools = SentTools(len)
+    before: list[str] | None = None
+    for pairs in arrays:
+        after = [compact(entry) for entry in entries(pairs)]
+        told = tools.send(entries(pairs))
+        assert told.same + told.resent == sum(map(len, after))
+        assert (told.change == "unchanged") == (after == before)
+        assert (told.change == "first call") == (before is None)
+        assert not (told.change == "unchanged" and told.resent)
+        kept = next(n for n in range(len(after), -1, -1) if after[:n] == (before or [])[:n])
+        assert told.same == sum(map(len, after[:kept]))
+        before = after
+
+
+@pytest.mark.parametrize(
+    ("after", "change"),
+    [
+        ([("a", "x"), ("b", "y")], "unchanged"),
+        ([("a", "x"), ("b", "y"), ("c", "z")], "+c"),
+        ([("b", "y")], "-a"),
+        ([("a", "x"), ("b", "new")], "~b"),
+        ([("b", "y"), ("a", "x")], "order"),
+        ([("c", "z"), ("b", "new")], "+c -a ~b"),
+        ([], "-a -b"),
+    ],
+)
+def test_a_change_is_told_in_a_line(after: list[tuple[str, str]], change: str) -> None:
+    tools = SentTools(len)
+    tools.send(entries([("a", "x"), ("b", "y")]))
+    assert tools.send(entries(after)).change == change
+
+
+@given(st.text(), st.text())
+def test_a_definition_with_any_text_is_one_line_of_schema(name: str, description: str) -> None:
+    assert len(schema_text([Tool("s", name, description)]).split("\n")) == 1
+
+
+def test_the_model_is_told_of_searches_only_where_a_tool_waits_for_one() -> None:
+    waiting, bound = SessionState(manifest="shop: list_orders"), SessionState(advisory=True)
+    assert "search_tools" in system_text("Be brief.", waiting)
+    assert system_text("Be brief.", bound) == "Be brief."
+    assert system_text("", bound) == ""
+    gated = system_text("Be brief.", SessionState(pool="- shop:list_orders: Lists."))
+    assert gated == "Be brief.\n\n- shop:list_orders: Lists."
+
+
+def test_the_instructions_of_servers_follow_the_prompt() -> None:
+    assert system_text("Be brief.", SessionState(instructions="Ask first.", pool="- a")) == (
+        "Be brief.\n\nAsk first.\n\n- a"
+    )

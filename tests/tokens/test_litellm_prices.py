@@ -1,0 +1,176 @@
+"""Prices out of litellm's list: what it says, and nothing where it says nothing that can be believed."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.core.ports import PriceList
+from inspector.core.prompt_cache import UNCACHED
+from inspector.loop.model.litellm import DEFAULT_WINDOW, LitellmModel
+from inspector.tokens.model_file import model_entry, shipped_models
+from inspector.tokens.prices import LitellmPrices
+
+PLAIN = {"input_cost_per_token": 2e-06, "output_cost_per_token": 8e-06, "litellm_provider": "maker"}
+CACHED = {
+    **PLAIN,
+    "cache_read_input_token_cost": 2e-07,
+    "cache_creation_input_token_cost": 2.5e-06,
+    "cache_creation_input_token_cost_above_1hr": 4e-06,
+}
+SHIPPED = LitellmPrices()
+
+
+def listed(folder: Path, **models: Any) -> PriceList:
+    path = folder / "prices.json"
+    path.write_text(json.dumps(models), encoding="utf-8")
+    return LitellmPrices(path)
+
+
+def test_an_entry_becomes_prices_that_say_whose_they_are_and_of_which_day(tmp_path: Path) -> None:
+    prices = listed(tmp_path, one=CACHED)
+    os.utime(tmp_path / "prices.json", (0, 1_772_438_400))
+    found = prices.prices("one")
+    assert found is not None
+    assert (found.model, found.input, found.output) == ("one", 2e-06, 8e-06)
+    assert (found.cache_read, found.cache_write, found.cache_write_hour) == (2e-07, 2.5e-06, 4e-06)
+    assert found.source == f"litellm {version('litellm')}'s price list"
+    assert found.date == "as installed on 2026-03-02"
+
+
+def test_a_model_without_prices_for_a_cache_has_none_of_them(tmp_path: Path) -> None:
+    found = listed(tmp_path, one=PLAIN).prices("one")
+    assert found is not None
+    assert (found.cache_read, found.cache_write, found.cache_write_hour) == (None, None, None)
+    assert found.terms == UNCACHED
+
+
+@pytest.mark.parametrize("name", ["one", "maker/one", "reseller/maker/one", "maker/extra/one"])
+def test_a_model_is_found_with_and_without_its_providers(tmp_path: Path, name: str) -> None:
+    found = listed(tmp_path, one=PLAIN).prices(name)
+    assert found is not None
+    assert found.model == name
+
+
+def test_the_longest_name_wins(tmp_path: Path) -> None:
+    dearer = {**PLAIN, "input_cost_per_token": 1.0}
+    found = listed(tmp_path, **{"one": PLAIN, "reseller/maker/one": dearer}).prices("reseller/maker/one")
+    assert found is not None
+    assert found.input == 1.0
+
+
+@pytest.mark.parametrize(
+    "name", ["other", "demo/one", "demo/maker/one", "ollama/one", "/one", "one/", "", "\ud800"]
+)
+def test_what_is_not_listed_or_served_by_somebody_else_has_no_price(tmp_path: Path, name: str) -> None:
+    assert listed(tmp_path, one=PLAIN).prices(name) is None
+
+
+@pytest.mark.parametrize("field", sorted(set(CACHED) - {"litellm_provider"}))
+@pytest.mark.parametrize("cost", ["free", "0.1", -1e-06, float("nan"), float("inf"), True, [], {}, 10**400])
+def test_an_entry_with_nonsense_in_it_is_no_price(tmp_path: Path, field: str, cost: Any) -> None:
+    assert listed(tmp_path, one={**CACHED, field: cost}).prices("one") is None
+
+
+@pytest.mark.parametrize("missing", ["input_cost_per_token", "output_cost_per_token"])
+def test_half_a_price_is_none(tmp_path: Path, missing: str) -> None:
+    assert listed(tmp_path, one={**CACHED, missing: None}).prices("one") is None
+
+
+@pytest.mark.parametrize("entry", [None, 3, "x", [], {}])
+def test_an_entry_that_is_none_is_no_price(tmp_path: Path, entry: Any) -> None:
+    assert listed(tmp_path, one=entry).prices("one") is None
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[1]", b"3", b"\xff\xfe", b"\0", b'{"one": NaN}', b"[" * 99_999]
+)
+def test_a_broken_file_has_no_prices(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "prices.json"
+    path.write_bytes(content)
+    assert LitellmPrices(path).prices("one") is None
+
+
+def test_a_missing_file_has_no_prices(tmp_path: Path) -> None:
+    assert LitellmPrices(tmp_path / "nowhere.json").prices("one") is None
+    assert LitellmPrices(tmp_path).prices("one") is None
+
+
+def test_the_shipped_list_knows_what_the_large_providers_charge() -> None:
+    for name in ("openai/gpt-5", "gpt-5", "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-pro"):
+        found = SHIPPED.prices(name)
+        assert found is not None, name
+        assert 0 < found.input < found.output < 1e-3
+        assert found.cache_read is not None
+        assert found.cache_read < found.input
+        assert found.date.startswith("as installed on 20")
+
+
+def test_claudes_cache_costs_more_to_write_and_more_still_for_an_hour() -> None:
+    found = SHIPPED.prices("anthropic/claude-sonnet-4-5")
+    assert found is not None
+    assert (round(found.terms.write, 6), round(found.terms.read, 6)) == (1.25, 0.1)
+    assert found.cache_write_hour is not None
+    assert found.cache_write is not None
+    assert found.cache_write_hour > found.cache_write > found.input
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ollama/qwen3",
+        "ollama/deepseek-chat",
+        "openai/no-such-model",
+        "demo/planner",
+        "sample_spec/x",
+        "",
+        "/",
+        "a//b",
+    ],
+)
+def test_the_shipped_list_has_no_price_for_a_model_that_nobody_sells(name: str) -> None:
+    assert SHIPPED.prices(name) is None
+
+
+@given(st.one_of(st.text(st.characters(exclude_categories=())), st.sampled_from(sorted(shipped_models()))))
+def test_no_name_is_too_odd_to_be_asked_for(name: str) -> None:
+    found = SHIPPED.prices(name)
+    assert found is None or (found.input >= 0 and found.output >= 0)
+
+
+def test_every_entry_is_found_by_its_own_name() -> None:
+    models = shipped_models()
+    assert len(models) > 1_000
+    assert all(model_entry(models, name) is models[name] for name in models)
+
+
+@pytest.mark.parametrize(
+    ("name", "window"),
+    [
+        ("nosuch/model", DEFAULT_WINDOW),
+        ("sample_spec", DEFAULT_WINDOW),
+        ("ollama/llama3", 8192),
+        ("gpt-4", 8192),
+    ],
+)
+def test_a_window_is_the_lists_or_a_usual_one(name: str, window: int) -> None:
+    assert LitellmModel(name).window == window
+
+
+def test_neither_prices_nor_windows_wait_for_litellm() -> None:
+    code = """
+import sys
+from inspector.loop.model.litellm import LitellmModel
+from inspector.tokens.prices import LitellmPrices
+assert LitellmPrices().prices("openai/gpt-5")
+assert LitellmModel("anthropic/claude-sonnet-4-5").window >= 200_000
+print("litellm" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]

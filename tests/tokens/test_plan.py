@@ -1,0 +1,262 @@
+"""What a conversation needs: assumed, of a catalog, and out of a record."""
+
+from dataclasses import fields, replace
+from itertools import pairwise
+
+import pytest
+
+from inspector.core.budget import TokenParts
+from inspector.core.configuration import Configuration
+from inspector.core.events import (
+    CallStarted,
+    CatalogBuilt,
+    CatalogEntry,
+    ContextReduced,
+    Event,
+    GateApplied,
+    ModelRequested,
+    ModelResponded,
+    Record,
+    ToolLoaded,
+    UserSaid,
+)
+from inspector.core.knob import with_values
+from inspector.core.message import Usage
+from inspector.core.prompt_cache import CacheTerms
+from inspector.core.server import ServerSpec
+from inspector.core.settings import SentDelivery, Settings
+from inspector.core.tool import Tool
+from inspector.mcp.memory import MemoryServer
+from inspector.schema.model_feature import Deferral, ModelFeatures
+from inspector.session.setup.catalog_plan import catalog_planner
+from inspector.session.setup.change import Setup
+from inspector.session.setup.priced_session import own_delivery
+from inspector.tokens.cost.delivery_cost import Delivery, compare
+from inspector.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
+from inspector.tokens.cost.planned_request import planned_requests
+from inspector.tokens.cost.recorded_plan import plan_of
+from tests.support.counting import character_meter
+from tests.support.hostile import with_hostile_text
+from tests.support.told_model import calls, says, searches
+from tests.support.workbench import connected
+
+TOOLS = [PlannedTool(f"s:t{number}", 100 + number) for number in range(50)]
+
+
+def recorded(*events: Event) -> list[Record]:
+    """One event a second."""
+    return [Record("s", seq, 1000.0 + seq, event) for seq, event in enumerate(events, start=1)]
+
+
+def request(turn: int, delivery: SentDelivery = "append", **parts: int) -> ModelRequested:
+    return ModelRequested(turn, (), TokenParts(**parts), turn, delivery)
+
+
+def catalog(*waiting: str, pinned: str = "") -> CatalogBuilt:
+    entries = [CatalogEntry(id_, 100, deferred=True) for id_ in waiting]
+    entries += [CatalogEntry(pinned, 40, deferred=False)] if pinned else []
+    return CatalogBuilt("", tuple(entries), "", 0, 0)
+
+
+def planned(*events: Event, assumed: Assumptions | None = None) -> Plan:
+    plan = plan_of(recorded(*events), assumed)
+    assert plan is not None
+    return plan
+
+
+def test_the_usual_plan_is_what_it_says() -> None:
+    plan = usual_plan(TOOLS, Overhead(system=10))
+    answered = [call for call in plan.calls if not call.only_searched]
+    found = [id_ for call in plan.calls for id_ in call.discovered]
+    assert len(answered) == 30
+    assert len(plan.calls) == 35
+    assert plan.steps == 20
+    assert [bool(call.discovered) for call in plan.calls] == [call.only_searched for call in plan.calls]
+    assert len(set(found)) == 15
+    assert {call.growth for call in answered} == {1200}
+    gates = [call.gated for call in answered]
+    assert {len(set(gate)) for gate in gates} == {10}
+    assert [one == other for one, other in pairwise(gates)] == [place % 3 != 0 for place in range(1, 30)]
+    assert set(plan.assumed) >= {"growth", "searches_per_call", "seed"}
+    assert "meta_tokens" not in plan.assumed
+
+
+def test_a_seed_is_a_plan() -> None:
+    assert usual_plan(TOOLS, Overhead()) == usual_plan(TOOLS, Overhead())
+    assert usual_plan(TOOLS, Overhead()) != usual_plan(TOOLS, Overhead(), Assumptions(seed=1))
+
+
+@pytest.mark.parametrize("tools", [0, 1, 5])
+def test_a_small_catalog_is_found_as_far_as_it_goes(tools: int) -> None:
+    plan = usual_plan(TOOLS[:tools], Overhead())
+    assert len({id_ for call in plan.calls for id_ in call.discovered}) == tools
+    assert all(len(call.gated) == tools for call in plan.calls)
+
+
+def test_every_assumption_is_documented() -> None:
+    assert all(field.metadata["about"] for field in fields(Assumptions))
+
+
+def test_a_plan_of_a_catalog_counts_what_every_delivery_adds() -> None:
+    tools = tuple(Tool("shop", f"tool_{n}", f"Does thing {n}. And more.") for n in range(5))
+    pinned = Tool("calc", "sum", "Adds.")
+    specs = tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in ("shop", "calc"))
+    setup = Setup((*tools, pinned), Configuration("test.json", specs), Settings())
+    plan = catalog_planner(setup, character_meter())(Assumptions())
+    assert [tool.pinned for tool in plan.tools] == [False] * 5 + [True]
+    assert plan.tool_tokens == character_meter().static((*tools, pinned))
+    counted = {field.name for field in fields(Overhead)} - {"manifest_in_full"}
+    assert min(getattr(plan.overhead, name) for name in counted) > 0
+    assert plan.overhead.manifest_in_full == 0
+
+
+def test_a_plan_knows_the_manifest_that_its_limit_shortened() -> None:
+    tools = tuple(Tool(f"server_{n}", "tool", f"Does thing {n}. And more.") for n in range(20))
+    setup = Setup(
+        tools, Configuration("test.json", tuple(ServerSpec(tool.server) for tool in tools)), Settings()
+    )
+    in_full = catalog_planner(setup, character_meter())(Assumptions()).overhead.manifest
+    limited = with_values(Settings(), {"manifest.max_tokens": in_full // 2})
+    overhead = catalog_planner(replace(setup, settings=limited), character_meter())(Assumptions()).overhead
+    assert overhead.manifest == overhead.manifest_limit < in_full == overhead.manifest_in_full
+
+
+@pytest.mark.parametrize(
+    ("deferral", "way"), [("", "append"), ("tool_reference", "call_tool"), ("tool_search", "call_tool")]
+)
+def test_native_delivery_is_priced_as_what_the_model_gets(deferral: Deferral, way: str) -> None:
+    native = with_values(Settings(), {"binding.delivery": "native"})
+    assert own_delivery(native, ModelFeatures(deferral=deferral)) == way
+    gate = with_values(native, {"binding.policy": "gate"})
+    assert own_delivery(gate, ModelFeatures(deferral=deferral)) == "gate"
+
+
+def test_where_no_server_waits_all_of_them_are_made_to() -> None:
+    tools = (Tool("calc", "sum", "Adds."), Tool("calc", "product", "Multiplies."))
+    setup = Setup(
+        tools, Configuration("test.json", (ServerSpec("calc", "calc", defer_loading=False),)), Settings()
+    )
+    for discovery in (setup.settings.discovery, replace(setup.settings.discovery, enabled=False)):
+        settings = replace(Settings(), discovery=discovery)
+        plan = catalog_planner(replace(setup, settings=settings), character_meter())(Assumptions())
+        assert [tool.pinned for tool in plan.tools] == [False, False]
+        assert plan.overhead.meta > 0
+
+
+def test_a_recorded_search_session_by_hand() -> None:
+    plan = planned(
+        catalog("s:a", "s:b", pinned="s:p"),
+        UserSaid("hi"),
+        request(1, system=20, history=10, meta=30, manifest=5),
+        ModelResponded(1, "", usage=Usage(output_tokens=7)),
+        ToolLoaded("s:b", 100, "search: x"),
+        request(2, system=20, history=10, meta=30, manifest=5, tools=100, searches=12),
+        ModelResponded(2, "a" * 40),
+        CallStarted("c", "s:b", {}),
+        request(3, system=20, history=60, meta=30, manifest=5, tools=100, searches=12),
+    )
+    assert plan.tools == (
+        PlannedTool("s:a", 100),
+        PlannedTool("s:b", 100),
+        PlannedTool("s:p", 40, pinned=True),
+    )
+    assert plan.overhead == Overhead(20, 30, 5, 80, 40 * 3)
+    first, second, third = plan.calls
+    assert (first.growth, first.search, first.discovered, first.output) == (10, 0, (), 7)
+    assert (second.growth, second.search, second.discovered, second.output) == (0, 12, ("s:b",), 10)
+    assert (third.growth, third.search, third.seconds) == (50, 0, 3.0)
+    assert second.only_searched
+    assert set(first.gated) == {"s:a", "s:b"}
+    assert set(plan.assumed) == {"gate_tools", "seed", "call_tool_tokens", "summary_tokens"}
+
+
+def test_a_session_without_searches_is_given_those_that_it_would_have_needed() -> None:
+    plan = planned(
+        CatalogBuilt("", tuple(CatalogEntry(id_, 50, deferred=False) for id_ in ("s:a", "s:b")), "", 0, 0),
+        UserSaid("hi"),
+        request(1, system=20, history=10, tools=100),
+        ModelResponded(1, "", usage=Usage(output_tokens=9)),
+        CallStarted("c", "s:a", {}),
+        request(2, system=20, history=40, tools=100),
+        ModelResponded(2, "", usage=Usage(output_tokens=3)),
+        CallStarted("c", "s:a", {}),
+    )
+    assert [(call.growth, call.search, call.discovered, call.output) for call in plan.calls] == [
+        (10, 0, (), 40),
+        (0, 200, ("s:a",), 9),
+        (30, 0, (), 3),
+    ]
+    assert not any(tool.pinned for tool in plan.tools)
+    assert "its searches are assumed" in plan.basis
+    static = compare(plan, CacheTerms())[0].uncached
+    assert [row.charge.tokens for row in static.requests] == [130, 160]
+    assert [row.output for row in static.requests] == [9, 3]
+
+
+def test_what_a_gate_bound_is_not_drawn() -> None:
+    gate = GateApplied("q", ("s:b",), (), 0.2, 1, 100, 1.0)
+    plan = planned(catalog("s:a", "s:b"), UserSaid("hi"), gate, request(1, history=5, pool=60))
+    assert plan.calls[0].gated == ("s:b",)
+    assert plan.overhead.pool == 60
+    assert "gate_tools" not in plan.assumed
+
+
+def test_history_that_was_reduced_is_taken_anew() -> None:
+    reduced = ContextReduced("compress", 900, 100, 4, "gone")
+    plan = planned(catalog("s:a"), request(1, history=900, searches=30), reduced, request(2, history=100))
+    assert (plan.calls[1].growth, plan.calls[1].search, plan.calls[1].anew) == (100, 0, True)
+
+
+def test_schemas_in_search_results_are_not_counted_twice() -> None:
+    plan = planned(
+        catalog("s:a"),
+        request(1, "text", history=5, meta=200),
+        ToolLoaded("s:a", 100, "search: x"),
+        request(2, "text", history=5, meta=200, searches=130),
+    )
+    assert plan.calls[1].search == 30
+    assert plan.overhead.meta == 120
+
+
+def test_a_session_without_a_model_call_has_no_plan() -> None:
+    assert plan_of(recorded(catalog("s:a"), UserSaid("hi"))) is None
+    assert plan_of([]) is None
+
+
+@with_hostile_text
+def test_any_text_is_planned(text: str) -> None:
+    plan = planned(catalog(text), request(1, history=5), ModelResponded(1, text), ToolLoaded(text, 5, text))
+    assert len(compare(plan, CacheTerms())) == len(Delivery)
+
+
+@pytest.mark.parametrize("delivery", [Delivery.REWRITE, Delivery.APPEND])
+async def test_a_session_is_planned_token_for_token_as_it_was_sent(delivery: Delivery) -> None:
+    steps = (
+        searches(query="refund an order"),
+        calls(("shop__list_orders", {})),
+        says("done"),
+        searches(query="forecast for a city"),
+        calls(("weather__get_forecast", {"city": "Oslo"})),
+        says("rain"),
+    )
+    async with connected(*steps, values={"binding.delivery": delivery.value}) as rig:
+        await rig.bench.chat("orders?")
+        await rig.bench.chat("rain?")
+        records, costs = rig.bench.records(), rig.bench.state.costs
+    plan = plan_of(records)
+    assert plan is not None
+    sent = [sum(block.tokens for block in row.blocks) for row in planned_requests(plan, delivery)]
+    assert sent == [cost.parts.input for cost in costs]
+
+
+async def test_a_static_session_is_planned_token_for_token() -> None:
+    servers = {"shop": MemoryServer([Tool("shop", f"tool_{n}", "Does.") for n in range(4)])}
+    async with connected(
+        calls(("shop__tool_1", {})), says("done"), servers=servers, values={"discovery.enabled": False}
+    ) as rig:
+        await rig.bench.chat("go")
+        records, costs = rig.bench.records(), rig.bench.state.costs
+    plan = plan_of(records)
+    assert plan is not None
+    sent = [row.charge.tokens for row in compare(plan, CacheTerms())[0].uncached.requests]
+    assert sent == [cost.parts.input for cost in costs]

@@ -1,0 +1,155 @@
+"""What Anthropic and OpenAI are really sent in a whole conversation, and that it is what was counted."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from inspector.core.message import ModelRequest, Usage, UserMessage
+from inspector.core.ports import TokenCounter
+from inspector.core.settings import CacheTtl, ToolDelivery
+from inspector.core.tool import Tool, definition
+from inspector.schema.json_value import compact
+from inspector.tokens.count.anthropic import AnthropicCounter
+from inspector.tokens.count.measure import BudgetMeter, FixedWindow
+from inspector.tokens.count.tiktoken import TiktokenCounter
+from tests.loop.test_litellm_anthropic import event, started, stopped, text_block
+from tests.store.test_chat import Bench
+from tests.support.counting import CharacterCounter
+from tests.support.provider import (
+    CLAUDE,
+    GPT,
+    STEPS,
+    Recorded,
+    claude,
+    claude_answers,
+    conversation,
+    gpt,
+    gpt_answers,
+    searched_answers,
+)
+from tests.support.provider_body import chat_text, marks_of, read_messages_api, read_responses_api
+from tests.support.stub_server import Answer, Stub, stub_server
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+
+
+def is_counted(recorded: Recorded, stub: Stub, read: Callable[[Any], str], *counters: TokenCounter) -> None:
+    """Every body, read back, has as many tokens as its request was counted."""
+    assert len(stub.received) == len(recorded.requests) > len(STEPS)
+    for counter in (CharacterCounter(), *counters):
+        meter = BudgetMeter(counter, FixedWindow(100_000), recorded.features)
+        for request, body in zip(recorded.requests, stub.received, strict=True):
+            counted = meter.measure(request, 0).parts.input
+            assert counted == counter.count(read(body)), counter.tokenizer.name
+
+
+@pytest.mark.parametrize("delivery", ["append", "text", "native"])
+@pytest.mark.parametrize("ttl", ["off", "1h"])
+async def test_claude_is_sent_what_was_counted_also_after_calls(
+    delivery: ToolDelivery, ttl: CacheTtl
+) -> None:
+    _, recorded, stub = await conversation(claude, claude_answers(), delivery=delivery, ttl=ttl)
+    is_counted(recorded, stub, read_messages_api, AnthropicCounter(CLAUDE))
+    assert all(bool(marks_of(body)) is (ttl != "off") for body in stub.received)
+
+
+async def test_gpt_is_sent_what_was_counted_also_after_calls() -> None:
+    _, recorded, stub = await conversation(gpt, gpt_answers())
+    is_counted(recorded, stub, lambda body: chat_text(body["messages"], body["tools"]), TiktokenCounter(GPT))
+    assert "cache_control" not in json.dumps(stub.received)
+
+
+async def test_a_search_by_gpt_itself_is_sent_as_it_was_counted() -> None:
+    _, recorded, stub = await conversation(gpt, searched_answers(), delivery="native")
+    is_counted(recorded, stub, read_responses_api, TiktokenCounter(GPT))
+
+
+async def test_claude_is_sent_at_most_four_marks_and_the_last_block_has_one() -> None:
+    bench, _, stub = await conversation(claude, claude_answers(), ttl="1h")
+    control = {"type": "ephemeral", "ttl": "1h"}
+    for body in stub.received:
+        marks = marks_of(body)
+        assert {str(mark) for _, mark in marks} == {str(control)}
+        assert len(marks) <= 4
+        last = len(body["messages"]) - 1
+        assert marks[-1][0] == f"messages[{last}].{len(body['messages'][last]['content']) - 1}"
+    told = [event.breakpoints.count for event in bench.events("request")]
+    assert told == [len(marks_of(body)) for body in stub.received]
+
+
+async def test_where_the_last_request_ended_the_next_one_has_a_mark_too() -> None:
+    _, _, stub = await conversation(claude, claude_answers())
+    for before, after in zip(stub.received, stub.received[1:], strict=False):
+        end = marks_of(before)[-1][0]
+        assert end in [place for place, _ in marks_of(after)]
+
+
+async def test_the_tools_before_the_first_loaded_one_end_with_a_mark() -> None:
+    _, _, stub = await conversation(claude, claude_answers())
+    places = [[place for place, _ in marks_of(body)] for body in stub.received]
+    assert places[0] == ["tools[1]", "system", "messages[0].0"]
+    assert places[1][:2] == ["tools[1]", "tools[2]"]
+
+
+async def test_five_minutes_are_the_providers_own_default() -> None:
+    _, _, stub = await conversation(claude, claude_answers())
+    assert {str(mark) for body in stub.received for _, mark in marks_of(body)} == {"{'type': 'ephemeral'}"}
+
+
+ODD: tuple[dict[str, Any], ...] = (
+    {},
+    {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "additionalProperties": False},
+    {"type": "object", "title": "Args", "description": "d", "oneOf": [{"required": ["a"]}]},
+    {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/definitions/A"}, "b": {"$ref": "#/$defs/B"}},
+        "definitions": {"A": {"type": "array", "items": {"$ref": "#/definitions/A"}}},
+        "$defs": {"B": {"type": "string"}},
+    },
+    {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/components/schemas/A"}},
+        "components": {"schemas": {"A": {"type": ["string", "null"]}}},
+    },
+)
+
+
+async def test_a_schema_that_was_counted_for_claude_is_sent_to_the_letter() -> None:
+    tools = tuple(definition(Tool("a", f"t{i}", "d", schema), "anthropic") for i, schema in enumerate(ODD))
+    answer = Answer(events=(started(), text_block(0, "x"), stopped("end_turn")))
+    with stub_server(answer) as stub:
+        model = claude(stub)
+        [_ async for _ in model.stream(ModelRequest("", (UserMessage("hi"),), tools, 10))]
+    sent = [compact(tool["input_schema"]) for tool in stub.received[0]["tools"]]
+    assert sent == [compact(tool["function"]["parameters"]) for tool in tools]
+
+
+async def test_what_claude_reports_of_its_cache_and_its_reasoning_is_read() -> None:
+    usage = {
+        "input_tokens": 40,
+        "output_tokens": 1,
+        "cache_read_input_tokens": 30,
+        "cache_creation_input_tokens": 25,
+        "cache_creation": {"ephemeral_5m_input_tokens": 5, "ephemeral_1h_input_tokens": 20},
+    }
+    begun = {"id": "m", "type": "message", "role": "assistant", "content": [], "model": "c", "usage": usage}
+    ended = {"output_tokens": 9, "output_tokens_details": {"thinking_tokens": 4}}
+    delta = {"stop_reason": "end_turn", "stop_sequence": None}
+    events = (
+        event("message_start", message=begun),
+        text_block(0, "x"),
+        event("message_delta", delta=delta, usage=ended) + event("message_stop"),
+    )
+    with stub_server(Answer(events=events)) as stub:
+        bench = Bench(model=claude(stub))
+        await bench.say()
+    assert bench.events("response")[0].usage == Usage(95, 9, 30, 25, 20, 4)
+    (cost,) = bench.session.state.costs
+    assert (cost.reported_input, cost.reported_output, cost.reported_read) == (95, 9, 30)
+    assert (cost.reported_written, cost.reported_written_hour, cost.reported_reasoning) == (25, 20, 4)

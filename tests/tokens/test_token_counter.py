@@ -1,0 +1,208 @@
+"""Token counts offline: what is exact, what is an estimate, and texts that are no friend of a tokenizer."""
+
+import os
+import subprocess
+import sys
+import time
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.cli.models import counter_for
+from inspector.core.ports import TokenCounter
+from inspector.tokens.count.anthropic import AnthropicCounter
+from inspector.tokens.count.tiktoken import TiktokenCounter, tokenizer_for
+from tests.support.counting import CharacterCounter
+from tests.support.examples import examples
+from tests.support.hostile import with_hostile_text
+
+COUNTER = TiktokenCounter("demo/planner")
+CLAUDE = AnthropicCounter("anthropic/claude-sonnet-4-5")
+EVERY: dict[str, TokenCounter] = {
+    "o200k_base": COUNTER,
+    "cl100k_base": TiktokenCounter("openai/gpt-4"),
+    "claude": CLAUDE,
+    "claude without its file": AnthropicCounter("anthropic/claude-sonnet-4-5", Path("nowhere")),
+    "characters": CharacterCounter(),
+}
+# Longer texts would only take longer.
+_LONG = 100_000
+REAL = pytest.mark.parametrize("counter", [COUNTER, CLAUDE], ids=["tiktoken", "anthropic"])
+
+
+def test_every_name_that_is_called_exact_has_that_encoding_in_tiktoken() -> None:
+    from tiktoken.model import MODEL_PREFIX_TO_ENCODING, MODEL_TO_ENCODING, encoding_name_for_model
+
+    written = [f"{prefix}{end}" for prefix in MODEL_PREFIX_TO_ENCODING for end in ("x", "-x", "2026")]
+    for name in chain(MODEL_TO_ENCODING, MODEL_PREFIX_TO_ENCODING, written):
+        tokenizer = tokenizer_for(f"openai/{name}")
+        if tokenizer.exact:
+            assert tokenizer.name == encoding_name_for_model(name), name
+        else:
+            assert tokenizer.label == "o200k_base, estimate"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gpt-5",
+        "gpt-5.1-mini",
+        "gpt-4o-mini",
+        "gpt-4.1",
+        "o3",
+        "o3-mini",
+        "gpt-4",
+        "gpt-4-turbo",
+        "gpt-3.5-turbo",
+        "ft:gpt-4o:a:b",
+    ],
+)
+@pytest.mark.parametrize("provider", ["", "openai/", "azure/", "openrouter/openai/"])
+def test_openais_chat_models_are_counted_exactly_wherever_they_are_served(provider: str, name: str) -> None:
+    assert tokenizer_for(f"{provider}{name}").exact
+
+
+@pytest.mark.parametrize(
+    "name", ["ollama/gpt-4o", "openai/gpt-oss-120b", "gpt-4x", "o30", "gemini/gemini-3", ""]
+)
+def test_a_model_that_only_sounds_like_one_of_them_is_an_estimate(name: str) -> None:
+    assert not tokenizer_for(name).exact
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "exact"),
+    [
+        ("openai/gpt-5", "o200k_base", True),
+        ("gpt-4o-mini", "o200k_base", True),
+        ("openai/gpt-4-turbo", "cl100k_base", True),
+        ("gemini/gemini-3", "o200k_base", False),
+        ("ollama/qwen3", "o200k_base", False),
+        ("demo/planner", "o200k_base", True),
+    ],
+)
+def test_a_count_says_whether_it_is_exact(model: str, name: str, exact: bool) -> None:
+    tokenizer = tokenizer_for(model)
+    assert (tokenizer.name, tokenizer.exact) == (name, exact)
+    assert counter_for(model).tokenizer == tokenizer
+
+
+@given(st.text(max_size=400))
+def test_a_count_is_tiktokens_own(text: str) -> None:
+    import tiktoken
+
+    clean = text.encode("utf-8", "replace").decode()
+    assert COUNTER.count("the encoding is loaded") > 0
+    assert COUNTER.count(text) == len(tiktoken.get_encoding("o200k_base").encode_ordinary(clean))
+
+
+def adds_up(counter: TokenCounter, text: str) -> None:
+    lengths = counter.lengths(text)
+    assert len(lengths) == counter.count(text)
+    assert sum(lengths) == len(text.encode("utf-8", "replace"))
+    assert all(length >= 0 for length in lengths)
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+@given(
+    st.one_of(
+        st.text(st.characters(exclude_categories=()), max_size=200),
+        st.text(st.sampled_from("a \0\n\t\ud800\udfff\ufdfa\u0301é😀ｱﾞÅﬁ<>{}"), max_size=200),
+        st.builds(str.__mul__, st.sampled_from([" ", "\n", " x", "\ufdfa", "a"]), st.integers(5_000, 41_000)),
+    )
+)
+@examples(share=0.5)
+def test_the_lengths_of_the_tokens_are_the_text_whoever_counts(name: str, text: str) -> None:
+    adds_up(EVERY[name], text)
+
+
+@with_hostile_text
+def test_hostile_text_can_be_counted(text: str) -> None:
+    text = text[:_LONG]
+    for counter in EVERY.values():
+        adds_up(counter, text)
+        assert counter.count(text) >= (1 if text else 0)
+
+
+def test_a_length_is_that_of_the_token_itself() -> None:
+    import tiktoken
+
+    text = "Zwölf Boxkämpfer 😀 jagen\0 Viktor"
+    encoding = tiktoken.get_encoding("o200k_base")
+    tokens = encoding.encode_ordinary(text)
+    assert COUNTER.lengths(text) == [len(encoding.decode_single_token_bytes(token)) for token in tokens]
+
+
+@REAL
+def test_nothing_is_no_token_and_special_tokens_are_text(counter: TokenCounter) -> None:
+    assert counter.count("") == 0
+    assert list(counter.lengths("")) == []
+    assert counter.count("<|endoftext|>") > 1
+    assert counter.count("<EOT>") > 1
+
+
+@pytest.mark.slow
+@REAL
+@pytest.mark.parametrize(
+    "text",
+    [
+        (" " * 4999 + "x") * 60,
+        " " * 300_000,
+        "\r\n" * 150_000,
+        "A" * 300_000,
+        "a\u0301" * 150_000,
+        "\ud800" * 300_000,
+        "\0" * 300_000,
+        "{[" * 150_000,
+        "{" * 300_000,
+        "\n" * 300_000,
+        "\t " * 150_000,
+        "a" * 300_000,
+    ],
+    ids=lambda text: ascii(text[:4]),
+)
+def test_a_long_run_of_anything_takes_no_longer_than_a_moment(counter: TokenCounter, text: str) -> None:
+    counter.count("the encoding is loaded")
+    began = time.process_time()
+    assert counter.count(text) > 270
+    assert time.process_time() - began < 3
+
+
+def test_a_long_run_of_spaces_costs_hardly_more_for_being_cut() -> None:
+    import tiktoken
+
+    text = "a" + " " * 12_000 + "b"
+    assert COUNTER.count("the encoding is loaded") > 0
+    exact = len(tiktoken.get_encoding("o200k_base").encode_ordinary(text))
+    assert exact <= COUNTER.count(text) <= exact + 3
+
+
+COUNTS_OFFLINE = """
+import socket, sys
+def refuse(*_, **__): raise OSError("no network here")
+socket.socket.connect = socket.getaddrinfo = refuse
+from inspector.cli.models import counter_for
+counter = counter_for("openai/gpt-4")
+claude = counter_for("anthropic/claude-sonnet-4-5")
+assert not {"tiktoken", "tokenizers"} & set(sys.modules)
+assert claude.count("hello world") == 2
+print(*(counter_for(f"openai/gpt-{n}").count("hello world") for n in (4, 5)), "litellm" in sys.modules)
+"""
+
+
+def _run(**env: str) -> "subprocess.CompletedProcess[str]":
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("TIKTOKEN")}
+    command = [sys.executable, "-c", COUNTS_OFFLINE]
+    return subprocess.run(command, env={**clean, **env}, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_both_encodings_load_without_a_network_and_without_litellm() -> None:
+    assert _run().stdout.split() == ["2", "2", "False"]
+
+
+@pytest.mark.slow
+def test_a_chosen_cache_that_lacks_the_encoding_is_named(tmp_path: os.PathLike[str]) -> None:
+    failed = _run(TIKTOKEN_CACHE_DIR=str(tmp_path))
+    assert "ModelError: the token encoding cl100k_base cannot be loaded" in failed.stderr
