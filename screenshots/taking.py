@@ -15,13 +15,13 @@ from inspector.app.opening import Opened
 from inspector.app.reproduction import Reproduction
 from inspector.cli.agents.library import MachineLibrary
 from inspector.cli.composition import demo_configuration, fixtures_path, make_workbench, open_memory
-from inspector.cli.inertia.library import RecordedFlows
+from inspector.cli.inertia.command import RecordedFlows
 from inspector.cli.open_app import registry_library
 from inspector.cli.options import Options
 from inspector.cli.research.sources import ShippedSource
-from inspector.cli.scenario.lab import ShippedLab
+from inspector.cli.scenario.compare import ShippedLab
 from inspector.core.configuration import Configuration
-from inspector.core.index_state import IndexPhase
+from inspector.core.ranking import IndexPhase
 from inspector.session.workbench import Workbench
 
 FOLDER = Path(__file__).parent

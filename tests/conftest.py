@@ -11,7 +11,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-from inspector.core.sink import SECRETS
+from inspector.core.redaction import SECRETS
 from tests.support import postgres
 
 # A busy machine is no bug; and what CI tries is the same each time, so that a failure there can be repeated.

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ranking import Answer
 from inspector.core.tool import Tool
 from inspector.measure.bootstrap import Estimate

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from inspector.core.breaker import FailureKind
 from inspector.core.composition_settings import BreakerSettings
-from inspector.core.failure import FailureKind
-from inspector.mcp.recorded_run import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
+from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
 from tests.benchmark.recorded_attempt import (
     attempts_of,
     counts_today,

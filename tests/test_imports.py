@@ -47,8 +47,8 @@ def test_static_vectors_are_read_when_something_is_searched() -> None:
     [
         "inspector.cli.catalog.inspect",
         "inspector.cli.cost.command",
-        "inspector.cli.record.otel",
-        "inspector.measure.telemetry.otel_collector",
+        "inspector.cli.record.sessions",
+        "inspector.measure.telemetry.otel",
     ],
 )
 def test_a_command_that_prints_imports_no_screen(module: str) -> None:
@@ -57,7 +57,13 @@ def test_a_command_that_prints_imports_no_screen(module: str) -> None:
 
 def test_the_first_frame_waits_for_no_page_no_widget_and_no_engine() -> None:
     loaded = loaded_after("import inspector.cli.open_app")
-    assert not loaded & {"inspector.app.context", "inspector.app.base_screen", "inspector.engine", "widgets"}
+    assert not loaded & {
+        "inspector.app.context",
+        "inspector.app.base_screen",
+        "inspector.session",
+        "inspector.search",
+        "widgets",
+    }
 
 
 def test_the_session_page_waits_for_no_other_page() -> None:

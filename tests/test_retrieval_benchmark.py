@@ -1,6 +1,6 @@
 """Which rankers a data set says something about."""
 
-from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.tool import Tool
 from tests.benchmark.retrieval import STAGED, measurable
 

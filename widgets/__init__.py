@@ -9,54 +9,38 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from widgets.bars import stacked
     from widgets.big_number import BigNumber
-    from widgets.confirm import Choice, Confirm
-    from widgets.filter_bar import FilterBar
-    from widgets.focus_border import FocusBorder, FocusFrame
-    from widgets.form_field import NOTHING, Field
-    from widgets.guarded import Guarded
-    from widgets.guarded_confirm import GuardedConfirm
+    from widgets.guarded import Choice, Confirm, Guarded, GuardedConfirm
     from widgets.hanging import Hanging
-    from widgets.key_bar import KeyBar
+    from widgets.key_bar import FilterBar, FocusBorder, FocusFrame, KeyBar
     from widgets.meter import Meter, Segment, legend, short_number
-    from widgets.names import shortened
-    from widgets.plain_input import PlainInput
-    from widgets.prompt import Prompt
+    from widgets.prompt import PlainInput, Prompt
     from widgets.record import Column, Record, Tone
     from widgets.record_list import RecordList
     from widgets.record_rows import RecordRows
-    from widgets.schema_form import SchemaForm
+    from widgets.schema_form import NOTHING, Field, SchemaForm
     from widgets.schema_tree import SchemaTree
-    from widgets.still_text import StillText
     from widgets.terminal_text import cover_with, visible
     from widgets.text import highlight, link, middle, plain, safe, shorten
     from widgets.text_view import TextView
-    from widgets.view_strip import ViewStrip
+    from widgets.view_strip import StillText, ViewStrip, shortened
 
 _MODULES = {
     "bars": ("stacked",),
     "big_number": ("BigNumber",),
-    "confirm": ("Choice", "Confirm"),
-    "filter_bar": ("FilterBar",),
-    "focus_border": ("FocusBorder", "FocusFrame"),
-    "form_field": ("NOTHING", "Field"),
-    "guarded": ("Guarded",),
-    "guarded_confirm": ("GuardedConfirm",),
+    "guarded": ("Choice", "Confirm", "Guarded", "GuardedConfirm"),
     "hanging": ("Hanging",),
-    "key_bar": ("KeyBar",),
+    "key_bar": ("FilterBar", "FocusBorder", "FocusFrame", "KeyBar"),
     "meter": ("Meter", "Segment", "legend", "short_number"),
-    "plain_input": ("PlainInput",),
-    "prompt": ("Prompt",),
+    "prompt": ("PlainInput", "Prompt"),
     "record": ("Column", "Record", "Tone"),
     "record_list": ("RecordList",),
     "record_rows": ("RecordRows",),
-    "schema_form": ("SchemaForm",),
+    "schema_form": ("NOTHING", "Field", "SchemaForm"),
     "schema_tree": ("SchemaTree",),
-    "still_text": ("StillText",),
     "terminal_text": ("cover_with", "visible"),
-    "names": ("shortened",),
     "text": ("highlight", "link", "middle", "plain", "safe", "shorten"),
     "text_view": ("TextView",),
-    "view_strip": ("ViewStrip",),
+    "view_strip": ("StillText", "ViewStrip", "shortened"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -3,18 +3,143 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil
 from typing import Any, ClassVar
 
+from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Size
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static, TextArea
+
+from widgets.hanging import Hanging
+from widgets.text import plain, safe
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An answer: its key, "" for none, its button's label, and its value (by default the label)."""
+
+    key: str
+    label: str
+    value: str = ""
+
+    @property
+    def result(self) -> str:
+        """What the screen returns for this answer."""
+        return self.value or self.label
+
+
+class _ChoiceButton(Button):
+    """A button that knows its answer."""
+
+    def __init__(self, choice: Choice) -> None:
+        key = Content.assemble(plain(choice.key).stylize("bold underline"), "  ") if choice.key else Content()
+        super().__init__(key + plain(choice.label))
+        self.choice = choice
+
+
+class Confirm(ModalScreen[str | None]):
+    """Asks a question and returns the value of the answer.
+
+    The first answer has the focus, so make it a safe one; esc gives the last one, so make that the refusal.
+    Without answers there is a "close" button, which returns `None`.
+    """
+
+    DEFAULT_CSS = """
+    Confirm {
+        align: center middle;
+        & > Vertical {
+            width: 72;
+            max-width: 90%;
+            height: auto;
+            max-height: 90%;
+            padding: 1 2;
+            border: round $accent;
+            background: $surface;
+        }
+        & .confirm--title { text-style: bold; margin-bottom: 1; height: auto; max-height: 3; }
+        & .confirm--body { height: auto; max-height: 40vh; margin-bottom: 1; }
+        & .confirm--body > Static { height: auto; }
+        & .confirm--choices { height: auto; }
+        & Button { margin-right: 1; min-width: 10; width: auto; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "refuse", "no", show=False),
+        Binding("left", "app.focus_previous", show=False),
+        Binding("right", "app.focus_next", show=False),
+        # The buttons have the focus, but all of the text must be readable without a mouse.
+        Binding("up", "scroll_body('up')", show=False),
+        Binding("down", "scroll_body('down')", show=False),
+        Binding("pageup", "scroll_body('page_up')", show=False),
+        Binding("pagedown", "scroll_body('page_down')", show=False),
+        Binding("home", "scroll_body('home')", show=False),
+        Binding("end", "scroll_body('end')", show=False),
+    ]
+
+    AUTO_FOCUS = "Button"
+
+    def __init__(
+        self, title: str, body: Content | str = "", choices: Sequence[Choice] = (), *, indent: int = 0
+    ) -> None:
+        """Create the dialog.
+
+        Args:
+            title: The question.
+            body: What to know before answering.
+            choices: The answers; the first has the focus, and esc gives the last.
+            indent: How far from the left, at least, a wrapped line of the body goes on.
+        """
+        super().__init__()
+        self._title = title
+        self._body = body
+        self._choices = tuple(choices)
+        self._indent = indent
+
+    def compose(self) -> ComposeResult:
+        """Title, body, buttons."""
+        with Vertical():
+            yield Static(plain(self._title, limit=400), classes="confirm--title")
+            with VerticalScroll(classes="confirm--body", can_focus=False):
+                yield Static(Hanging(safe(self._body), self._indent))
+            with Horizontal(classes="confirm--choices"):
+                if not self._choices:
+                    yield Button(Content("close"))
+                for choice in self._choices:
+                    yield _ChoiceButton(choice)
+
+    def on_key(self, event: events.Key) -> None:
+        """Answer when the key of a choice is pressed."""
+        for choice in self._choices:
+            if choice.key in {event.key, event.character}:
+                event.stop()
+                self.dismiss(choice.result)
+                return
+
+    def action_scroll_body(self, where: str) -> None:
+        """Scroll the text: up, down, page_up, page_down, home or end."""
+        body = self.query_one(".confirm--body", VerticalScroll)
+        getattr(body, f"scroll_{where}")(animate=False)
+
+    def action_refuse(self) -> None:
+        """Give the last answer."""
+        self.dismiss(self._choices[-1].result if self._choices else None)
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.dismiss(event.button.choice.result if isinstance(event.button, _ChoiceButton) else None)
+
 
 # Seconds until it takes an answer, and until a burst of keys is over: longer than between two letters.
 _FIRST, _PAUSE = 1.0, 0.7
@@ -146,3 +271,53 @@ class Guarded(Screen[Any]):
         if self._look is not None:
             self._look.stop()
         self._look = self.set_timer(left, self._show_state) if left > 0 else None
+
+
+_WAITING = "one moment: keys go to the input below"
+_READY = "← → choose   enter answers   esc means no"
+# Its frame and padding take six columns, and all of it at most nine tenths of the terminal. In a lower one
+# the answers are cut off, or fewer than four lines of the text are seen at once.
+_FRAME, _SHARE, _LEAST_HEIGHT = 6, 0.9, 17
+_LEAST_BUTTON = 10
+
+
+class GuardedConfirm(Confirm, Guarded):
+    """Letters are never an answer: they go on to the input below, and so does every key of a burst.
+
+    The last choice has the focus, so make that the refusal, and the one before it the narrowest yes: that is
+    where tab and the arrows lead from the refusal. The app has to ask `pass_on` before it handles a key or a
+    paste.
+    """
+
+    DEFAULT_CSS = "GuardedConfirm > Vertical { border-subtitle-color: $text-muted; }"
+    AUTO_FOCUS = "Button:last-of-type"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "next_answer(True)", show=False),
+        Binding("right", "next_answer(False)", show=False),
+    ]
+
+    def __init__(
+        self, title: str, body: Content | str = "", choices: Sequence[Choice] = (), *, indent: int = 0
+    ) -> None:
+        letterless = [Choice("", choice.label, choice.value) for choice in choices]
+        super().__init__(title, body, letterless, indent=indent)
+
+    @property
+    def least(self) -> Size:
+        """So large that every answer is seen whole, and some of the text above them."""
+        widths = (max(cell_len(choice.label) + 2, _LEAST_BUTTON) for choice in self._choices)
+        return Size(ceil((sum(widths) + len(self._choices) - 1 + _FRAME) / _SHARE), _LEAST_HEIGHT)
+
+    def action_next_answer(self, turns: bool) -> None:
+        """Focus the next answer; what comes after the last is never the first, which allows the most.
+
+        If it `turns`, that is the one before the last.
+        """
+        if self.focused is not self.query(".confirm--choices > Button").last():
+            self.focus_next()
+        elif turns and len(self._choices) > 1:
+            self.focus_previous()
+
+    def show_waiting(self, waiting: bool) -> None:
+        """Say whether it takes an answer now."""
+        self.query_one(Vertical).border_subtitle = _WAITING if waiting else _READY

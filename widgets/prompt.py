@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,11 +10,74 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import TextArea
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
 from textual.widgets.text_area import Edit, EditResult
 
-from widgets.own_key import act_on_own_key
-from widgets.plain_input import typeable
+from widgets.terminal_text import visible
+
+
+async def open_input_on_key(widget: Widget, event: events.Key, action: str) -> None:
+    """Open an input with a key of `widget`'s, and pass what was typed right behind it to that input.
+
+    Call it first in the `_on_key` of what has the focus. Textual would run the action after the letters
+    behind the key have come here, and these would be keys of the page.
+    """
+    focused = widget.screen.focused
+    if focused is not None and focused is not widget:
+        event.stop()
+        focused._forward_event(event)
+        return
+    active = widget.screen.active_bindings.get(event.key)
+    if active is not None and active.enabled and active.binding.action == action:
+        event.stop()
+        await widget.app.run_action(action, active.node)
+
+
+async def act_on_own_key(widget: Widget, event: events.Key) -> None:
+    """Run the action of a key that is the input's own; call it first in its `_on_key`.
+
+    Textual runs a binding only after the key has gone up to the app: letters that came behind it are typed
+    by then. Where many keys come at once, over a slow link, backspace would take away the wrong letter.
+    """
+    if event.is_printable:
+        return
+    for binding in widget._bindings.key_to_bindings.get(event.key, ()):
+        if await widget.app.run_action(binding.action, widget):
+            event.stop()
+            event.prevent_default()
+            return
+
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+_CONTROL_IN_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]+")
+
+
+def typeable(text: str, *, newlines: bool = False) -> str:
+    """Make control characters visible and leave the characters of every script alone.
+
+    An input holds what will be sent, so only characters that could control the terminal are changed.
+    """
+    pattern = _CONTROL_IN_LINES if newlines else _CONTROL
+    return pattern.sub(lambda match: visible(match.group(), newlines=False), text)
+
+
+class PlainInput(Input):
+    """A borderless one-line input that turns control characters into visible ones."""
+
+    DEFAULT_CSS = """
+    PlainInput { width: 1fr; height: 1; border: none; padding: 0; background: $boost; }
+    PlainInput:focus { border: none; background: $primary 15%; }
+    """
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Act on own keys in their order among the letters, which Input types itself."""
+        await act_on_own_key(self, event)
+
+    def validate_value(self, value: str) -> str:
+        """Make control characters visible."""
+        return typeable(value)
+
 
 # Keys left to the app (its pages) and to the page around the prompt (scrolling).
 _KEYS_OF_OTHERS = frozenset({"up", "down", "pageup", "pagedown", "f6", "f7"})

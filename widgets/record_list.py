@@ -13,7 +13,7 @@ from textual.getters import query_one
 from textual.message import Message
 from textual.reactive import reactive
 
-from widgets.filter_bar import FilterBar, RecordFilter
+from widgets.key_bar import FilterBar, RecordFilter
 from widgets.record import Column, Record
 from widgets.record_rows import RecordRows
 from widgets.terminal_text import visible

@@ -3,16 +3,197 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.geometry import Size, clamp
 from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
 
-from widgets.own_key import open_input_on_key
-from widgets.record import Column, Record
-from widgets.record_canvas import RecordCanvas
+from widgets.line import Painter, component
+from widgets.prompt import open_input_on_key
+from widgets.record import GAP, Column, Record, cell, cell_text, layout, natural_widths, silent_columns
+from widgets.text import middle, plain, restyled, shorten
+from widgets.view_strip import shortened
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names of a column and what is shown of them in some width."""
+
+    records: Sequence[Record]
+    texts: list[str]
+    shown: dict[str, str]
+
+
+class RecordCanvas(ScrollView):
+    """A virtual view: 200,000 records cost no more to draw than the twenty that are visible."""
+
+    DEFAULT_CSS = """
+    RecordCanvas {
+        height: 1fr;
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+        & > .record-list--header { color: $text-muted; text-style: underline; }
+        & > .record-list--cursor { background: $foreground 12%; }
+        &:focus > .record-list--cursor { background: $primary 40%; text-style: bold; }
+        & > .record-list--mark { color: $text-muted; }
+        &:focus > .record-list--mark { color: $accent; text-style: bold; }
+        & > .record-list--muted { color: $text-muted; }
+        & > .record-list--success { color: $text-success; }
+        & > .record-list--warning { color: $text-warning; }
+        & > .record-list--error { color: $text-error; }
+        & > .record-list--accent { color: $text-accent; }
+        & > .record-list--flash { background: $accent 50%; text-style: bold; }
+    }
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "record-list--header",
+        "record-list--cursor",
+        "record-list--mark",
+        "record-list--muted",
+        "record-list--success",
+        "record-list--warning",
+        "record-list--error",
+        "record-list--accent",
+        "record-list--flash",
+    }
+
+    def __init__(self, columns: Sequence[Column], *, header: bool, lines: int) -> None:
+        super().__init__()
+        self.columns = tuple(columns)
+        self.records: tuple[Record, ...] = ()
+        self.cursor: int | None = None
+        self.empty = ""
+        self._header_lines = 1 if header else 0
+        self._lines = lines
+        self._naturals = natural_widths(self.columns, ())
+        self._silent: frozenset[int] = frozenset()
+        self._widths: dict[int, int] = {}
+        self._measured: Sequence[Record] = ()
+        self._names: dict[tuple[int, int], _Names] = {}
+        self._flashing: str | None = None
+        self._painter = Painter(self)
+
+    @property
+    def current(self) -> Record | None:
+        """The record under the cursor."""
+        return None if self.cursor is None else self.records[self.cursor]
+
+    def measure(self, records: Sequence[Record]) -> None:
+        """Lay the columns out for all records, so that a filter does not shift them."""
+        self._measured = records
+        self._naturals = natural_widths(self.columns, records)
+        self._silent = silent_columns(self.columns, records)
+        self.lay_out()
+        self.refresh()
+
+    def lay_out(self) -> None:
+        """Fit the columns into the width of now."""
+        widths = layout(self.columns, self._naturals, self._text_width, self._silent)
+        if widths != self._widths:
+            self._widths, self._names = widths, {}
+
+    def flash(self, key: str, seconds: float = 0.8) -> None:
+        """Highlight a row briefly; does nothing when animations are off."""
+        if self.app.animation_level == "none":
+            return
+        self._flashing = key
+        self.refresh()
+        self.set_timer(seconds, self._end_flash)
+
+    def _end_flash(self) -> None:
+        self._flashing = None
+        self.refresh()
+
+    @property
+    def _text_width(self) -> int:
+        return self.size.width - 2
+
+    def notify_style_update(self) -> None:
+        """Drop the styles of the previous theme."""
+        super().notify_style_update()
+        self._painter.forget()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the screen."""
+        width = self.size.width
+        if y < self._header_lines:
+            return self._header_line(width)
+        index, part = divmod(y - self._header_lines + self.scroll_offset.y, self._lines)
+        if index < len(self.records):
+            return self._record_line(self.records[index], part, index == self.cursor)
+        return self._empty_line(y, width)
+
+    def _header_line(self, width: int) -> Strip:
+        style = self.get_visual_style("record-list--header")
+        cells = tuple(plain(column.header, newlines=False) for column in self.columns)
+        return self._painter.strip([Content(" "), *self._cells(cells)], style, width)
+
+    def _record_line(self, record: Record, part: int, under_cursor: bool) -> Strip:
+        names = [f"record-list--{record.tone}"] if record.tone else []
+        if record.key == self._flashing:
+            names.append("record-list--flash")
+        elif under_cursor:
+            names.append("record-list--cursor")
+        style = self.get_visual_style(*names)
+        mark = Content(" ")
+        if under_cursor:
+            mark = Content("▌").stylize(component(self, "record-list--mark"))
+        if part == 0:
+            return self._painter.strip([mark, *self._cells(record.cells)], style, self.size.width)
+        detail = shorten(cell(record.detail), self._text_width - 2)
+        return self._painter.strip(
+            [mark, Content("  "), detail.stylize_before("dim")], style, self.size.width
+        )
+
+    def _cells(self, cells: Sequence[Content | str]) -> list[Content]:
+        """Fit the cells into their columns; as in a spreadsheet, a long one runs on over empty neighbors."""
+        shown = [index for index in self._widths if index < len(cells)]
+        pieces: list[Content] = []
+        while shown:
+            index = shown.pop(0)
+            content, width = cell(cells[index]), self._widths[index]
+            is_right = self.columns[index].align == "right"
+            while not is_right and content.cell_length > width and shown and not cells[shown[0]]:
+                width += GAP + self._widths[shown.pop(0)]
+            text = self._fitted(index, content, width)
+            blank = width - text.cell_length
+            pieces += [Content(" " * GAP)] if pieces else []
+            pieces.append(text.pad_left(blank) if is_right else text.pad_right(blank))
+        return pieces
+
+    def _fitted(self, index: int, content: Content, width: int) -> Content:
+        where = self.columns[index].shorten
+        if where != "name" or content.cell_length <= width:
+            return shorten(content, width, where=where)
+        text = content.plain
+        return restyled(content, self._shortened(index, width).get(text) or middle(text, width))
+
+    def _shortened(self, index: int, width: int) -> dict[str, str]:
+        """Return what to show of a column's names; they are shortened again only where they changed."""
+        made = self._names.get((index, width))
+        if made is None or made.records is not self._measured:
+            texts = [cell_text(one.cells[index]) for one in self._measured if index < len(one.cells)]
+            is_same = made is not None and made.texts == texts
+            shown = made.shown if made is not None and is_same else shortened(texts, width)
+            made = self._names[index, width] = _Names(self._measured, texts, shown)
+        return made.shown
+
+    def _empty_line(self, y: int, width: int) -> Strip:
+        style = self.get_visual_style("record-list--muted")
+        if self.records or width < 3:
+            return Strip([Segment(" " * width, self.rich_style)], width)
+        lines = plain(self.empty).wrap(width - 2)
+        line = y - self._header_lines
+        text = lines[line] if 0 <= line < len(lines) else Content("")
+        return self._painter.strip([Content(" "), text], style, width)
 
 
 class RecordRows(RecordCanvas, can_focus=True):

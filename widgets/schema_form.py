@@ -2,20 +2,216 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
-from textual.widgets import Button, Input, Static
+from textual.widget import Widget
+from textual.widgets import Button, Input, Select, SelectionList, Static, TextArea
 
-from widgets.form_field import Field, FieldRow
-from widgets.typed_value import InvalidValue
+from widgets.prompt import PlainInput, typeable
+from widgets.terminal_text import visible
+from widgets.text import plain
+from widgets.typed_value import InvalidValue, Kind, parse
+
+NOTHING: object = type("Nothing", (), {"__repr__": lambda _: "NOTHING"})()
+"""Stands for "no default", because `None` is a value."""
+
+
+def _accepts_all(_value: Any) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A value that a form asks for.
+
+    Args:
+        name: The key in the form's values; any text.
+        kind: The type of value it accepts.
+        required: Whether it must be filled in.
+        description: Shown beside the name.
+        default: The initial value; `NOTHING` for an empty field.
+        choices: The values of an enum, or of `many`, of which several can be chosen; any JSON values.
+        titles: What is shown of the choices, in their order; by default the values.
+        title: What is shown instead of the name.
+        check: Says what a value of the type has to be, if it is not that; "" if it is.
+        hidden: Whether what is typed is covered.
+    """
+
+    name: str
+    kind: Kind = "string"
+    required: bool = False
+    description: str = ""
+    default: object = NOTHING
+    choices: tuple[object, ...] = ()
+    titles: tuple[str, ...] = ()
+    title: str = ""
+    check: Callable[[Any], str] = _accepts_all
+    hidden: bool = False
+
+    @property
+    def options(self) -> tuple[object, ...]:
+        """The values to choose from; empty when the value is typed."""
+        if self.kind == "boolean":
+            return (True, False)
+        return self.choices if self.kind in ("enum", "many") else ()
+
+    @property
+    def shown_options(self) -> list[str]:
+        """The values to choose from, as they are shown."""
+        shown = self.titles if len(self.titles) == len(self.options) else map(_written, self.options)
+        return [visible(text, limit=200, newlines=False) or '""' for text in shown]
+
+
+_KINDS = {"enum": "one of", "many": "any of", "boolean": "true or false"}
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+class FieldRow(Vertical):
+    """A label, an input and an error line."""
+
+    DEFAULT_CSS = """
+    FieldRow {
+        height: auto;
+        margin-bottom: 1;
+        & > .field--label { height: auto; }
+        & > .field--error { height: auto; display: none; color: $text-error; }
+        & > .field--error.-shown { display: block; }
+        & > SelectionList { height: auto; max-height: 8; border: none; padding: 0; background: $boost; }
+        & > TextArea { height: 5; border: none; padding: 0; background: $boost; }
+        & > TextArea:focus { border: none; background: $primary 15%; }
+    }
+    """
+
+    def __init__(self, field: Field) -> None:
+        super().__init__()
+        self.field = field
+        self._written: tuple[str, object] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Label, input, error."""
+        yield Static(self._label(), classes="field--label")
+        yield self._make_input()
+        yield Static("", classes="field--error", markup=False)
+
+    def on_mount(self) -> None:
+        """Fill in the default."""
+        if self.field.default is not NOTHING:
+            self.write(self.field.default)
+
+    def _label(self) -> Content:
+        field = self.field
+        kind = _KINDS.get(field.kind, field.kind)
+        return Content.assemble(
+            plain(field.title or field.name, limit=200, newlines=False).stylize("bold"),
+            (" *" if field.required else "", "$text-warning bold"),
+            (f"  {kind}{', required' if field.required else ''}", "$foreground 60%"),
+            "  " if field.description else "",
+            plain(field.description, limit=600, newlines=False).stylize("$foreground 60%"),
+        )
+
+    def _make_input(self) -> Widget:
+        if self.field.kind == "json":
+            return TextArea(compact=True, show_line_numbers=False, tab_behavior="focus")
+        shown = self.field.shown_options
+        if self.field.kind == "many":
+            return SelectionList[int](
+                *((Content(text), index) for index, text in enumerate(shown)), compact=True
+            )
+        if self.field.kind in {"enum", "boolean"}:
+            options = [(Text(text), index) for index, text in enumerate(shown)]
+            return Select[int](options, prompt="not set", compact=True)
+        placeholder = "required" if self.field.required else "not set"
+        return PlainInput(placeholder=placeholder, password=self.field.hidden)
+
+    @property
+    def _input(self) -> PlainInput | TextArea | Select[int] | SelectionList[int]:
+        return self.query_one("PlainInput, TextArea, Select, SelectionList")  # type: ignore[return-value]
+
+    def read(self) -> tuple[bool, object]:
+        """Return whether there is a value, and the value. Raises InvalidValue."""
+        filled, value = self._read()
+        if filled and (wrong := self.field.check(value)):
+            raise InvalidValue(wrong)
+        return filled, value
+
+    def _read(self) -> tuple[bool, object]:
+        widget = self._input
+        if isinstance(widget, SelectionList):
+            chosen_ones = [self.field.options[index] for index in sorted(widget.selected)]
+            return (True, chosen_ones) if chosen_ones else self._nothing()
+        if isinstance(widget, Select):
+            chosen = widget.value
+            if isinstance(chosen, int):
+                return True, self.field.options[chosen]
+            return self._nothing()
+        text = widget.text if isinstance(widget, TextArea) else widget.value
+        if self._written and text == self._written[0]:
+            return True, self._written[1]
+        if not (text if self.field.kind == "string" else text.strip()):
+            return self._nothing()
+        return True, parse(self.field.kind, text)
+
+    def _nothing(self) -> tuple[bool, object]:
+        if self.field.required:
+            raise InvalidValue("required: choose one" if self.field.options else "required: enter a value")
+        return False, None
+
+    def write(self, value: object) -> None:
+        """Show a value; `read` returns that very value unless it is edited."""
+        widget = self._input
+        if isinstance(widget, SelectionList):
+            for index, option in enumerate(self.field.options):
+                if isinstance(value, list) and option in value:
+                    widget.select(index)
+        elif isinstance(widget, Select):
+            matches = [
+                index
+                for index, option in enumerate(self.field.options)
+                if option == value and type(option) is type(value)
+            ]
+            widget.value = matches[0] if matches else Select.NULL
+        elif isinstance(widget, TextArea):
+            widget.text = json.dumps(value, indent=2, default=str)
+        else:
+            widget.value = visible(_written(value), newlines=False)
+            self._written = (widget.value, value) if isinstance(value, str) else None
+
+    def show_error(self, message: str) -> None:
+        """Show an error below the input; an empty message clears it."""
+        line = self.query_one(".field--error", Static)
+        line.update(Content.assemble("✕ ", plain(message, newlines=False)) if message else "")
+        line.set_class(bool(message), "-shown")
+
+    def focus_input(self) -> None:
+        """Move the focus to the input."""
+        self._input.focus()
+
+    @on(Input.Changed)
+    @on(Select.Changed)
+    @on(SelectionList.SelectedChanged)
+    def _edited(self) -> None:
+        self.show_error("")
+
+    @on(TextArea.Changed)
+    def _text_edited(self, event: TextArea.Changed) -> None:
+        self.show_error("")
+        harmless = typeable(event.text_area.text, newlines=True)
+        if harmless != event.text_area.text:
+            event.text_area.text = harmless
 
 
 class SchemaForm(VerticalScroll, can_focus=False):

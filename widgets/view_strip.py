@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from textual import events
@@ -10,9 +11,12 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
+from textual.visual import VisualType
 from textual.widget import Widget
+from textual.widgets import Static
 
-from widgets.text import plain
+from widgets.terminal_text import ELLIPSIS
+from widgets.text import cells, head, middle, plain, tail
 
 _GAP = 2
 
@@ -110,3 +114,105 @@ class ViewStrip(Widget, can_focus=True):
 def _label(view: str, *, is_current: bool) -> Content:
     """A name; the chosen one is in brackets too, so that it shows without color."""
     return plain(f"[{view}]" if is_current else view, newlines=False, limit=40)
+
+
+def shortened(names: Iterable[str], width: int) -> dict[str, str]:
+    """Fit names into `width` cells; names that differ stay different where `width` allows it at all.
+
+    Of `server:tool` the server gives way first, then the tool, from its middle. If all tools are on one
+    server and any does not fit, no name shows the server. Names that would still look alike show where they
+    differ; what nothing tells apart gets a number.
+
+    Args:
+        names: Lines of visible text.
+        width: The most cells of each.
+
+    Returns:
+        What to show for each name.
+    """
+    whole = dict.fromkeys(names)
+    bare = _bare(whole, width)
+    shown = {name: bare[name] for name in whole if cells(bare[name]) <= width}
+    taken = set(shown.values())
+    pending = {name: _forms(bare[name], width) for name in whole if name not in shown}
+    alike: list[str] = []
+    while pending:
+        tried = {name: next(forms, "") for name, forms in pending.items()}
+        times = Counter(tried.values())
+        fresh = {
+            name: text for name, text in tried.items() if text and times[text] == 1 and text not in taken
+        }
+        shown |= fresh
+        taken.update(fresh.values())
+        alike += [name for name, text in tried.items() if not text]
+        pending = {name: pending[name] for name, text in tried.items() if text and name not in fresh}
+    return shown | _numbered(alike, width, taken)
+
+
+def _bare(names: Iterable[str], width: int) -> dict[str, str]:
+    """Each name without its server, if that is one for all and any of them is too long."""
+    split = {name: name.partition(":") for name in names}
+    bare = {name: tool or name for name, (_, _, tool) in split.items()}
+    is_one = len({server for server, _, _ in split.values()}) == 1 and len(set(bare.values())) == len(bare)
+    return bare if is_one and any(cells(name) > width for name in bare) else {name: name for name in bare}
+
+
+def _forms(name: str, width: int) -> Iterator[str]:
+    """Yield what a name that is too long can become, the best first."""
+    server, colon, tool = name.partition(":")
+    if not colon:
+        server, tool = "", name
+    room = width - cells(tool) - 1
+    if server and room > 0:
+        for short in (head(server, room), middle(server, room), tail(server, room)):
+            yield f"{short}:{tool}"
+    if width > 0:
+        yield middle(tool, width)
+        yield middle(name, width)
+        yield head(name, width)
+        yield tail(name, width)
+    if width > 2:
+        for start in range(1, len(name), width - 2):
+            yield ELLIPSIS + head(name[start:], width - 1)
+
+
+def _numbered(names: Iterable[str], width: int, taken: set[str]) -> dict[str, str]:
+    numbered: dict[str, str] = {}
+    number = 1
+    for name in names:
+        while (text := _with_number(name, number, width)) in taken and len(f"{number}") < width:
+            number += 1
+        taken.add(text)
+        numbered[name] = text
+    return numbered
+
+
+def _with_number(name: str, number: int, width: int) -> str:
+    mark = f"#{number}"
+    return head(name, width - len(mark)) + mark if len(mark) <= width else middle(name, width)
+
+
+class StillText(Static):
+    """A text that is drawn again only if it changed, and moves what is around it only if its size did."""
+
+    def update(self, content: VisualType = "", *, layout: bool = True) -> None:
+        """Show another text."""
+        before = self.content
+        if isinstance(before, Content) and isinstance(content, Content):
+            if before.is_same(content):
+                return
+            rooms = self._room(before), self._room(content)
+            layout = layout and (rooms[0] != rooms[1] or None in rooms)
+        super().update(content, layout=layout)
+
+    def _room(self, content: Content) -> tuple[int, int] | None:
+        """The width and height that the text asks for; a given width counts as 0.
+
+        None if that takes a layout to know: the text may be wrapped, or has tabs.
+        """
+        lines = [line.cell_length for line in content.split("\n", allow_blank=True)]
+        longest = max(lines)
+        if longest > self.content_size.width or "\t" in content.plain:
+            return None
+        is_auto = self.styles.width is not None and self.styles.width.is_auto
+        return (longest if is_auto else 0), len(lines)

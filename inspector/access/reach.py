@@ -3,9 +3,55 @@
 Nothing here depends on tools that may not be seen: an answer that did would tell of them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from inspector.core.access import Sight
+from inspector.core.error import ToolsightError
+from inspector.core.events import Failed, Record, SessionStarted
+from inspector.core.store_ports import SessionSummary
+from inspector.core.tool import Tool
+
+EXACT, PARAPHRASE, IMPOSSIBLE, LOGGED = "exact", "paraphrase", "impossible", "logged"
+
+
+@dataclass(frozen=True, slots=True)
+class EvalCase:
+    """A labelled request: a query and the ids of the tools it needs.
+
+    `relevant` has a group for each tool needed; a group is found when any of its members is. No groups mean
+    that no tool fits, so any result is a mistake.
+    """
+
+    id: str
+    query: str
+    relevant: tuple[frozenset[str], ...] = ()
+    kind: str = ""
+
+    @property
+    def is_possible(self) -> bool:
+        return bool(self.relevant)
+
+
+@dataclass(frozen=True, slots=True)
+class EvalSet:
+    """Tools and the labelled requests for them."""
+
+    name: str
+    tools: tuple[Tool, ...]
+    cases: tuple[EvalCase, ...]
+
+    def with_distractors(self, name: str, tools: Sequence[Tool]) -> "EvalSet":
+        """The same requests over more tools; tools whose id is taken are left out."""
+        taken = {tool.id for tool in self.tools}
+        return EvalSet(name, (*self.tools, *(tool for tool in tools if tool.id not in taken)), self.cases)
+
+    def unknown(self) -> tuple[str, ...]:
+        """Relevant ids that no tool in the set has."""
+        known = {tool.id for tool in self.tools}
+        wanted = (tool_id for case in self.cases for group in case.relevant for tool_id in sorted(group))
+        return tuple(dict.fromkeys(tool_id for tool_id in wanted if tool_id not in known))
+
 
 _MANY, _ONE = object(), object()
 _Token = str | object
@@ -82,3 +128,25 @@ def _following(at: tuple[int, ...], patterns: tuple[_Tokens, ...]) -> Iterator[t
             yield (*at[:index], at[index] + 1, *at[index + 1 :])
     if None not in here and len({token for token in here if isinstance(token, str)}) <= 1:
         yield tuple(place + (token is not _MANY) for place, token in zip(at, here, strict=True))
+
+
+def own_sessions(found: Sequence[SessionSummary], sight: Sight, now: str) -> list[SessionSummary]:
+    """Those of the same user through the same expert, and the running one, whose id is `now`."""
+    return [one for one in found if one.id == now or _is_own(one.user, one.expert, sight)]
+
+
+def is_of(records: Sequence[Record], sight: Sight) -> bool:
+    """Whether a session, by its first events, is one of the user's."""
+    first = [record.event for record in records if isinstance(record.event, SessionStarted)]
+    return bool(first) and _is_own(first[0].user, first[0].expert, sight)
+
+
+def unreadable(error: ToolsightError, sight: Sight) -> Failed:
+    """That the policy could not be read again; what is wrong in it is for who may see all of it."""
+    if sight.is_whole:
+        return Failed("access", error.message, error.hint)
+    return Failed("access", "the policy cannot be read; the previous one still applies")
+
+
+def _is_own(user: str, expert: str, sight: Sight) -> bool:
+    return bool(sight.user) and (user, expert) == (sight.user, sight.expert)

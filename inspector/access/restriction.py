@@ -4,18 +4,19 @@ An entry that names tools stays if it could match one that may be seen, told fro
 given as its author wrote it. Nothing that restricts a permitted tool is ever taken away.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self, TypeVar
 
-from inspector.access.evaluation import EvalCase
-from inspector.access.reach import can_match, covers, reaches
-from inspector.config.precondition import has_prior_tool_output, parse_predicate
-from inspector.core.access import Sight
+from inspector.access.reach import EvalCase, can_match, covers, reaches
+from inspector.config.predicate import has_prior_tool_output, parse_predicate
+from inspector.core.access import EVERYTHING, NOTHING, AccessPolicy, ServerRule, Sight, Toolset
 from inspector.core.configuration import Configuration
-from inspector.core.error import ConfigError
-from inspector.core.settings import Settings
-from inspector.core.toolset import ServerRule, Toolset
+from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.events import ServerFailed
+from inspector.core.ports import ToolListing
+from inspector.core.server import ServerInfo
+from inspector.core.settings import AccessSettings, Settings
 
 Value = TypeVar("Value")
 UNMET = "is_authenticated('what this user may see')"
@@ -127,3 +128,208 @@ def _rule(rule: ServerRule, server: str, sight: Sight) -> ServerRule:
         return frozenset(name for name in names if sight.permits(f"{server}:{name}"))
 
     return ServerRule(None if rule.include is None else seen(rule.include), seen(rule.exclude))
+
+
+AWAY = "is not available"
+"""Why a server failed, for who may not see all of its tools: its error could name the others."""
+
+
+def seen_listing(server: str, listing: ToolListing, sight: Sight) -> ToolListing:
+    """The permitted tools of a listing, and of those that were skipped the permitted ones."""
+    if sight.is_whole:
+        return listing
+    skipped = tuple(one for one in listing.skipped if sight.permits(f"{server}:{one.name}"))
+    return replace(listing, tools=sight.of(listing.tools), skipped=skipped)
+
+
+def seen_info(server: str, info: ServerInfo, sight: Sight) -> ServerInfo:
+    """What a server says of itself; its summary and instructions may name any of its tools."""
+    if sight.is_whole or covers(sight, server):
+        return info
+    return replace(info, summary="", instructions="")
+
+
+def since(before: str, now: str) -> str:
+    """What was written after `before`, where both are the ends of one text, each cut at its beginning."""
+    for length in range(min(len(before), len(now)), 0, -1):
+        if before.endswith(now[:length]):
+            return now[length:].lstrip("\n")
+    return now
+
+
+def seen_failure(failure: ServerFailed, sight: Sight) -> ServerFailed:
+    """Why a server failed; in its own words only for who may see all that it could have."""
+    if sight.is_whole or covers(sight, failure.server):
+        return failure
+    return ServerFailed(failure.server, AWAY, needs_login=failure.needs_login)
+
+
+NOT_A_SETTING = frozenset({"access.policy", "access.user", "access.expert"})
+"""Settings that hold from a session's start: who sees it is changed with `Commands.see_as`."""
+
+
+class AccessControl:
+    """The policy of a session, if it has one, and what is seen under it.
+
+    Every sight is another object, even if it permits the same: who began something under one sight can tell
+    whether it still holds.
+    """
+
+    def __init__(
+        self,
+        chosen: AccessSettings,
+        read: Callable[[str], AccessPolicy],
+        servers_for: Callable[[Sight], frozenset[str] | None] = lambda _sight: None,
+    ) -> None:
+        """`servers_for` gives the `servers` of a sight.
+
+        Raises ConfigError if the policy cannot be read or does not know the user or the expert.
+        """
+        self._path, self._read, self._servers_for = chosen.policy, read, servers_for
+        self.policy = read(chosen.policy) if chosen.policy else None
+        if self.policy is None and (chosen.user or chosen.expert):
+            raise _no_policy()
+        if chosen.expert and not chosen.user:
+            raise _expert_alone(chosen.expert)
+        self.user, self.expert = chosen.user, chosen.expert
+        self.is_administrator = self.policy is None
+        self.sight = EVERYTHING
+        if self.policy is not None:
+            self.sight = self._with_servers(_named(self.policy, chosen))
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether a policy says what is seen: not for the administrator."""
+        return not self.is_administrator
+
+    def sight_as(self, user: str, expert: str = "") -> Sight:
+        """What somebody may see; without a user it is the administrator: everything. Raises ConfigError."""
+        if self.policy is None:
+            raise _no_policy()
+        if expert and not user:
+            raise _expert_alone(expert)
+        return self._with_servers(self.policy.sight(user, expert)) if user else replace(EVERYTHING)
+
+    def use(self, sight: Sight) -> None:
+        """See with a sight of `sight_as` from now on."""
+        self.sight, self.user, self.expert = sight, sight.user, sight.expert
+        self.is_administrator = sight.is_whole
+
+    def read(self) -> AccessPolicy | None:
+        """The policy as it is written now, which changes nothing yet; for any thread. Raises ConfigError."""
+        return self._read(self._path) if self._path else None
+
+    def take(self, policy: AccessPolicy | None) -> bool:
+        """Let a policy that was read hold from now on; return whether it says something else."""
+        if policy is None or policy == self.policy:
+            return False
+        self.policy = policy
+        self.sight = replace(EVERYTHING) if self.is_administrator else self._now(policy)
+        return True
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The patterns of the policy to be told if they match no tool: all, for the administrator.
+
+        To a user, what the own grants say; but not beside an expert: either may name what both do not permit.
+        """
+        if self.policy is None:
+            return ()
+        if self.is_restricted:
+            return () if self.expert else self.sight.patterns
+        every = [pattern for grant in self.policy.grants for pattern in grant.patterns]
+        return tuple(dict.fromkeys([*every, *(one for own in self.policy.experts.values() for one in own)]))
+
+    def configuration(self, whole: Configuration) -> Configuration:
+        """What is left of a configuration."""
+        return restricted_configuration(whole, self.sight)
+
+    def settings(self, whole: Settings) -> Settings:
+        """What is left of the settings, with who sees them."""
+        if self.policy is None:
+            return whole
+        access = replace(whole.access, user=self.user, expert=self.expert)
+        return restricted_settings(replace(whole, access=access), self.sight)
+
+    def _now(self, policy: AccessPolicy) -> Sight:
+        """The user's sight; somebody who is no longer in the policy sees nothing."""
+        is_known = self.user in policy.users and (not self.expert or self.expert in policy.experts)
+        seen = policy.sight(self.user, self.expert) if is_known else Sight(self.user, self.expert, ())
+        return self._with_servers(seen)
+
+    def _with_servers(self, sight: Sight) -> Sight:
+        return replace(sight, servers=self._servers_for(sight))
+
+
+def require_whole(sight: Sight, what: str) -> None:
+    """Raise ToolsightError unless everything is seen: `what` is for the administrator."""
+    if not sight.is_whole:
+        hint = "In the app, view as the administrator. Without a policy, commands run as the administrator."
+        raise ToolsightError(f"only the administrator can {what}", hint=hint)
+
+
+def refuse_access(path: str) -> None:
+    """Raise ConfigError for a setting that says who sees the session."""
+    if path in NOT_A_SETTING:
+        hint = "View as another user instead, or restart with another policy."
+        raise ConfigError(f"{path} cannot change during a session", hint=hint)
+
+
+def _named(policy: AccessPolicy, chosen: AccessSettings) -> Sight:
+    """What the settings' user may see; a mistyped name never reveals those of others."""
+    try:
+        return policy.sight(chosen.user, chosen.expert) if chosen.user else NOTHING
+    except ConfigError as error:
+        hint = "Administrators can list the policy's users with `toolsight access`."
+        raise ConfigError(error.message, hint=hint) from None
+
+
+def _no_policy() -> ConfigError:
+    hint = "Set one with --policy FILE or the setting access.policy."
+    return ConfigError("there is no access policy, so there are no users", hint=hint)
+
+
+def _expert_alone(expert: str) -> ConfigError:
+    return ConfigError(
+        f"the expert {expert} needs a user to work for", hint="Specify the user too: --user NAME."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedConfiguration:
+    """`seen` is what may be looked up, printed and named in an error.
+
+    `unrestricted` is what a person consents to and what a session is made of, which restricts it for itself:
+    nothing else reads it. With `is_part` it is not all that the file has, so that a pattern without a match
+    may be about the rest.
+    """
+
+    unrestricted: Configuration
+    sight: Sight = EVERYTHING
+    is_part: bool = False
+
+    @classmethod
+    def under(
+        cls,
+        chosen: AccessSettings,
+        whole: Configuration,
+        read: Callable[[str], AccessPolicy],
+        servers_for: Callable[[Sight], frozenset[str] | None],
+    ) -> Self:
+        """The configuration as the settings say who sees it. Raises ConfigError, see `AccessControl`."""
+        return cls(whole, AccessControl(chosen, read, servers_for).sight)
+
+    @property
+    def seen(self) -> Configuration:
+        return restricted_configuration(self.unrestricted, self.sight)
+
+    def only(self, server: str) -> Self:
+        """With one server that is seen, and without toolsets: no other has to start."""
+        servers = tuple(spec for spec in self.seen.servers if spec.name == server)
+        return replace(
+            self, unrestricted=replace(self.unrestricted, servers=servers, toolsets={}), is_part=True
+        )
+
+    def using(self, settings: Settings) -> Self:
+        """With other settings."""
+        return replace(self, unrestricted=replace(self.unrestricted, settings=settings))

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from inspector.config.precondition import has_prior_tool_output, parse_predicate
-from inspector.core.access import matches_any
+from inspector.config.predicate import has_prior_tool_output, parse_predicate
+from inspector.core.access import Toolset, matches_any
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.setting_problem import Checked, SettingProblem, Severity
-from inspector.core.toolset import Toolset
 
 _WILD = frozenset("*?[")
 _NEAR = 3

@@ -16,18 +16,19 @@ from textual.binding import BindingType
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from inspector.app import command, theme
+from inspector.app import command
 from inspector.app.palette import CommandSource
 from inspector.app.place_app import PlaceApp
+from inspector.app.theme import DARK, LIGHT
 from inspector.core.error import ToolsightError
 
 if TYPE_CHECKING:
     from inspector.app.base_screen import BaseScreen
-    from inspector.app.bridge import Bridge, View
     from inspector.app.opening import Opened
     from inspector.app.replay import Replay
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
+    from inspector.app.stream import Bridge, View
     from inspector.app.verdict_line import Verdicts
     from inspector.clients.library import AgentLibrary
     from inspector.measure.audit.result import Audit
@@ -93,7 +94,7 @@ class ToolsightApp(PlaceApp):
 
     @property
     def shown(self) -> "View":
-        from inspector.app.bridge import View
+        from inspector.app.stream import View
 
         return self.view or View()
 
@@ -156,9 +157,9 @@ class ToolsightApp(PlaceApp):
         yield Static("Toolsight   starting …", id="starting", markup=False)
 
     def on_mount(self) -> None:
-        self.register_theme(theme.DARK)
-        self.register_theme(theme.LIGHT)
-        self.theme = theme.DARK.name
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = DARK.name
         self.call_after_refresh(self._begin)
 
     def on_unmount(self) -> None:
@@ -172,9 +173,9 @@ class ToolsightApp(PlaceApp):
 
     async def _open(self) -> None:
         await asyncio.to_thread(import_module, "inspector.app.pages.chat.session.screen")
-        from inspector.app.bridge import Bridge
         from inspector.app.opening import connect
         from inspector.app.replay import Replay
+        from inspector.app.stream import Bridge
 
         try:
             self._opened = await self._start()
@@ -254,15 +255,15 @@ class ToolsightApp(PlaceApp):
 
     def action_toggle_theme(self) -> None:
         """Switch between the dark and the light theme."""
-        dark = self.theme == theme.DARK.name
-        self.theme = theme.LIGHT.name if dark else theme.DARK.name
+        dark = self.theme == DARK.name
+        self.theme = LIGHT.name if dark else DARK.name
 
     def see_as(self, user: str, expert: str = "") -> None:
         """Begin a session as a user, or as the administrator without one; every page is a new one then."""
         self.run_worker(self._see_as(user, expert), exit_on_error=False)
 
     async def _see_as(self, user: str, expert: str) -> None:
-        from inspector.app.draw.failure import failure_text
+        from inspector.app.draw.problem import failure_text
 
         async def begin() -> None:
             await self.commands.see_as(user, expert)
@@ -297,7 +298,7 @@ class ToolsightApp(PlaceApp):
 
     def action_jump(self) -> None:
         """Put a letter on every pane; the letter puts the cursor there."""
-        from inspector.app.dialogs.jump import JumpScreen, targets
+        from inspector.app.dialogs.help import JumpScreen, targets
 
         if self.can_go:
             self.push_screen(JumpScreen(targets(self.screen)))

@@ -11,11 +11,11 @@ from textual.screen import Screen
 from textual.widgets import Input, TextArea
 
 from inspector.app.activity import Activity
-from inspector.app.bridge import View
 from inspector.app.context import InContext
 from inspector.app.draw.header import header
-from inspector.app.navigation import Destination, Page
 from inspector.app.place import other_view
+from inspector.app.place_app import Destination, Page
+from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from widgets import FilterBar, RecordRows, StillText
 
@@ -132,7 +132,7 @@ class BaseScreen(InContext, Screen[None]):
 
     def may(self, what: str) -> bool:
         """Whether the session does what only the administrator does; an error says why not."""
-        from inspector.access.control import require_whole
+        from inspector.access.restriction import require_whole
 
         try:
             require_whole(self.session.sight, what)

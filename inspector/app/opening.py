@@ -5,11 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from inspector.app.dialogs.approver import ModalApprover
-from inspector.app.dialogs.consent import ConsentDialog
-from inspector.app.dialogs.elicitation.elicitor import ModalElicitor
-from inspector.app.dialogs.leftover import ask_about_leftovers
-from inspector.config.consent_check import approve, check_consent
+from inspector.app.dialogs.approver import ConsentDialog, ModalApprover, ask_about_leftovers
+from inspector.app.dialogs.elicitor import ModalElicitor
+from inspector.config.consent import approve, check_consent
 from inspector.core.ports import Leftovers
 from inspector.core.store_ports import ServerMemory
 from inspector.session.workbench import Workbench
@@ -17,7 +15,7 @@ from inspector.session.workbench import Workbench
 if TYPE_CHECKING:
     from textual.app import App
 
-    from inspector.app.navigation import Destination
+    from inspector.app.place_app import Destination
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
     from inspector.clients.library import AgentLibrary

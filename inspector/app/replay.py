@@ -8,15 +8,13 @@ from typing import Any
 
 from textual.actions import SkipAction
 
-from inspector.app.bridge import ReplayedState, View
-from inspector.app.stream import Stream
+from inspector.app.stream import ReplayedState, Stream, View
 from inspector.core.access import AccessPolicy, Sight
-from inspector.core.budget import ToolCost
+from inspector.core.budget import Prices, ToolCost
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.events import ModelRequested, Record
 from inspector.core.message import ModelRequest
-from inspector.core.price import Prices
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
@@ -27,11 +25,10 @@ from inspector.session.commands import Commands
 from inspector.session.setup.change import Setup
 from inspector.session.view import DiscoveryView, MarketplaceView, SessionView, TokenView
 from inspector.session.workbench import Workbench
-from inspector.tokens.catalog import Catalog
-from inspector.tokens.cost.delivery import APPEND, system_text, tools_array
-from inspector.tokens.cost.loader import DefinitionLoader
+from inspector.tokens.cost.delivery import APPEND, DefinitionLoader, system_text, tools_array
 from inspector.tokens.count.measure import BudgetMeter
 from inspector.tokens.count.other_model import OtherModels
+from inspector.tokens.manifest import Catalog
 
 _REFUSAL = "a replay is read-only"
 _HINT = "“back to now” on the second line returns to the running session; so does n in the timeline."

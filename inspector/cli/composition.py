@@ -16,21 +16,21 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
-from inspector.access.opened import OpenedConfiguration
-from inspector.cli.chosen import policy_of, with_chosen
-from inspector.cli.demo_folder import demo_folder
+from inspector.access.restriction import OpenedConfiguration
+from inspector.cli.consent import demo_folder
 from inspector.cli.elicitation import TerminalElicitor
 from inspector.cli.folder import FOUND_IN_FOLDER, found_in
 from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
+from inspector.cli.progress import policy_of, with_chosen
 from inspector.config.content import is_file
-from inspector.config.predicate_file import load_predicates
+from inspector.config.predicate import load_predicates
 from inspector.config.source import read
 from inspector.config.typed_server import typed_configuration
-from inspector.core.clock import SystemClock
 from inspector.core.closest import closest, did_you_mean
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
+from inspector.core.number import SystemClock
 from inspector.core.ports import (
     Approver,
     Clock,
@@ -44,17 +44,16 @@ from inspector.core.ports import (
 from inspector.core.store_ports import EventStore, ServerMemory
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.process.registration import Registry
-from inspector.mcp.stored_listing import WithStoredListings
-from inspector.registry.source import servers_for
-from inspector.reliability.breakers.sqlite import SqliteBreakers
+from inspector.mcp.process.record import Registry
+from inspector.mcp.tool_file import WithStoredListings
+from inspector.registry.library import servers_for
+from inspector.reliability.breaker_store import SqliteBreakers
 from inspector.reliability.ports import BreakerStore, ReliabilityPorts
-from inspector.reliability.retrier import TenacityRetrier
+from inspector.reliability.retrying import TenacityRetrier
 from inspector.schema.check import JsonSchemaCheck
-from inspector.search.memory.sqlite import SqliteServerMemory
-from inspector.search.memory.sqlite_vectors import SqliteVectors
+from inspector.search.memory.sqlite import SqliteServerMemory, SqliteVectors
 from inspector.search.ports import Embedder, StaticEmbedder
-from inspector.session.ports import Ports
+from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.call_history import SqliteCallHistory
 from inspector.store.store import SqliteStore
@@ -62,7 +61,7 @@ from inspector.tokens.lengths import RememberedLengths
 from inspector.tokens.prices import LitellmPrices
 
 if TYPE_CHECKING:
-    from inspector.access.evaluation import EvalCase
+    from inspector.access.reach import EvalCase
     from inspector.core.access import AccessPolicy
     from inspector.core.inertia import InertiaGraph
     from inspector.search.registry_port import ToolRegistry
@@ -104,8 +103,7 @@ def make_embedder(name: str) -> Embedder | None:
     """The embedder for `packaged`, `none` or any fastembed model. Its model is loaded once, on first use."""
     if name == "none":
         return None
-    from inspector.search.embedders.fastembed import FastembedEmbedder
-    from inspector.search.embedders.named import NamedEmbedder
+    from inspector.search.embedders.fastembed import FastembedEmbedder, NamedEmbedder
 
     folder = platformdirs.user_cache_path(APP) / "models"
     return FastembedEmbedder(folder) if name == "packaged" else NamedEmbedder(name, folder)
@@ -321,7 +319,7 @@ def make_workbench(
     Without `record` nothing is left of the session: it only reads. For a `listing`, which does not search, no
     embedding model is loaded, and no encoding for texts that were counted before.
     """
-    from inspector.cli.marketplace.ports import make_marketplace
+    from inspector.cli.marketplace.installing import make_marketplace
     from inspector.cli.registry.opening import open_registry
 
     servers = _mcp_connector(options)

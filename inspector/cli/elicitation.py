@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from inspector.cli.render import say
 from inspector.cli.run import interruptible
+from inspector.cli.table import say
 from inspector.core.elicitation import (
     CANCELLED,
     DECLINED,

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from inspector.access.opened import OpenedConfiguration
+from inspector.access.restriction import OpenedConfiguration
 from inspector.cli.composition import make_workbench, open_leftovers, open_memory, read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.doctor.orphans import ask_about_leftovers

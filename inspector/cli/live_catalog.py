@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass, replace
 
-from inspector.access.opened import OpenedConfiguration
+from inspector.access.restriction import OpenedConfiguration
 from inspector.cli.composition import read_configuration
 from inspector.cli.launch import headless
 from inspector.cli.options import Options
-from inspector.cli.render import say
 from inspector.cli.run import run
+from inspector.cli.table import say
 from inspector.core.access import Sight
 from inspector.core.server import ServerPhase
 from inspector.core.settings import DiscoverySettings, GateSettings
-from inspector.tokens.catalog import Catalog
+from inspector.tokens.manifest import Catalog
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from inspector.core.error import ConfigError, ToolsightError
 
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
-    from inspector.app.start.way import Way
+    from inspector.app.start.app import Way
     from inspector.core.server import ServerSpec
     from inspector.measure.audit.result import Audit
     from inspector.registry.federation import Federation
@@ -78,7 +78,7 @@ class _Shown:
 
 
 def _own_keys() -> "Mapping[str, Any]":
-    from inspector.cli.keys import read_keys
+    from inspector.cli.models import read_keys
 
     return read_keys()
 
@@ -124,17 +124,17 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     """Open a workbench with the real adapters; leaving the stack closes it."""
     await asyncio.to_thread(import_module, "inspector.cli.composition")
     from inspector.app.dialogs.approver import ModalApprover
-    from inspector.app.dialogs.elicitation.elicitor import ModalElicitor
-    from inspector.app.navigation import ScenarioPage
+    from inspector.app.dialogs.elicitor import ModalElicitor
     from inspector.app.opening import Opened
+    from inspector.app.place_app import ScenarioPage
     from inspector.app.reproduction import Reproduction
     from inspector.cli import composition
     from inspector.cli.agents.library import MachineLibrary
-    from inspector.cli.inertia.library import RecordedFlows
-    from inspector.cli.scenario.lab import ShippedLab
+    from inspector.cli.inertia.command import RecordedFlows
+    from inspector.cli.scenario.compare import ShippedLab
     from inspector.config.clipboard import SystemClipboard
     from inspector.config.run_file import under_work
-    from inspector.core.sink import clean
+    from inspector.core.redaction import clean
     from widgets import cover_with
 
     cover_with(clean)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from inspector.cli.render import say
+from inspector.cli.table import say
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState

@@ -203,7 +203,7 @@ def _run(arguments: Sequence[str] | None) -> None:
 
 
 def _show(error: ToolsightError) -> None:
-    from inspector.cli.render import say
+    from inspector.cli.table import say
 
     say(f"error: {error.message}", err=True)
     if error.hint:

@@ -1,7 +1,8 @@
 """Lists every setting with its value and its origin, and the profiles."""
 
 import shutil
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -10,12 +11,47 @@ from typing import Any
 
 import click
 
+from inspector.cli.launch import run_headless
 from inspector.cli.options import Options, as_json, options, shared
-from inspector.cli.render import say, say_json
+from inspector.cli.outcome import Exit
+from inspector.cli.problem import problem_line, require_policy
+from inspector.cli.table import say, say_json
 from inspector.core.configuration import Configuration
 from inspector.core.knob import Knob, Origin, find_knob, knobs, origins, render_value, value_of
+from inspector.core.number import count
 from inspector.core.profile import PROFILES, Profile, find_profile, profile_settings
+from inspector.core.setting_problem import SettingProblem
 from inspector.core.settings import Settings
+from inspector.session.workbench import Workbench
+
+
+def check_settings(options: Options, *, as_json: bool) -> None:
+    """Connect, print the problems, and exit with 3 if there is any, even one that cannot be checked.
+
+    Raises ConfigError if a pattern of the policy matches no tool.
+    """
+    found: list[SettingProblem] = []
+
+    async def work(bench: Workbench) -> None:
+        found.extend(bench.state.problems)
+        if as_json:
+            say_json([asdict(problem) for problem in found])
+        else:
+            _say(bench, found)
+
+    run_headless(options, work, listing=True, tell_problems=False, requires_policy=False)
+    require_policy(found)
+    if found:
+        sys.exit(Exit.GATE)
+
+
+def _say(bench: Workbench, problems: Iterable[SettingProblem]) -> None:
+    for problem in problems:
+        say(problem_line(problem))
+    servers = f"{bench.state.ready_servers} of {count(len(bench.state.servers), 'server')} connected"
+    tools = count(len(bench.catalog.tools), "permitted tool")
+    say(f"{count(len(bench.state.problems), 'problem')} in the settings; {servers}, {tools}")
+
 
 _VALUE_WIDTH = 24
 _INDENT = "    "
@@ -43,8 +79,6 @@ def settings(profiles: bool, check: bool, as_json: bool, **values: Any) -> None:
     if profiles:
         _say_profiles(as_json=as_json)
     elif check:
-        from inspector.cli.setting_check import check_settings
-
         check_settings(chosen, as_json=as_json)
     else:
         _say_settings(chosen, _configuration(chosen), as_json=as_json)
@@ -78,7 +112,7 @@ def _seen(settings: Settings) -> Settings:
     """What is left of the settings for who sees them. Raises ConfigError."""
     if not any((settings.access.policy, settings.access.user, settings.access.expert)):
         return settings
-    from inspector.access.control import AccessControl
+    from inspector.access.restriction import AccessControl
     from inspector.cli.composition import load_policy
 
     return AccessControl(settings.access, lambda path: load_policy(Path(path))).settings(settings)

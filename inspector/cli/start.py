@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from inspector.app.draw.path import shown_path
-from inspector.app.start.way import Opens, Way
+from inspector.app.draw.problem import shown_path
+from inspector.app.start.app import Opens, Way
 from inspector.cli import composition
 from inspector.cli.options import Options
 from inspector.config.client import ClientConfiguration, client_files, is_there, read_client_file

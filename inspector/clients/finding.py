@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from inspector.clients.cache_rewrite import CacheRewrite, cache_rewrites
 from inspector.clients.miss import Miss, misses
 from inspector.clients.reported import reported_dollars
-from inspector.core.budget import TokenParts
+from inspector.core.budget import Prices, TokenParts
 from inspector.core.events import (
     CallStarted,
     CatalogBuilt,
@@ -25,7 +25,6 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.message import Usage
-from inspector.core.price import Prices
 from inspector.core.session import CallCost
 
 _READ: tuple[type[Event], ...] = (

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from itertools import takewhile
 
-from inspector.clients.session_name import apart
+from inspector.clients.agent_session import apart
 from inspector.core.error import StoreError
 from inspector.core.events import Event, ModelResponded, Record, SessionStarted, UserSaid
-from inspector.core.sink import clean
+from inspector.core.redaction import clean
 from inspector.core.store_ports import EventStore
 
 _COMPARED = 200

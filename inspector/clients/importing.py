@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from inspector.clients.agent_session import AgentSession
+from inspector.clients.agent_session import UNKNOWN_AGENT, AgentSession, entry_key, session_id
 from inspector.clients.imported_stream import ImportedStream
-from inspector.clients.session_name import UNKNOWN_AGENT, entry_key, session_id
 from inspector.clients.transcript import Begun, Entry, Tally
 from inspector.core.events import Event, Record
 from inspector.core.ports import TokenCounter

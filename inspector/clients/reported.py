@@ -3,8 +3,8 @@
 Until a provider reports, there is only the computed side, and texts say so.
 """
 
+from inspector.core.budget import Prices
 from inspector.core.number import count
-from inspector.core.price import Prices
 from inspector.core.prompt_cache import Charge
 from inspector.core.session import CallCost
 

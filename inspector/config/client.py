@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from inspector.config.json_text import load_object
-from inspector.config.source.dialect import SECTIONS
+from inspector.config.source.expansion import SECTIONS
 from inspector.config.source.reader import configured, servers
+from inspector.core.access import ServerRule
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
-from inspector.core.toolset import ServerRule
 
 USER, PROJECT = "user", "project"
 FILE = "File"

@@ -8,11 +8,11 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from inspector.core.configuration import Configuration, Named
-from inspector.core.consent_item import ChangedFile
 from inspector.core.package_run import PackageKind, package_run
 from inspector.core.redaction import Redactor
 from inspector.core.secret_value import looks_secret
-from inspector.core.server import Expansion, Program, ServerSpec
+from inspector.core.server import ChangedFile, Expansion, Program, ServerSpec, asking_files, changed_files
+from inspector.core.store_ports import ServerMemory
 from inspector.core.suspect import METADATA, lookalikes, metadata_hosts
 
 # Environment variables whose values decide what a started program runs, whatever its command line says.
@@ -303,3 +303,40 @@ def _named_facts(named: Named) -> Iterator[Fact]:
 def _on_one_line(text: str) -> str:
     """The text with long blanks counted: spaces could push a line's end to where another seems to begin."""
     return _SPACES.sub(lambda blank: f"[{len(blank[0])} spaces]", text)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentCheck:
+    """Whether everything is approved.
+
+    `changed` are the files that were other ones then, by server; `asking` are those that need consent again.
+    """
+
+    configuration: Configuration
+    is_approved: bool
+    changed: Mapping[str, tuple[ChangedFile, ...]]
+    asking: tuple[ChangedFile, ...] = ()
+
+    @property
+    def question(self) -> tuple[ServerConsent, ...]:
+        """What consent would allow. Trusted servers need none, whatever a scenario's settings name."""
+        asked = replace(self.configuration, servers=()) if self.configuration.trusted else self.configuration
+        return describe(asked, self.changed)
+
+
+def check_consent(configuration: Configuration, memory: ServerMemory) -> ConsentCheck:
+    """Compare what would run with what a person approved. Raises StoreError."""
+    items = configuration.consent_items()
+    known = memory.approved([item.id for item in items])
+    again = [item for item in items if item.id in known]
+    found = {item.server: changed_files(item.files, known[item.id]) for item in again}
+    asking = tuple(file for item in again for file in asking_files(item.files, known[item.id]))
+    is_approved = len(again) == len(items) and not asking
+    return ConsentCheck(
+        configuration, is_approved, {name: files for name, files in found.items() if files}, asking
+    )
+
+
+def approve(configuration: Configuration, memory: ServerMemory) -> None:
+    """Remember a person's yes to all that the configuration runs now. Raises StoreError."""
+    memory.approve(configuration.consent_items(), configuration.source)

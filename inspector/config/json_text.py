@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from inspector.config import content
+from inspector.config.content import MAX_BYTES, read_text
 from inspector.config.problem import dotted
 from inspector.core.error import ConfigError
 
@@ -27,9 +27,7 @@ class _Pairs(dict[str, Any]):
 def load_object(path: Path) -> dict[str, Any]:
     """Read a configuration file's object. Raises ConfigError with the file and, if known, line and column."""
     missing = "Check the name, or run `toolsight demo` to start without a file."
-    return parse_object(
-        path, content.read_text(path, "configuration", limit=content.MAX_BYTES, missing=missing)
-    )
+    return parse_object(path, read_text(path, "configuration", limit=MAX_BYTES, missing=missing))
 
 
 def parse_object(path: Path, text: str) -> dict[str, Any]:
@@ -45,7 +43,7 @@ def parse_object(path: Path, text: str) -> dict[str, Any]:
 
 def load_document(path: Path, kind: str) -> Any:
     """Read JSON with comments and trailing commas, without keys that appear twice. Raises ConfigError."""
-    value = _parsed(path, content.read_text(path, kind, limit=content.MAX_BYTES))
+    value = _parsed(path, read_text(path, kind, limit=MAX_BYTES))
     _refuse_duplicates(path, value, "")
     return value
 
@@ -53,7 +51,7 @@ def load_document(path: Path, kind: str) -> Any:
 def load_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Read the objects of JSON Lines, each with its file and line; skips blank lines. Raises ConfigError."""
     decoder = json.JSONDecoder(parse_constant=_constant)
-    for number, line in enumerate(content.read_text(path, "data set").split("\n"), 1):
+    for number, line in enumerate(read_text(path, "data set").split("\n"), 1):
         if line.strip():
             place = f"{path}:{number}"
             yield place, _line_object(place, line, decoder)
@@ -64,7 +62,7 @@ def load_value(path: Path, kind: str, *, hint: str, limit: int | None = None) ->
 
     Raises ConfigError.
     """
-    text = content.read_text(path, kind, limit=limit)
+    text = read_text(path, kind, limit=limit)
     try:
         return json.loads(text)
     except RecursionError as error:

@@ -11,11 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from stat import S_ISREG
 
-from inspector.config import content
-from inspector.core.consent_item import RunFile
+from inspector.config.content import MEGABYTE, is_file, open_file
 from inspector.core.error import ConfigError, ConnectError
 from inspector.core.package_run import program_name
-from inspector.core.server import Program, ServerSpec
+from inspector.core.server import Program, RunFile, ServerSpec
 
 _SCRIPTS = (
     ".py .pyw .pyz .js .mjs .cjs .jsx .ts .mts .cts .tsx .sh .bash .zsh .rb .pl .php .lua .jar .ps1 .bat "
@@ -27,8 +26,8 @@ _INTERPRETERS = (
     *("bash", "sh", "zsh", "dash", "ksh", "fish"),
 )
 _FOLDER_OPTIONS = frozenset({"--directory", "--project", "--cwd", "--prefix", "-C"})
-_HASHED = 16 * content.MEGABYTE
-_COUNTED = 4 * content.MEGABYTE
+_HASHED = 16 * MEGABYTE
+_COUNTED = 4 * MEGABYTE
 _LOOKED_AT = 8_192
 _SHARED = 0o022
 _ROOT = 0
@@ -79,8 +78,8 @@ def _scripts(spec: ServerSpec) -> Iterator[Path]:
         for folder in folders:
             if before == "-m":
                 module = folder.joinpath(*word.split("."))
-                yield from filter(content.is_file, (module.with_suffix(".py"), module / "__main__.py"))
-            elif content.is_file(path := folder / word):
+                yield from filter(is_file, (module.with_suffix(".py"), module / "__main__.py"))
+            elif is_file(path := folder / word):
                 if runs_first or path.suffix.lower() in _SCRIPTS.split() or _head(path, 2) == b"#!":
                     yield path
                 runs_first = False
@@ -102,7 +101,7 @@ def _run_file(path: Path, home: Path) -> RunFile | None:
 def _head(path: Path, size: int) -> bytes:
     """The file's first bytes; none of what cannot be read."""
     try:
-        with content.open_file(path, "script") as file:
+        with open_file(path, "script") as file:
             return file.read(size)
     except (OSError, ValueError, ConfigError):
         return b""

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 from inspector.config.content import is_file
 from inspector.config.json_text import load_value
 from inspector.config.source import read
-from inspector.config.source.dialect import SECTIONS
+from inspector.config.source.expansion import SECTIONS
 from inspector.config.target import target, without_secrets
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
+from inspector.core.redaction import SECRETS, learn_environment
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
-from inspector.core.sink import SECRETS, learn_environment
 
 _RUNNERS = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "bun", ".rb": "ruby"}
 _VERSION = re.compile(r"(?<=.)@.*$")

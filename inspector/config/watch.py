@@ -1,11 +1,35 @@
 """Notices that the files of a server under work have changed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 
-from inspector.config.content import is_file
+from inspector.config.content import is_file, open_file, unusable
 from inspector.core.server import ServerSpec, is_registered
+
+_CHUNK = 1 << 20
+
+
+def followed_lines(path: Path, wait: Callable[[], bool]) -> Iterator[bytes | None]:
+    """Yield each whole line of the file, and None whenever there is no more for now.
+
+    Then `wait` waits a moment, and returns False to end. A line counts once its end is there. Raises
+    ConfigError if the file cannot be read.
+    """
+    try:
+        with open_file(path, "transcript") as file:
+            rest = b""
+            while True:
+                if chunk := file.read(_CHUNK):
+                    *lines, rest = (rest + chunk).split(b"\n")
+                    yield from lines
+                    continue
+                yield None
+                if not wait():
+                    return
+    except (OSError, ValueError) as error:
+        raise unusable(path, error, "read") from error
+
 
 _EVERY = 0.5
 State = dict[Path, tuple[int, int]]

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from yaml.constructor import ConstructorError
 
-from inspector.config import content
+from inspector.config.content import MAX_BYTES, read_text
 from inspector.config.problem import Location
 from inspector.core.error import ConfigError
 
@@ -28,7 +28,7 @@ class _Loader(yaml.SafeLoader):
 
 def load_yaml(path: Path, kind: str) -> tuple[Any, Callable[[Location], str]]:
     """The file's content, and a function that returns a location's file and line. Raises ConfigError."""
-    text = content.read_text(path, kind, limit=content.MAX_BYTES)
+    text = read_text(path, kind, limit=MAX_BYTES)
     try:
         loader = _Loader(text)
         tree = loader.get_single_node()

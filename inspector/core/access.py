@@ -5,14 +5,64 @@ explicitly: what no grant covers does not exist for the person.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from functools import lru_cache
+from typing import TypeVar
 
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 from inspector.core.tool import Tool
+
+Value = TypeVar("Value")
+
+
+def matches(tool_id: str, patterns: Iterable[str]) -> bool:
+    """Whether any of the patterns matches the id."""
+    return any(fnmatchcase(tool_id, pattern) for pattern in patterns)
+
+
+def values_for(tool_id: str, table: Mapping[str, Value]) -> tuple[Value, ...]:
+    """The values of every pattern that matches the id, in table order."""
+    return tuple(value for pattern, value in table.items() if fnmatchcase(tool_id, pattern))
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRule:
+    """Which tools of one server a toolset permits: all, only `include`, or all but `exclude`."""
+
+    include: frozenset[str] | None = None
+    exclude: frozenset[str] = frozenset()
+
+    def permits(self, tool_name: str) -> bool:
+        if self.include is not None and tool_name not in self.include:
+            return False
+        return tool_name not in self.exclude
+
+
+@dataclass(frozen=True, slots=True)
+class Toolset:
+    """A named restriction. A server that is not listed is not permitted at all.
+
+    `always_include` holds patterns of pinned tools and overrides the setting; None keeps the setting.
+    """
+
+    name: str
+    description: str = ""
+    servers: Mapping[str, ServerRule] = field(default_factory=dict)
+    always_include: tuple[str, ...] | None = None
+
+    def permits(self, tool: Tool) -> bool:
+        rule = self.servers.get(tool.server)
+        return rule is not None and rule.permits(tool.name)
+
+
+def permitted(tools: Iterable[Tool], toolset: Toolset | None) -> tuple[Tool, ...]:
+    """The tools that the toolset permits; without a toolset, all of them."""
+    return tuple(tool for tool in tools if toolset is None or toolset.permits(tool))
 
 
 class Scope(StrEnum):
@@ -140,3 +190,80 @@ def _unknown(what: str, name: str, known: Mapping[str, object]) -> ConfigError:
     near = ", ".join(closest(name, list(known)) or tuple(known))
     hint = f"The policy defines: {near}." if near else f"The policy defines no {what}."
     return ConfigError(f"there is no {what} '{name}'", hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """Whether somebody may see a tool. `grants` cover it; `withheld` names the expert that keeps it out."""
+
+    tool: str
+    grants: tuple[Grant, ...] = ()
+    withheld: str = ""
+
+    @property
+    def is_seen(self) -> bool:
+        return bool(self.grants) and not self.withheld
+
+    @property
+    def why(self) -> str:
+        """What decides, in words."""
+        if not self.grants:
+            return "no grant covers it"
+        if self.withheld:
+            return f"the expert {self.withheld} may not see it"
+        return "; ".join(map(holder, self.grants))
+
+
+def ruling(sight: Sight, tool_id: str) -> Ruling:
+    """What decides about one tool."""
+    grants = sight.deciding(tool_id)
+    return Ruling(tool_id, grants, sight.expert if grants and not sight.permits(tool_id) else "")
+
+
+def holder(grant: Grant) -> str:
+    """Whose grant it is, and what it covers: `role sales of acme: crm:find_*`."""
+    who = f"{grant.scope} {grant.holder}"
+    of = "" if grant.scope is Scope.ORGANISATION else f" of {grant.organisation}"
+    return f"{who}{of}: {', '.join(grant.patterns)}"
+
+
+@dataclass(frozen=True, slots=True)
+class SightDifference:
+    """The ids of the tools that only the first, only the second, and both may see."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    both: tuple[str, ...]
+
+
+def sight_difference(first: Sight, second: Sight, tools: Iterable[Tool]) -> SightDifference:
+    """By which of these tools two sights differ."""
+    sides = [(tool.id, first.permits(tool.id), second.permits(tool.id)) for tool in tools]
+    return SightDifference(
+        tuple(tool_id for tool_id, one, other in sides if one and not other),
+        tuple(tool_id for tool_id, one, other in sides if other and not one),
+        tuple(tool_id for tool_id, one, other in sides if one and other),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class UserRow:
+    """How many tools of each server a user may see."""
+
+    name: str
+    organisation: str
+    roles: tuple[str, ...]
+    tools: int
+    by_server: tuple[tuple[str, int], ...]
+
+
+def user_rows(policy: AccessPolicy, tools: Sequence[Tool], expert: str = "") -> tuple[UserRow, ...]:
+    """Every user of the policy, in its order. Raises ConfigError for an unknown expert."""
+    servers = tuple(dict.fromkeys(tool.server for tool in tools))
+    rows = []
+    for user in policy.users.values():
+        seen = policy.sight(user.name, expert).of(tools)
+        count = Counter(tool.server for tool in seen)
+        by_server = tuple((server, count[server]) for server in servers)
+        rows.append(UserRow(user.name, user.organisation, user.roles, len(seen), by_server))
+    return tuple(rows)

@@ -5,10 +5,13 @@ in whatever order and in whatever parts, and another half-life needs no other gr
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from inspector.core.interval import wilson
+from inspector.core.events import NextPredicted
+from inspector.core.events.base import Actor
+from inspector.core.number import wilson
 
 OWN_PERSONA = "toolsight"
 """The persona of Toolsight's own sessions without a toolset or a name of its own."""
@@ -230,3 +233,128 @@ def _grow(tallies: dict[str, Tally], key: str, tally: Tally) -> None:
     tallies[key] = tally if known is None else known.plus(tally)
     if not tallies[key].count:
         del tallies[key]
+
+
+def chosen_persona(settings: Mapping[str, Any]) -> str:
+    """The name that recorded settings give to a session's habits; "" in records of older versions."""
+    section = settings.get("inertia")
+    chosen = section.get("persona") if isinstance(section, Mapping) else ""
+    return chosen if isinstance(chosen, str) else ""
+
+
+class PersonaTrail:
+    """The persona of a session, which its settings can change while it runs."""
+
+    def __init__(self) -> None:
+        self._agent = self._toolset = self._chosen = self._user = ""
+
+    def started(self, agent: str, chosen: str, toolset: str, user: str = "") -> None:
+        """The session began: an imported one of that agent, or Toolsight's own, of that user if any."""
+        self._agent, self._chosen, self._toolset, self._user = agent, chosen, toolset, user
+
+    def set(self, chosen: str) -> None:
+        """The settings changed: the name of the session's habits is this one now."""
+        self._chosen = chosen
+
+    @property
+    def persona(self) -> str:
+        """Whose habits the session shows now."""
+        return persona_of(self._agent, self._chosen, self._toolset, self._user)
+
+
+@dataclass(frozen=True, slots=True)
+class PastCall:
+    """A call of a tool that succeeded, after a request. `at` is in seconds since 1970, UTC.
+
+    `request` is "" where nobody tells it; `persona` is whose habits the session showed then.
+    """
+
+    tool: str
+    request: str
+    at: float
+    persona: str = OWN_PERSONA
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Whose past calls count: the user's, through the same expert or through none; never an empty user's."""
+
+    user: str
+    expert: str = ""
+
+    def has(self, user: str, expert: str) -> bool:
+        """Whether a session that was recorded so is one of the viewer's."""
+        return bool(self.user) and user == self.user and expert in ("", self.expert)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    by: Actor
+    query: str
+    found: Collection[str]
+
+
+class CallTrail(PersonaTrail):
+    """Follows one session, event by event, and tells what each successful call was made for.
+
+    That is the newest search since the user's message that found the tool, if who called it searched in
+    words; else, for a model's call, the message.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._message = ""
+        self._searches: list[_Search] = []
+        self._callers: dict[str, Actor] = {}
+
+    def said(self, text: str) -> None:
+        """The user said something: earlier searches were for something else."""
+        self._message = text.strip()
+        self._searches.clear()
+
+    def searched(self, by: Actor, query: str, found: Collection[str]) -> None:
+        """A search returned the tools with the ids `found`; one by name alone has no query."""
+        if query.strip():
+            self._searches.append(_Search(by, query.strip(), found))
+
+    def called(self, call_id: str, by: Actor) -> None:
+        """A call began."""
+        self._callers[call_id] = by
+
+    def finished(self, call_id: str, tool: str, at: float, *, ok: bool) -> PastCall | None:
+        """A call ended; None if it failed, or if nothing was asked for before it."""
+        by = self._callers.pop(call_id, "model")
+        request = self._request(tool, by) if ok else ""
+        return PastCall(tool, request, at, self.persona) if request else None
+
+    def _request(self, tool: str, by: Actor) -> str:
+        queries = (one.query for one in reversed(self._searches) if one.by == by and tool in one.found)
+        return next(queries, self._message if by == "model" else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Of the first uses of a tool that were predicted, how many each rule named first, and among its first 3.
+
+    `order_1` says what follows the last call, the others are what it has to beat.
+    """
+
+    first_uses: int = 0
+    order_1: tuple[int, int] = (0, 0)
+    most_used: tuple[int, int] = (0, 0)
+    same_server: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class InertiaState:
+    """Predictions and what came of them. `called` is the model's last call for the current message.
+
+    `predicted` is the newest prediction; `ahead` are the tools that were bound ahead, `used` those of them
+    that were then called.
+    """
+
+    called: str = ""
+    predicted: NextPredicted | None = None
+    hits: Hits = Hits()
+    ahead: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.core.breakpoint import Breakpoints
+from inspector.core.prompt_cache import Breakpoints
+from inspector.schema.dialect import Deferral
 from inspector.schema.json_value import JsonObject, compact
-from inspector.schema.model_feature import Deferral
 
 
 @dataclass(frozen=True, slots=True)

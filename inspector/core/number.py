@@ -1,6 +1,35 @@
 """Formats numbers for people: short, with the unit once. Every text, page and report uses these functions."""
 
+import math
+import time
 from collections.abc import Iterable
+from datetime import UTC, datetime
+
+# The standard normal quantile of a two-sided 95 % interval.
+_Z = 1.959963984540054
+
+
+def wilson(share: float, size: float) -> tuple[float, float]:
+    """The 95 % interval (Wilson 1927) of a share seen in a sample of `size` independent cases (above 0)."""
+    denominator = 1 + _Z**2 / size
+    center = (share + _Z**2 / (2 * size)) / denominator
+    margin = _Z / denominator * math.sqrt(share * (1 - share) / size + _Z**2 / (4 * size**2))
+    return min(max(center - margin, 0.0), share), max(min(center + margin, 1.0), share)
+
+
+LAST = 253_402_300_799.0
+"""The last second of the year 9999, in seconds since 1970: no time that a calendar has is later."""
+
+_UNKNOWN = "?"
+
+
+def shown_moment(seconds: float, form: str = "%Y-%m-%d %H:%M") -> str:
+    """A time in seconds since 1970; `?` for a number that is no time."""
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):{form}}"
+    except (ValueError, OverflowError, OSError):
+        return _UNKNOWN
+
 
 _EIGHTHS = "▏▎▍▌▋▊▉█"
 _CENTS = 2
@@ -100,3 +129,13 @@ def bar(share: float, cells: int) -> str:
     """A bar that fills `cells` cells at 1, drawn in eighths of a cell, without trailing empty cells."""
     full, eighths = divmod(round(min(max(share, 0.0), 1.0) * cells * len(_EIGHTHS)), len(_EIGHTHS))
     return _EIGHTHS[-1] * full + (_EIGHTHS[eighths - 1] if eighths else "")
+
+
+class SystemClock:
+    """Wall time for records, monotonic time for durations; both in seconds."""
+
+    def now(self) -> float:
+        return time.time()
+
+    def monotonic(self) -> float:
+        return time.monotonic()

@@ -5,21 +5,48 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from inspector.core.budget import Tokenizer
+from inspector.core.budget import Prices, Tokenizer
 from inspector.core.definition import DefinitionChange
 from inspector.core.elicitation import Action, ElicitationAnswer, ElicitationRequest
 from inspector.core.error import ModelError, ServerExited
 from inspector.core.events import Decision as Decision
 from inspector.core.frame import FrameLog
-from inspector.core.leftover import Leftover
-from inspector.core.local_model import LocalModel
 from inspector.core.message import ModelChunk, ModelRequest, ToolResult
-from inspector.core.price import Prices
-from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.core.number import byte_size, count
+from inspector.core.server import Era, Leftover, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.settings import ClientCapabilities
 from inspector.core.tool import Tool
+from inspector.schema.dialect import ModelFeatures
 from inspector.schema.json_value import JsonObject
-from inspector.schema.model_feature import ModelFeatures
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A model of a local server: litellm's name for it, and the server's address.
+
+    `size` is in bytes and `window` in tokens; both are None, and `parameters` is "", if the server does not
+    report them.
+    """
+
+    name: str
+    api_base: str
+    server: str
+    size: int | None = None
+    parameters: str = ""
+    window: int | None = None
+
+    @property
+    def about(self) -> str:
+        """Its server and what that reports of it."""
+        reported = (
+            self.parameters and f"{self.parameters} parameters",
+            f"window {count(self.window, 'token')}" if self.window else "",
+        )
+        return ", ".join(filter(None, (self.server, *reported)))
+
+    @property
+    def size_text(self) -> str:
+        return byte_size(self.size) if self.size else ""
 
 
 @dataclass(frozen=True, slots=True)

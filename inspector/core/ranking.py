@@ -1,11 +1,113 @@
 """Search results and their scores, each with the parts that explain it."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any, Literal
 
 from inspector.core.number import percent
+
+
+class IndexPhase(StrEnum):
+    """Searches work in every phase; before READY some tools are matched by words alone."""
+
+    OFF = "words only"
+    DOWNLOADING = "downloading the model"
+    LOADING = "loading the model"
+    EMBEDDING = "embedding"
+    READY = "ready"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """`embedded` of `total` texts (several per tool) have a vector from `model`; `reason` says what failed.
+
+    During a download both count bytes.
+    """
+
+    phase: IndexPhase = IndexPhase.OFF
+    model: str = ""
+    embedded: int = 0
+    total: int = 0
+    reason: str = ""
+    hint: str = ""
+
+
+Matching = Literal["words", "meaning", "both", "spelling", "pattern"]
+"""What a ranker compares."""
+
+_HOW: Mapping[Matching, str] = {
+    "words": "Uses keyword matching.",
+    "meaning": "Matches by meaning.",
+    "both": "Matches words and meaning.",
+    "spelling": "Matches by spelling and forgives typing errors.",
+}
+_TASK = "(e.g. 'create a calendar event')"
+_FIT = "Only tools that fit at least so well."
+_SERVER = "What the server is about that has the tool (e.g. 'calendars and meetings')."
+_PATTERN = "A regular expression that names and descriptions have to match (e.g. 'calendar.*event')."
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOffer:
+    """How searches match, and what a model may choose: tags, the most results, how well they must fit.
+
+    No tags and 0 results: it may choose neither. With `server_query` it may describe the server apart.
+    """
+
+    matching: Matching = "both"
+    domains: tuple[str, ...] = ()
+    limit: int = 0
+    similarity: bool = False
+    server_query: bool = False
+
+    def parameters(self, *, advisory: bool = False) -> dict[str, Any]:
+        """The schema of the arguments (PRD section 2.3); with `advisory` every tool is loaded already."""
+        properties = {
+            "query": _text(self._query(advisory=advisory)),
+            "server_name": _text(
+                "Only tools of this server." if advisory else "Filter results to a specific server by name."
+            ),
+            "tool_names": _texts(
+                "Only the tools of exactly these names."
+                if advisory
+                else "Load specific tools by exact name. "
+                "Most token-efficient when you know the tool name from the manifest."
+            ),
+        }
+        if self.domains:
+            properties["domain"] = _texts("Only tools with all of these tags.", self.domains)
+        if self.limit:
+            about = f"How many tools to return, at most {self.limit}."
+            properties["limit"] = {"type": "integer", "description": about}
+        if self.similarity:
+            properties["min_similarity"] = {"type": "number", "minimum": 0, "maximum": 1, "description": _FIT}
+        if self.server_query:
+            properties["server_query"] = _text(_SERVER)
+        return {"type": "object", "properties": properties}
+
+    def _query(self, *, advisory: bool) -> str:
+        if self.matching == "pattern":
+            return _PATTERN
+        what = (
+            "What the tool has to do, in natural language"
+            if advisory
+            else "Natural language capability search"
+        )
+        return f"{what} {_TASK}. {_HOW[self.matching]}"
+
+
+def _text(about: str) -> dict[str, Any]:
+    return {"type": "string", "description": about}
+
+
+def _texts(about: str, values: tuple[str, ...] = ()) -> dict[str, Any]:
+    items: dict[str, Any] = {"type": "string", "enum": list(values)} if values else {"type": "string"}
+    return {"type": "array", "items": items, "description": about}
+
 
 TOLERANCE = 1e-9
 ASKED_BEFORE = "asked before"
@@ -196,3 +298,49 @@ class SearchReport:
         """Whether nothing was returned because it is too improbable that any tool fits."""
         is_unsure = self.probability is not None and self.probability < self.threshold
         return is_unsure and self.answer is Answer.NOTHING
+
+
+NOT_SHOWN = "not shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Ranks from `first` to `last`, which the list leaves out for these reasons."""
+
+    first: int
+    last: int
+    reasons: tuple[str, ...]
+
+    @property
+    def ranks(self) -> str:
+        return f"rank {self.first:,}" if self.first == self.last else f"ranks {self.first:,}–{self.last:,}"
+
+    @property
+    def reason(self) -> str:
+        return ", ".join(self.reasons)
+
+    def joined(self, other: "Gap") -> "Gap":
+        """This gap and the one right after it."""
+        return Gap(self.first, other.last, tuple(dict.fromkeys((*self.reasons, *other.reasons))))
+
+
+def with_gaps(hits: Iterable[Hit], is_shown: Callable[[Hit], bool], of: int = 0) -> list[Hit | Gap]:
+    """Return the hits to show, by rank, and a gap for the ranks up to `of` that are missing between them."""
+    listed: list[Hit | Gap] = []
+    last = 0
+
+    def leave_out(gap: Gap) -> None:
+        before = listed.pop() if listed and isinstance(listed[-1], Gap) else None
+        listed.append(before.joined(gap) if isinstance(before, Gap) else gap)
+
+    for hit in sorted(hits, key=lambda hit: hit.rank):
+        if hit.rank > last + 1:
+            leave_out(Gap(last + 1, hit.rank - 1, (NOT_SHOWN,)))
+        if is_shown(hit):
+            listed.append(hit)
+        else:
+            leave_out(Gap(hit.rank, hit.rank, (hit.outcome.value,)))
+        last = hit.rank
+    if of > last:
+        leave_out(Gap(last + 1, of, (NOT_SHOWN,)))
+    return listed

@@ -1,15 +1,100 @@
 """An MCP server: how to start it, the state of its connection, and what it reports about itself."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote
 
 from inspector.core.argument_secret import secrets_among, secrets_of_address
-from inspector.core.consent_item import RunFile, item_id
+from inspector.core.number import count
 from inspector.schema.json_value import canonical
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """A file that a command runs. `lines` are checksums of a script's lines, none for any other file.
+
+    With `asks`, a changed one needs consent again: it lies outside the configuration's folder, belongs to
+    another user, or the settings say so.
+    """
+
+    path: str
+    digest: str
+    lines: tuple[int, ...] = ()
+    asks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file that is not as it was when a person approved it: by so many `lines`, 0 if it has none."""
+
+    path: str
+    lines: int = 0
+    is_new: bool = False
+
+    @property
+    def brief(self) -> str:
+        """How much of the file changed, and its name."""
+        return f"{self._how}: {PurePath(self.path).name}"
+
+    @property
+    def text(self) -> str:
+        """The file, and how much of it changed."""
+        return f"{self.path}: {self._how} since you approved it"
+
+    @property
+    def _how(self) -> str:
+        if self.is_new:
+            return "new"
+        return f"{count(self.lines, 'line')} changed" if self.lines else "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentItem:
+    """One thing that a person approves: what it is, as a hash, and the files that it runs."""
+
+    id: str
+    server: str = ""
+    files: tuple[RunFile, ...] = field(default=(), compare=False)
+
+
+def item_id(*parts: Any) -> str:
+    """The hash that stands for something to be approved."""
+    return hashlib.sha256(canonical(list(parts)).encode()).hexdigest()
+
+
+def changed_files(now: Sequence[RunFile], approved: Sequence[RunFile]) -> tuple[ChangedFile, ...]:
+    """The files that are not as they were approved; one that is gone cannot run."""
+    return tuple(change for _, change in _changes(now, approved))
+
+
+def asking_files(now: Sequence[RunFile], approved: Sequence[RunFile]) -> tuple[ChangedFile, ...]:
+    """The changed files that need consent again."""
+    return tuple(change for file, change in _changes(now, approved) if file.asks)
+
+
+def _changes(now: Sequence[RunFile], approved: Sequence[RunFile]) -> Iterator[tuple[RunFile, ChangedFile]]:
+    before = {file.path: file for file in approved}
+    for file in now:
+        known = before.get(file.path)
+        if known is None:
+            yield file, ChangedFile(file.path, is_new=True)
+        elif known.digest != file.digest:
+            yield file, ChangedFile(file.path, _changed_lines(known.lines, file.lines))
+
+
+def _changed_lines(before: Sequence[int], after: Sequence[int]) -> int:
+    """How many lines came, went or became others; at least one, as lines may only have been moved."""
+    if not (before or after):
+        return 0
+    old, new = Counter(before), Counter(after)
+    return max((old - new).total(), (new - old).total(), 1)
+
 
 SOURCE = "registry:"
 
@@ -188,3 +273,33 @@ class SkippedTool:
 def is_registered(spec: ServerSpec) -> bool:
     """Whether the server stands for tools of a registry."""
     return spec.listing.startswith(SOURCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """The processes of one start of a server, by `pids`.
+
+    `id` names it among leftovers; `command` is its first process's, without secrets; `since` is when the
+    server was started, in seconds since 1970, UTC. A `detached` one is only what left the server's process
+    group, as a daemon does, perhaps to stay.
+    """
+
+    id: str
+    server: str
+    command: str
+    since: float
+    pids: tuple[int, ...]
+    detached: bool = False
+
+
+def since_text(leftover: Leftover) -> str:
+    """When its server was started."""
+    return f"{datetime.fromtimestamp(leftover.since, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def ended_text(left: Sequence[Leftover], asked: Sequence[Leftover]) -> str:
+    """What came of ending them, as a sentence."""
+    if left:
+        pids = ", ".join(str(pid) for one in left for pid in one.pids)
+        return f"Still running after being killed: {pids}."
+    return f"Ended processes left behind by {count(len(asked), 'server')}."

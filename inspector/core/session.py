@@ -6,17 +6,14 @@ from enum import StrEnum
 from typing import Any
 
 from inspector.core.breaker import BreakerStatus
-from inspector.core.breakpoint import Breakpoints
 from inspector.core.budget import Budget, TokenParts
-from inspector.core.consent_item import ChangedFile
 from inspector.core.conversation import Conversation
 from inspector.core.events import ApprovalDecided, CallCounted, DefinitionChanged, GateApplied, LoadCause
-from inspector.core.index_state import IndexState
-from inspector.core.inertia_state import InertiaState
+from inspector.core.inertia import InertiaState
 from inspector.core.marketplace import MarketplaceReport
-from inspector.core.prompt_cache import UNCACHED, CacheTerms, Charge
-from inspector.core.search_offer import SearchOffer
-from inspector.core.server import ServerInfo, ServerPhase, SkippedTool
+from inspector.core.prompt_cache import UNCACHED, Breakpoints, CacheTerms, Charge
+from inspector.core.ranking import IndexState, SearchOffer
+from inspector.core.server import ChangedFile, ServerInfo, ServerPhase, SkippedTool
 from inspector.core.setting_problem import SettingProblem
 from inspector.core.tool import Tool
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.configuration import Configuration
-from inspector.core.index_state import IndexState
+from inspector.core.ranking import IndexState
 from inspector.core.settings import Settings
-from inspector.schema.model_feature import PLAIN, ModelFeatures
+from inspector.schema.dialect import PLAIN, ModelFeatures
 
 if TYPE_CHECKING:
     from inspector.core.session import ServerState

@@ -15,8 +15,8 @@ from inspector.core.composition_settings import (
     RetrySettings,
     VersionSettings,
 )
-from inspector.core.federation import FederationSettings
-from inspector.core.marketplace_settings import MarketplaceSettings
+from inspector.core.marketplace import MarketplaceSettings
+from inspector.core.registered_tool import FederationSettings
 from inspector.core.setting_field import knob
 
 Size = Literal["always", "tools", "tokens", "window"]

@@ -4,13 +4,31 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from inspector.core.consent_item import ConsentItem, RunFile
 from inspector.core.events import Record
-from inspector.core.inertia import TaskCalls
-from inspector.core.past_call import PastCall, Viewer
-from inspector.core.retention import SessionAge
-from inspector.core.server import Era
+from inspector.core.inertia import PastCall, TaskCalls, Viewer
+from inspector.core.server import ConsentItem, Era, RunFile
 from inspector.core.tool import Tool
+
+DAY = 24 * 60 * 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAge:
+    """A recorded session; `ended_at` is the time of its last event, in seconds since 1970, UTC."""
+
+    id: str
+    ended_at: float
+
+
+def overdue(
+    sessions: Sequence[SessionAge], *, max_count: int, max_days: float, now: float
+) -> tuple[str, ...]:
+    """The ids of the sessions to delete, oldest first; a limit of 0 means no limit."""
+    by_age = sorted(sessions, key=lambda session: (session.ended_at, session.id))
+    too_old = [session.id for session in by_age if max_days and now - session.ended_at > max_days * DAY]
+    kept = by_age[len(too_old) :]
+    too_many = [session.id for session in kept[: max(len(kept) - max_count, 0)]] if max_count else []
+    return (*too_old, *too_many)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,16 @@
 """A running session: stores each event, folds it into the state and passes it to the listeners."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from inspector.core.events import Event, Record
 from inspector.core.fold import apply
-from inspector.core.ports import Clock
+from inspector.core.ports import ChatModel, Clock
 from inspector.core.redaction import Redactor
 from inspector.core.session import SessionState
+from inspector.core.settings import Settings
 from inspector.core.store_ports import EventStore
+from inspector.schema.dialect import ModelFeatures
 
 Listener = Callable[[Record], None]
 
@@ -42,3 +45,35 @@ class Session:
                 self._listeners.remove(listener)
 
         return unsubscribe
+
+
+# Code that depends on them holds the object, not its parts, and reads the parts when it uses them.
+
+
+@dataclass(slots=True)
+class LiveSettings:
+    """The current settings."""
+
+    settings: Settings
+
+
+@dataclass(slots=True)
+class LiveModel(LiveSettings):
+    """The current settings and model."""
+
+    model: ChatModel
+
+    @property
+    def window(self) -> int:
+        """The model's context window in tokens."""
+        return self.model.window
+
+    @property
+    def features(self) -> ModelFeatures:
+        """What the model's provider takes beyond a plain request."""
+        return self.model.features
+
+    @property
+    def warn_at(self) -> float:
+        """The share of the window at which the budget warns."""
+        return self.settings.budget.warn_at

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from inspector.core.access import matches
 from inspector.core.events import (
     AnswerStreamed,
     CallFinished,
@@ -27,9 +28,8 @@ from inspector.core.events import (
     ToolLoaded,
     UserSaid,
 )
-from inspector.core.fold.step import evolve, step
+from inspector.core.fold.tool import evolve, step
 from inspector.core.session import Binding, SessionState, ToolState
-from inspector.core.tool_pattern import matches
 
 _MAY_MOVE = (CatalogBuilt, ToolLoaded, ToolEvicted, GateApplied)
 _ACTIONS = (SearchPerformed, CallFinished, CallRejected, LoopDetected, RedundantSearch)

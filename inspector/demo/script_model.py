@@ -16,7 +16,7 @@ from inspector.core.message import (
 )
 from inspector.scenario.file import load_scenario
 from inspector.scenario.scenario import Step
-from inspector.schema.model_feature import PLAIN
+from inspector.schema.dialect import PLAIN
 
 WINDOW = 128_000
 OVER = "The script is over and has no answer to this. Start a new session to replay it."

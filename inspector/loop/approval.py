@@ -6,7 +6,7 @@ from inspector.core.ports import ApprovalRequest, Approver, Decision
 from inspector.core.session import SessionState
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.reliability.approval import ASKED_BEFORE, CHANGED, CLAIMED, why_ask
+from inspector.reliability.ports import ASKED_BEFORE, CHANGED, CLAIMED, why_ask
 from inspector.schema.json_value import JsonObject
 
 

@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
+from inspector.core.breaker import failure_of
 from inspector.core.definition import definition_hash
 from inspector.core.error import CircuitOpen, ToolsightError
 from inspector.core.events import ToolSubstituted
-from inspector.core.failure import failure_of
 from inspector.core.message import ToolCall, ToolResult
 from inspector.core.session import Binding
 from inspector.core.setting_problem import refusal
@@ -24,7 +24,7 @@ from inspector.loop.search_tools import SearchTools
 from inspector.reliability.performing import Performer, ToolCaller, error_text
 from inspector.reliability.restarting import Restarts
 from inspector.schema.json_value import JsonObject
-from inspector.tokens.synthetic import CALL_TOOL
+from inspector.tokens.manifest import CALL_TOOL
 
 # Answers a call with another tool where its own is not available, and says so.
 

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from inspector.core.budget import Budget
 from inspector.core.error import ModelError
 from inspector.core.events import ContextReduced, ReductionStep
-from inspector.core.live import LiveSettings
 from inspector.core.message import Message, ModelRequest
 from inspector.core.session import ToolState
 from inspector.core.settings import BudgetSettings
-from inspector.core.stream import Session
+from inspector.core.stream import LiveSettings, Session
 from inspector.loop.binding.binder import Binder
-from inspector.loop.binding.eviction import Limits, evictions
+from inspector.loop.binding.context import Limits, evictions
 from inspector.tokens.cost.delivery import has_proxy
 from inspector.tokens.manifest import SEARCH_TOOLS
 from inspector.tokens.window.reduction import Reduced, compressed, cut_down, truncated

@@ -19,8 +19,8 @@ from inspector.core.session import Binding, SessionState
 from inspector.core.stream import Session
 from inspector.loop.binding.binder import Binder
 from inspector.reliability.flow import is_likely
-from inspector.search.live import Live
-from inspector.tokens.count.accounting import Accounting
+from inspector.search.retrieval import Live
+from inspector.tokens.count.measure import Accounting
 
 # What it costs to bind a tool ahead, and to search for it: in input tokens at full price.
 

@@ -12,21 +12,19 @@ from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.session import Binding
 from inspector.core.stream import Session
 from inspector.loop.binding.binder import Binder
-from inspector.loop.binding.eviction import TTL
-from inspector.loop.binding.room import Found, Load, Placement
+from inspector.loop.binding.context import TTL, Found, Load, Placement
 from inspector.loop.guards.iteration import IterationGuard, Outcome
 from inspector.loop.guards.redundancy import RedundancyDetector
 from inspector.loop.guards.watch import LoopWatch
 from inspector.loop.inertia import Inertia
 from inspector.schema.json_value import JsonObject
-from inspector.search.live import Live
-from inspector.search.text import unloaded_text
+from inspector.search.answer_text import unloaded_text
+from inspector.search.retrieval import Live
 from inspector.tokens.cost.delivery import is_native, schema_text
-from inspector.tokens.manifest import SEARCH_TOOLS
-from inspector.tokens.wire import text_with
+from inspector.tokens.manifest import SEARCH_TOOLS, text_with
 
 if TYPE_CHECKING:
-    from inspector.search.search_answer import SearchAnswer
+    from inspector.search.answer_text import SearchAnswer
 
 Further = Callable[["SearchReport", Actor], MarketplaceSearched | None]
 """Where a search goes on after a report, and what it finds there; None if it does not go on."""

@@ -16,10 +16,10 @@ from inspector.core.elicitation import (
 )
 from inspector.core.error import ClientRefusal
 from inspector.core.events import ElicitationCompleted, Event, ServerAnswered, ServerAsked, ServerAskedOften
-from inspector.core.events.client import ServerQuestion
+from inspector.core.events.server import ServerQuestion
 from inspector.core.ports import ClientSide, Elicitor, Nobody
+from inspector.core.redaction import SECRETS
 from inspector.core.settings import ClientCapabilities
-from inspector.core.sink import SECRETS
 from inspector.mcp.elicitation_form import form_fields, without_secrets
 from inspector.schema.json_value import JsonObject
 

@@ -5,12 +5,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from inspector.access.glimpse import seen_failure, seen_info, seen_listing, since
 from inspector.access.reach import covers
+from inspector.access.restriction import seen_failure, seen_info, seen_listing, since
 from inspector.config.target import target
 from inspector.core.access import Sight
-from inspector.core.client_capabilities import in_words
-from inspector.core.consent_item import ChangedFile, changed_files
+from inspector.core.configuration import in_words
 from inspector.core.error import ConnectError, ProtocolError, ServerExited, StoreError, ToolsightError
 from inspector.core.events import (
     Event,
@@ -23,12 +22,11 @@ from inspector.core.events import (
 )
 from inspector.core.message import ToolResult
 from inspector.core.ports import ClientSide, Clock, Connector, ServerLink, ToolListing
-from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.core.server import ChangedFile, Era, ServerInfo, ServerSpec, SkippedTool, changed_files
 from inspector.core.store_ports import ServerMemory
 from inspector.core.tool import Tool
 from inspector.mcp.change_pace import ChangePace
-from inspector.mcp.listing import Difference, Listed, difference, list_tools
-from inspector.mcp.look import Look, Seen
+from inspector.mcp.listing import Difference, Listed, Look, Seen, difference, list_tools
 from inspector.mcp.start_pace import StartPace
 from inspector.schema.json_value import JsonObject
 

@@ -1,20 +1,80 @@
 """Lists a server's tools, remembers them, and knows which definitions the session has recorded."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
+from inspector.access.restriction import seen_info, seen_listing
 from inspector.core.access import EVERYTHING, Sight
-from inspector.core.definition import ToolDefinition, definition_hash
+from inspector.core.definition import ToolDefinition, Verdict, definition_hash, judged
 from inspector.core.error import ConnectError
 from inspector.core.events import DefinitionChanged
 from inspector.core.number import count
-from inspector.core.ports import ServerLink, ToolListing, ignored
-from inspector.core.server import ServerSpec
-from inspector.core.sink import SECRETS, clean
+from inspector.core.ports import Clock, ServerLink, ToolListing, ignored
+from inspector.core.redaction import SECRETS, clean
+from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.store_ports import ServerMemory, Snapshot
 from inspector.core.tool import Tool
-from inspector.mcp.listing_change import changes
+
+MOST_TOLD = 50
+"""The most tools that get an event each when a server changes many at once."""
+_ORDER: tuple[Verdict, ...] = ("breaking", "compatible", "words", "same")
+
+
+def changes(
+    before: Sequence[Tool], after: Sequence[Tool], since: float = 0.0
+) -> tuple[DefinitionChanged, ...]:
+    """What became of the tools that are in both listings, the worst first. May run in any thread.
+
+    `before` was listed in an earlier session at `since`, and is told because the stream does not have it;
+    or in this one if that is 0.
+    """
+    known = {tool.name: tool for tool in before}
+    found: list[DefinitionChanged] = []
+    for tool in after:
+        old = known.get(tool.name)
+        if old is None or old == tool or (hash_ := definition_hash(old)) == (now := definition_hash(tool)):
+            continue
+        change = judged(old, tool)
+        earlier = ToolDefinition(old.name, hash_, old) if since else None
+        told = DefinitionChanged(
+            tool=tool.id,
+            before=hash_,
+            after=now,
+            verdict=change.verdict,
+            reasons=change.reasons,
+            breaking=change.breaking,
+            since=since,
+            earlier=earlier,
+        )
+        found.append(told)
+    found.sort(key=lambda one: _ORDER.index(one.verdict))
+    told_of, others = found[:MOST_TOLD], len(found) - MOST_TOLD
+    if others > 0:
+        told_of[-1] = replace(told_of[-1], others=others)
+    return tuple(told_of)
+
+
+_T = TypeVar("_T")
+
+
+async def uncancelled(work: Coroutine[Any, Any, _T]) -> _T:
+    """The result of the work. Who is cancelled meanwhile waits for its end, and is cancelled then."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        if not task.cancelled():
+            # What went wrong was told where it did; it must not be reported as never looked at.
+            task.exception()
+        raise cancelled
+    return task.result()
+
 
 _NONE: Mapping[str, Tool] = {}
 
@@ -170,3 +230,87 @@ def read_listing(
 
 def _seen(tools: tuple[Tool, ...], sight: Sight) -> tuple[Tool, ...]:
     return tools if sight.is_whole else sight.of(tools)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is seen of a listing and of what the server says of itself, its tokens, and what is new."""
+
+    listing: ToolListing
+    info: ServerInfo
+    tokens: int
+    listed: Listed
+
+
+class Look:
+    """Reads what one server lists, for one session after the other."""
+
+    def __init__(
+        self,
+        spec: ServerSpec,
+        memory: ServerMemory,
+        clock: Clock,
+        *,
+        count_tokens: Callable[[Sequence[Tool]], int],
+        redact: Callable[[Tool], Tool] | None,
+        slots: asyncio.Semaphore,
+        sight: Callable[[], Sight],
+        offered: Callable[[], tuple[Tool, ...]],
+    ) -> None:
+        """`offered` are the tools that were seen last: what is new is what differs from them."""
+        self._spec = spec
+        self._memory = memory
+        self._clock = clock
+        self._count_tokens = count_tokens
+        self._redact = redact
+        self._slots = slots
+        self._sight = sight
+        self._offered = offered
+        self._definitions = DefinitionRecord(redact)
+
+    def begin(self) -> None:
+        """Another session begins: nothing of the server is recorded in it yet."""
+        self._definitions = DefinitionRecord(self._redact)
+
+    def note(self, listed: Listed) -> None:
+        """Note what the stream has now."""
+        self._definitions.note(listed.definitions)
+
+    async def at(self, listing: ToolListing, info: ServerInfo, era: Era | None = None) -> Seen:
+        """What is seen of a listing; it is read again if the sight changes meanwhile."""
+        while True:
+            sight = self._sight()
+            shown = seen_listing(self._spec.name, listing, sight)
+            told = seen_info(self._spec.name, info, sight)
+            tokens, listed = await self._read(listing, info, shown, sight, era)
+            if self._sight() is sight:
+                return Seen(shown, told, tokens, listed)
+
+    async def _read(
+        self, listing: ToolListing, info: ServerInfo, shown: ToolListing, sight: Sight, era: Era | None
+    ) -> tuple[int, Listed]:
+        """Count the tools' tokens, find what is new and what changed, and remember both tools and era.
+
+        All of it is done in threads, which are awaited even if the connection ends meanwhile. Remembered is
+        the whole listing: it is for nobody's eyes before it is looked at by a sight.
+        """
+        snapshot, before = Snapshot(listing.tools, self._clock.now(), info.summary), self._offered()
+        record = self._definitions
+
+        def read() -> Listed:
+            if era is not None:
+                self._memory.remember_era(self._spec.fingerprint(), era)
+            listed = read_listing(self._memory, self._spec, snapshot, before, record, sight)
+            first = self._memory.first_version(self._spec.consent_id, info.version)
+            return replace(listed, approved_version=first if first != info.version else "")
+
+        async with self._slots:
+            # Two threads, as counting leaves a processor's time to Python.
+            counting = asyncio.create_task(asyncio.to_thread(self._count_tokens, shown.tools))
+            reading = asyncio.create_task(asyncio.to_thread(read), name=f"reading {self._spec.name}")
+            try:
+                await asyncio.wait({counting, reading})
+            except asyncio.CancelledError:
+                await asyncio.wait({counting, reading})
+                raise
+        return counting.result(), reading.result()

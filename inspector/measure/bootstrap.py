@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.core.interval import wilson
+from inspector.core.number import wilson
 
 RESAMPLES = 1000
 SEED = 0

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.error import ToolsightError
 from inspector.core.knob import value_of
 from inspector.core.settings import Settings
-from inspector.measure.summary import Share
+from inspector.measure.report import Share
 from inspector.search.metric import hit_at
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import Ranking

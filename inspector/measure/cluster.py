@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from inspector.access.evaluation import EvalCase
+from inspector.access.reach import EvalCase
 
 
 def clusters(cases: Sequence[EvalCase]) -> tuple[str, ...]:

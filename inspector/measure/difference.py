@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from inspector.access.evaluation import EvalSet
+from inspector.access.reach import EvalSet
 from inspector.measure.bootstrap import Estimate, estimate
 from inspector.measure.cluster import clusters
 from inspector.measure.paired import SIGNIFICANT, p_value
+from inspector.measure.report import CUT, paired
 from inspector.measure.run import Run
-from inspector.measure.summary import CUT, paired
 from inspector.search.metric import ndcg_at
 
 

@@ -7,20 +7,32 @@ Reading stops at the first bad line, with its file and number: a data set with l
 """
 
 import json
-from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import replace
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, ConfigDict, Field, model_validator
 
-from inspector.access.evaluation import EvalCase, EvalSet
-from inspector.config import content
+from inspector.access.reach import LOGGED, EvalCase, EvalSet
+from inspector.config.content import open_file, unusable
 from inspector.config.json_text import load_lines
 from inspector.config.problem import Model, NullAsAbsent, not_empty, refusal, validated
 from inspector.core.error import ConfigError
-from inspector.core.sink import clean, open_private
+from inspector.core.events import CallStarted, Record, SearchPerformed, TurnEnded, UserSaid
+from inspector.core.ports import Clock
+from inspector.core.redaction import clean, open_private
 from inspector.core.tool import Tool
+from inspector.measure.calibrate import Calibration, calibrate
+from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Report
+from inspector.search.generate import numbered, query_key
+from inspector.search.index import ToolIndex
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.session.view import DiscoveryView
 
 TOOLS, QUERIES = "tools.jsonl", "queries.jsonl"
 _SEED = 0
@@ -107,7 +119,7 @@ def write_cases(path: Path, cases: Sequence[EvalCase]) -> None:
         with open_private(path, "w", encoding="ascii", newline="\n") as file:
             file.write(text)
     except (OSError, ValueError) as error:
-        raise content.unusable(path, error, "written") from error
+        raise unusable(path, error, "written") from error
 
 
 def sample(evalset: EvalSet, count: int) -> EvalSet:
@@ -171,3 +183,154 @@ def _refuse_twice(place: str, case_id: str, known: Container[str], hint: str) ->
 def _lines(path: Path, model: type[Model]) -> list[tuple[str, Model]]:
     """The checked lines of a file, each with its file and number. Raises ConfigError at the first bad one."""
     return [(place, validated(model, value, place)) for place, value in load_lines(path)]
+
+
+def is_there(path: Path) -> bool:
+    """Whether the file exists. Raises ConfigError if it cannot be read."""
+    return _content(path) is not None
+
+
+def append_cases(path: Path, cases: Sequence[EvalCase]) -> None:
+    """Add cases to a file, or create it. Existing content stays byte for byte. Raises ConfigError.
+
+    The file is replaced atomically by a complete new one, so it is never half written. If another program
+    changes it meanwhile, that program's version stays.
+    """
+    before = _content(path)
+    if before is not None:
+        read_cases(path)
+    # A symbolic link stays a link; its target is replaced.
+    target = path.resolve()
+    if not target.parent.is_dir():
+        raise unusable(path, NotADirectoryError("its folder does not exist"), "written")
+    new = target.with_name(f".toolsight-{secrets.token_hex(4)}.tmp")
+    try:
+        write_cases(new, cases)
+        _complete(new, before, target)
+        if _content(target) != before:
+            raise ConfigError(f"{path} has changed in the meantime, so nothing was added", hint="Try again.")
+        new.replace(target)
+    except OSError as error:
+        raise unusable(path, error, "written") from error
+    finally:
+        with suppress(OSError):
+            new.unlink()
+
+
+def _complete(new: Path, before: bytes | None, target: Path) -> None:
+    """Put the previous content before the added lines, and sync the file to disk."""
+    added = new.read_bytes()
+    kept = before or b""
+    with new.open("wb") as file:
+        file.write(kept + (b"\n" if kept and not kept.endswith(b"\n") else b"") + added)
+        file.flush()
+        os.fsync(file.fileno())
+    if before is not None:
+        shutil.copymode(target, new)
+
+
+def _content(path: Path) -> bytes | None:
+    """The file's bytes; None if it does not exist."""
+    try:
+        with open_file(path, "data set") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise unusable(path, error, "read") from error
+
+
+@dataclass(frozen=True)
+class LiveBench:
+    """A session's index and labelled requests for its tools. Safe to use in a thread."""
+
+    index: ToolIndex
+    dataset: DataSet
+    clock: Clock
+
+    @classmethod
+    def of(cls, retrieval: DiscoveryView, before: "LiveBench | None" = None) -> "LiveBench":
+        """The current state of a session; reuses the requests of `before` if the tools are the same."""
+        index = retrieval.index
+        same = before is not None and before.evalset.tools is index.tools
+        evalset = before.evalset if before is not None and same else retrieval.evalset(index)
+        return cls(index, DataSet(evalset, retrieval.settings), retrieval.clock)
+
+    def is_same(self, other: "LiveBench") -> bool:
+        """Whether measurements from both can share one table."""
+        same_evalset = self.evalset is other.evalset
+        return same_evalset and self.index is other.index and self.dataset.settings == other.dataset.settings
+
+    def is_current(self, retrieval: DiscoveryView) -> bool:
+        """Whether the session still uses the index and settings measured here."""
+        return self.index is retrieval.index and self.dataset.settings == retrieval.settings
+
+    @property
+    def evalset(self) -> EvalSet:
+        return self.dataset.evalset
+
+    def measure(
+        self, rankers: Sequence[str], report: Report, cancelled: Callable[[], bool]
+    ) -> Iterator[Measured]:
+        """Each ranker as soon as it is measured, see RankerBench. Raises ToolsightError."""
+        semantics = self.index.semantics
+        bench = RankerBench(
+            rankers,
+            lambda: None if semantics is None else semantics.anew(),
+            self.clock,
+            report,
+            cancelled,
+        )
+        return bench.over(self.dataset, self.index)
+
+    def calibrate(
+        self, ranker: str, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+    ) -> Calibration | None:
+        """Calibrate a ranker's threshold, see `calibrate`. Raises ToolsightError."""
+        rankers = CatalogRankers(self.index, self.dataset.settings)
+        return calibrate(rankers, self.evalset, ranker_name=ranker, progress=progress, cancelled=cancelled)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A search in the current turn and what it found."""
+
+    query: str
+    found: frozenset[str]
+
+
+def logged_cases(records: Iterable[Record]) -> tuple[EvalCase, ...]:
+    """A case for each query of a model that led it to call a found tool in the same turn.
+
+    `records` holds one or more sessions in sequence. A call belongs to the latest search that found the tool,
+    and each called tool is its own group. Queries that differ only in case and spaces form one case with the
+    tools of all of them. A model's calls need not have been right: the labels are only as good as the model.
+    """
+    called: dict[str, tuple[str, dict[str, None]]] = {}
+    searches: list[_Search] = []
+    session = ""
+    for record in records:
+        if record.session != session:
+            session, searches = record.session, []
+        match record.event:
+            case UserSaid() | TurnEnded():
+                searches = []
+            case SearchPerformed(report=report, by="model") if report.request.query.strip():
+                found = frozenset(hit.tool_id for hit in report.results)
+                searches.append(_Search(report.request.query, found))
+            case CallStarted(tool=tool, by="model"):
+                search = next((search for search in reversed(searches) if tool in search.found), None)
+                if search is not None:
+                    called.setdefault(query_key(search.query), (search.query, {}))[1][tool] = None
+    cases = (
+        EvalCase("", query, tuple(frozenset({tool}) for tool in tools), LOGGED)
+        for query, tools in called.values()
+    )
+    return numbered(cases)
+
+
+def added_cases(records: Iterable[Record], known: Sequence[EvalCase] = ()) -> tuple[EvalCase, ...]:
+    """The logged cases that are not among the `known` ones yet, with ids that none of those has."""
+    there = {query_key(case.query) for case in known}
+    fresh = (case for case in logged_cases(records) if query_key(case.query) not in there)
+    return numbered(fresh, [case.id for case in known])

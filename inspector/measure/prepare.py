@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from inspector.access.evaluation import EvalSet
+from inspector.access.reach import EvalSet
 from inspector.core.ports import Clock
 from inspector.search.document import Key, key_of, texts_by_key
 from inspector.search.embedding import BATCH

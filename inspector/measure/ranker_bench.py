@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from inspector.access.evaluation import EvalSet
+from inspector.access.reach import EvalSet
 from inspector.core.number import count
 from inspector.core.ports import Clock
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.measure.prepare import Prepared, prepare
-from inspector.measure.report import Row
+from inspector.measure.report import Row, summarise
 from inspector.measure.run import Run, run_bench
-from inspector.measure.summary import summarise
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import Ranker

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ports import Clock
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.search.index import ToolIndex

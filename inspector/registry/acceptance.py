@@ -1,13 +1,79 @@
 """What a registry takes, checked in one place so that every implementation refuses the same."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from inspector.core.access import Grant, Scope, Sight, matches_any
+from inspector.core.error import StoreError
+from inspector.core.tool import Tool
+from inspector.search.registry_port import ToolRegistry
+from inspector.store.codec import decode_value, encode_value
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from inspector.core.definition import definition_hash
-from inspector.core.error import StoreError
+from inspector.core.redaction import clean
 from inspector.core.registered_tool import RegisteredTool
-from inspector.core.sink import clean
-from inspector.core.tool import Tool
+
+_ANYBODY = "anybody"
+
+
+class StoredGrants:
+    """Asks the registry about each pattern until a tool matches it."""
+
+    def __init__(self, opened: Callable[[], ToolRegistry]) -> None:
+        self._opened = opened
+        self._matched: set[str] = set()
+
+    def unmatched(self, patterns: Sequence[str], tools: Collection[str]) -> tuple[str, ...]:
+        """The patterns without those that match only tools of the registry, and none of these.
+
+        While the registry cannot be read, nothing is known of any: then none of them is left.
+        """
+        try:
+            return tuple(
+                one
+                for one in patterns
+                if any(matches_any(tool, (one,)) for tool in tools) or not self._matches(one)
+            )
+        except StoreError:
+            return ()
+
+    def _matches(self, pattern: str) -> bool:
+        if pattern not in self._matched:
+            sight = Sight(_ANYBODY, grants=(Grant(Scope.USER, _ANYBODY, "", (pattern,)),))
+            if next(iter(self._opened().tools(sight, limit=1)), None) is None:
+                return False
+            self._matched.add(pattern)
+        return True
+
+
+_HINT = "Import the tools again into another database."
+
+
+def definition_of(tool: Tool) -> str:
+    """The definition to be stored."""
+    return encode_value(_adapter().dump_python(tool, warnings=False))
+
+
+def tool_in(definition: str) -> Tool:
+    """The tool of a definition as stored. Raises StoreError if it is damaged, or another program's."""
+    try:
+        return _adapter().validate_python(decode_value(definition))
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"a tool in the registry cannot be read: {error}", hint=_HINT) from error
+
+
+@cache
+def _adapter() -> "TypeAdapter[Tool]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Tool)
+
 
 # Of an id or an origin in UTF-8. PostgreSQL stores some characters in five times as many bytes, and an entry
 # of its indexes has at most 2,704.

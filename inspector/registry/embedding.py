@@ -4,10 +4,21 @@ from collections.abc import Callable
 
 import numpy as np
 
-from inspector.registry.text import embedded_text
-from inspector.search.document import key_of
+from inspector.core.tool import Tool
+from inspector.search.document import MAX_EMBEDDED, key_of
 from inspector.search.ports import Embedder
 from inspector.search.registry_port import ToolRegistry
+from inspector.search.vocabulary import spaced
+
+
+def embedded_text(tool: Tool) -> str:
+    """A tool's name and description (semantic discovery, section 4.3), at most MAX_EMBEDDED characters.
+
+    Where the description is one sentence it equals the passage `opening`, so that both share a vector.
+    """
+    name = spaced(tool.name) or tool.name
+    return f"{name}: {tool.description.strip() or name}"[:MAX_EMBEDDED]
+
 
 Progress = Callable[[str, int, int], None]
 """Receives what is done, how much of it, and how much there is."""

@@ -12,8 +12,8 @@ from inspector.config.content import open_file, unusable
 from inspector.config.problem import Foreign, validated
 from inspector.core.definition import definition_hash
 from inspector.core.error import ConfigError
+from inspector.core.redaction import open_private
 from inspector.core.registered_tool import RegisteredTool
-from inspector.core.sink import open_private
 from inspector.core.tool import Annotations, Tool
 from inspector.mcp.tool_file import Claims
 from inspector.registry.acceptance import LAST_MOMENT, MOST_VERSION, NAME_HINT, name_problem, without_secrets

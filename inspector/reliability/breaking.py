@@ -7,6 +7,7 @@ from inspector.core.breaker import (
     Breaker,
     BreakerKey,
     BreakerState,
+    FailureKind,
     Permit,
     admitted,
     answered,
@@ -18,14 +19,13 @@ from inspector.core.closest import closest
 from inspector.core.composition_settings import BreakerSettings
 from inspector.core.error import CircuitOpen, ConfigError, StoreError
 from inspector.core.events import BreakerChanged, Failed
-from inspector.core.failure import FailureKind
 from inspector.core.number import duration
 from inspector.core.ports import Clock
 from inspector.core.server import ServerSpec
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
 from inspector.reliability.ports import BreakerStore
-from inspector.search.live import Live
+from inspector.search.retrieval import Live
 
 # Whose circuit breaker is asked about a call, and what the end of the call means for it.
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from inspector.core.composition_settings import InertiaSettings
 from inspector.core.inertia import Aging, InertiaGraph, Successor
-from inspector.core.moment import shown_moment
+from inspector.core.number import shown_moment
 
 
 class FlowLibrary(Protocol):

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from inspector.core.breaker import FailureKind, failure_of, retry_after_of
 from inspector.core.error import CircuitOpen, ServerExited, ToolsightError
 from inspector.core.events import Actor, CallFinished, CallRetried, CallStarted
-from inspector.core.failure import FailureKind, failure_of, retry_after_of
 from inspector.core.message import ToolResult
 from inspector.core.ports import Clock
 from inspector.core.stream import Session

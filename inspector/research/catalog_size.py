@@ -10,9 +10,8 @@ from inspector.core.report import Origin, Section, Table
 from inspector.core.settings import BindingSettings, DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.research.first_call import FirstCall, cheapest, first_call, meter_of, reaching
-from inspector.research.generated import MEAN, SERVER_SIZE, generated
-from inspector.research.recorded import recorded
-from inspector.research.source import NamedCatalog, Source, Steps, told
+from inspector.research.source import NamedCatalog, Source, Steps, recorded, told
+from inspector.research.testbed import MEAN, SERVER_SIZE, generated
 from inspector.tokens.count.measure import BudgetMeter
 
 SIZES = (10, 25, 50, 100, 200)

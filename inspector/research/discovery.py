@@ -12,11 +12,12 @@ from functools import cached_property, partial
 from inspector.core.ranking import Score, SearchRequest
 from inspector.core.session import Binding, SessionState, ToolState
 from inspector.core.settings import BindingSettings, DiscoverySettings, ManifestSettings
-from inspector.loop.binding.eviction import Limits, evictions
+from inspector.loop.binding.context import Limits, evictions
 from inspector.research.method import TaskRun, TurnRun
 from inspector.research.task import Step, Task, Turn
 from inspector.research.testbed import Testbed
 from inspector.schema.json_value import compact
+from inspector.search.answer_text import SearchAnswer
 from inspector.search.document import Key, texts_by_key
 from inspector.search.index import ToolIndex
 from inspector.search.ports import Embedder, StaticEmbedder
@@ -24,12 +25,9 @@ from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import Ranker, Ranking
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
-from inspector.search.search_answer import SearchAnswer
 from inspector.search.semantics import Semantics
-from inspector.tokens.catalog import Catalog
-from inspector.tokens.cost.delivery import tools_array
-from inspector.tokens.cost.loader import DefinitionLoader
-from inspector.tokens.manifest import SEARCH_TOOLS, entries, fitted_manifest, search_tools_definition
+from inspector.tokens.cost.delivery import DefinitionLoader, tools_array
+from inspector.tokens.manifest import SEARCH_TOOLS, Catalog, entries, fitted_manifest, search_tools_definition
 
 Count = Callable[[str], int]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from inspector.core.ports import TokenCounter
 from inspector.core.settings import BindingSettings, DiscoverySettings, ManifestSettings
 from inspector.core.tool import Tool, definition
-from inspector.search.text import found_text
+from inspector.search.answer_text import found_text
 from inspector.tokens.count.measure import BudgetMeter, FixedWindow
 from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import mean, median
 
-from inspector.access.evaluation import EvalCase
+from inspector.access.reach import EvalCase
 from inspector.core.ports import Clock
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.bootstrap import Estimate, estimate, ratio_estimate
 from inspector.measure.cluster import clusters
-from inspector.research.bound import Bound, gate_bound, search_bound
+from inspector.research.criterion import Bound, gate_bound, search_bound
 from inspector.research.method import Quality
 from inspector.research.source import NamedCatalog, Source, Steps, indexed
 from inspector.search.index import ToolIndex

@@ -1,25 +1,55 @@
 """Retrieval latency by tier (semantic tool discovery, section 11.2, Table 2)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from inspector.core.marketplace_settings import MarketplaceSettings
+import numpy as np
+
+from inspector.core.marketplace import MarketplaceSettings
 from inspector.core.ranking import SearchRequest
 from inspector.core.report import Section, Table
 from inspector.core.settings import DiscoverySettings
 from inspector.registry.embedding import embed_missing
-from inspector.registry.marketplace.search import PluginSearch
+from inspector.registry.marketplace.marketplace import PluginSearch
 from inspector.research.market import opened_market, synthetic_plugins
-from inspector.research.source import NamedCatalog, Source, Steps, indexed
-from inspector.research.stored_embedder import StoredEmbedder
-from inspector.research.timing import Latency, milliseconds, timed
+from inspector.research.source import NamedCatalog, Source, Steps, StoredEmbedder, indexed
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.registry_port import ToolRegistry
 from inspector.search.registry_tier import RegistryTier
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """The median and 95th percentile of `queries` searches, in milliseconds."""
+
+    median: float
+    p95: float
+    queries: int
+
+
+def timed(
+    name: str, ask: Callable[[str], object], queries: Sequence[str], source: Source, steps: Steps
+) -> Latency:
+    """The latency of asking each query once, after another one. Raises what `ask` raises, and Stopped."""
+    ask("warm up")
+    seconds = []
+    for done, query in enumerate(queries):
+        steps(f"latency of {name}", done, len(queries))
+        started = source.clock.monotonic()
+        ask(query)
+        seconds.append(source.clock.monotonic() - started)
+    times = np.array(seconds) * 1000
+    return Latency(float(np.median(times)), float(np.percentile(times, 95)), len(queries))
+
+
+def milliseconds(value: float) -> str:
+    """A number of milliseconds: two decimals below one millisecond, one above."""
+    return f"{value:.2f}" if value < 1 else f"{value:.1f}"
+
 
 QUERIES = 200
 SEARCH = "search_tools, not in the paper"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from inspector.core.plugin import Plugin
 from inspector.core.settings import DiscoverySettings
-from inspector.registry.marketplace.search import PluginSearch
+from inspector.registry.marketplace.marketplace import PluginSearch
 from inspector.research.source import Source, Steps
 
 _LOOK_S = 0.2

@@ -12,7 +12,7 @@ from statistics import mean
 from typing import Protocol
 
 from inspector.core.tool import Tool
-from inspector.research.similarity import Ranked
+from inspector.research.criterion import Ranked
 from inspector.research.task import Task, Turn
 from inspector.research.testbed import Testbed
 

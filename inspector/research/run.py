@@ -46,7 +46,7 @@ def _one(module: str, name: str) -> Maker:
 
 def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
     from inspector.research.attention import attention_sections
-    from inspector.research.stored_embedder import StoredEmbedder
+    from inspector.research.source import StoredEmbedder
 
     steps("testbed")
     embedder = source.embedder
@@ -66,7 +66,7 @@ def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
 
 def _with_requests(sections: tuple[Section, ...], source: Source, steps: Steps) -> tuple[Section, ...]:
     """The sections; the one on tokens and retrieval also has what real catalogs' requests show."""
-    from inspector.research.attention_request import request_table
+    from inspector.research.attention import request_table
     from inspector.research.first_call import meter_of
 
     table = request_table(source, meter_of(source.counter_like(ATTENTION_ENCODING)), steps)

@@ -12,10 +12,10 @@ from statistics import mean
 
 from inspector.core.budget import utilization
 from inspector.core.summary_pool import summary_pool
+from inspector.research.criterion import cosines, ranked
 from inspector.research.discovery import Discovery, Searcher
 from inspector.research.method import CommandLine, Fixed, Gated, Method, most_needed
 from inspector.research.published import B1, B2, B3, B4, OURS
-from inspector.research.similarity import cosines, ranked
 from inspector.research.study import (
     DEFAULT,
     HELD_OUT,
@@ -30,7 +30,7 @@ from inspector.research.task import MULTI, SINGLE, Task, tasks, texts
 from inspector.research.testbed import Testbed, build_testbed
 from inspector.search.document import line_text
 
-SIZES = (50, 100, 200, 500, 1000)
+CATALOG_SIZES = (50, 100, 200, 500, 1000)
 _TASKS = 60
 # Short tasks, so that the size of a catalog is all that changes.
 _SHARES = {SINGLE: 2 / 3, MULTI: 1 / 3}
@@ -54,7 +54,7 @@ def scaled(
     of: Bench,
     progress: Callable[[str, int, int], None],
     stopped: Callable[[], bool],
-    sizes: Sequence[int] = SIZES,
+    sizes: Sequence[int] = CATALOG_SIZES,
 ) -> tuple[Scaled, ...] | None:
     """Measure every method at every size; None if it was stopped. Raises ModelError."""
     results: list[Scaled] = []

@@ -13,6 +13,7 @@ from inspector.measure.bootstrap import Estimate, estimate
 from inspector.measure.cluster import clusters_of
 from inspector.measure.paired import p_value
 from inspector.research.caching import TURN_TOKENS
+from inspector.research.criterion import KnownVectors, Ranked, cosines, ranked, tf_idf
 from inspector.research.discovery import Discovery, Searcher
 from inspector.research.method import (
     RETRIEVED,
@@ -28,7 +29,6 @@ from inspector.research.method import (
     quality,
 )
 from inspector.research.published import B1, B2, B3, B4, OURS, TURNS
-from inspector.research.similarity import KnownVectors, Ranked, cosines, ranked, tf_idf
 from inspector.research.task import LONG, Task, mean_overlap, tasks, texts
 from inspector.research.testbed import Testbed, build_testbed
 from inspector.schema.json_value import compact

@@ -11,9 +11,9 @@ from random import Random
 from statistics import mean
 
 from inspector.research.testbed import Plan, Testbed
-from inspector.research.vocabulary import library
+from inspector.research.vocabulary.library import speech
 from inspector.research.vocabulary.word import plural, with_article
-from inspector.search.term import terms
+from inspector.search.vocabulary import terms
 
 SINGLE, MULTI, LONG = "single-step", "multi-step", "long-horizon"
 # The paper names the three kinds, but not how many tasks of each there are.
@@ -91,7 +91,7 @@ class _Speaker:
 
     def __init__(self, testbed: Testbed, random: Random) -> None:
         self._random = random
-        self._speech = library.speech()
+        self._speech = speech()
         self._writing = testbed.writing
         self._servers = list(dict.fromkeys(tool.server for tool in testbed.tools))
         self._plans = list(testbed.plans)

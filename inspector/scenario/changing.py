@@ -14,8 +14,7 @@ from inspector.core.message import ToolResult
 from inspector.core.ports import ClientSide, Connector, ServerLink, ToolListing, ignored
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.tool import Tool
-from inspector.scenario.fault import Fault
-from inspector.scenario.scenario import CatalogChange
+from inspector.scenario.scenario import CatalogChange, Fault
 from inspector.schema.json_value import JsonObject
 
 _NO_ANSWER = "The scenario added this tool: no server answers it."

@@ -9,19 +9,20 @@ from pydantic import AfterValidator, Field, PlainValidator, model_validator
 from inspector.config.problem import NullAsAbsent, not_empty, refusal, validated
 from inspector.config.source import setting
 from inspector.config.yaml_tree import load_yaml
+from inspector.core.breaker import FailureKind
 from inspector.core.error import ConfigError
-from inspector.core.failure import FailureKind
 from inspector.core.tool import wire_name
-from inspector.scenario.expectation import Expectation, expectation
-from inspector.scenario.fault import Fault
 from inspector.scenario.scenario import (
     AddedTool,
     CatalogChange,
+    Expectation,
+    Fault,
     Preparation,
     Scenario,
     ScriptedCall,
     Step,
     Viewer,
+    expectation,
 )
 from inspector.tokens.manifest import SEARCH_TOOLS
 

@@ -8,19 +8,16 @@ from inspector.core.definition import definition_hash
 from inspector.core.error import ConfigError, ConnectError
 from inspector.core.events import Decision, ModelSwitched, SessionStarted
 from inspector.core.ports import ApprovalRequest
+from inspector.core.redaction import clean
 from inspector.core.server import ServerPhase
 from inspector.core.session import SessionState
-from inspector.core.sink import clean
 from inspector.core.tool import Tool
-from inspector.reliability.approval import CLAIMED_SINCE, why_ask
-from inspector.scenario.expectation import Operator
+from inspector.reliability.ports import CLAIMED_SINCE, why_ask
 from inspector.scenario.profile_comparison import STATIC
-from inspector.scenario.scenario import Scenario
+from inspector.scenario.scenario import Operator, Scenario
 from inspector.scenario.static_script import static_settings
 from inspector.session.view import SessionView
-from inspector.tokens.catalog import Catalog
-from inspector.tokens.manifest import SEARCH_TOOLS
-from inspector.tokens.synthetic import CALL_TOOL
+from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS, Catalog
 
 _UNKNOWN = ("", "unknown tool")
 

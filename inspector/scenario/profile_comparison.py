@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from inspector.core.budget import Prices
 from inspector.core.events import (
     CallFinished,
     CallRejected,
@@ -13,7 +14,6 @@ from inspector.core.events import (
     SearchPerformed,
 )
 from inspector.core.knob import render_value
-from inspector.core.price import Prices
 from inspector.core.profile import find_profile
 from inspector.scenario.run import ScenarioResult
 from inspector.scenario.totals import ModelCallCost, Totals, static_parts

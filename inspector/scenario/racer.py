@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from inspector.core.budget import Prices
 from inspector.core.events import (
     ApprovalDecided,
     BudgetMeasured,
@@ -21,10 +22,9 @@ from inspector.core.events import (
     TurnEnded,
     UserSaid,
 )
-from inspector.core.price import Prices
 from inspector.scenario.totals import ANSWERED, charged
 from inspector.search.answer_text import answered
-from inspector.tokens.cost.solved import SolvedSteps
+from inspector.tokens.cost.plan import SolvedSteps
 
 _LONGEST = 400
 

@@ -4,18 +4,42 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from inspector.access.control import NOT_A_SETTING
+from inspector.access.restriction import NOT_A_SETTING
+from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
 from inspector.core.events import ModelRequested, Record, ServerFailed, ServerStopped, ToolsChanged, TurnEnded
 from inspector.core.knob import value_of
-from inspector.core.price import Prices
+from inspector.core.ports import Clock
 from inspector.core.stream import Listener
 from inspector.scenario.changing import ChangingConnector
-from inspector.scenario.clock import LabClock
-from inspector.scenario.expectation import Finding, check
-from inspector.scenario.scenario import CatalogChange, Preparation, Scenario, Step, Viewer
+from inspector.scenario.scenario import CatalogChange, Finding, Preparation, Scenario, Step, Viewer, check
 from inspector.scenario.totals import Totals, totals
 from inspector.session.workbench import Workbench
+
+_MOMENT = 0.05
+
+
+class LabClock:
+    """Wraps a clock and adds the seconds waited."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._waited = 0.0
+
+    def now(self) -> float:
+        return self._clock.now() + self._waited
+
+    def monotonic(self) -> float:
+        return self._clock.monotonic() + self._waited
+
+    def wait(self, seconds: float) -> None:
+        """Advance by `seconds`; negative values are ignored."""
+        self._waited += max(seconds, 0.0)
+
+    async def sleep(self, seconds: float) -> None:
+        """Advance by `seconds`, and let others work for a moment: servers may be real."""
+        self.wait(seconds)
+        await asyncio.sleep(min(seconds, _MOMENT))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from inspector.core.budget import TokenParts
+from inspector.core.budget import Prices, TokenParts
 from inspector.core.events import CatalogBuilt, ModelRequested, ModelResponded, Record, TurnEnded, UserSaid
 from inspector.core.fold import fold
-from inspector.core.price import Prices
 from inspector.core.prompt_cache import Charge
+from inspector.tokens.cost.plan import solved_steps
 from inspector.tokens.cost.recorded_plan import answer_tokens, estimated
-from inspector.tokens.cost.solved import solved_steps
 from inspector.tokens.manifest import SEARCH_TOOLS
 
 ANSWERED = "answered"

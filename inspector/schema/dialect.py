@@ -5,10 +5,29 @@ every schema into that form; done here, before counting, it has nothing left to 
 """
 
 import json
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from inspector.schema.json_value import JsonObject, compact
-from inspector.schema.model_feature import SchemaDialect
+
+Deferral = Literal["", "tool_reference", "tool_search"]
+"""How a provider loads definitions later: Claude expands `tool_reference`, OpenAI takes `tool_search`."""
+
+SchemaDialect = Literal["", "anthropic"]
+"""The form of tool schemas that a provider takes; "" for any."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFeatures:
+    """`breakpoints`: the prompt cache keeps what is marked and nothing else; `deferral`: "" for none."""
+
+    breakpoints: bool = False
+    deferral: Deferral = ""
+    dialect: SchemaDialect = ""
+
+
+PLAIN = ModelFeatures()
+
 
 _TOP = ("type", "properties", "additionalProperties", "required", "$defs", "strict")
 _MOVED = ('"$ref":"#/definitions/', '"$ref":"#/components/schemas/')

@@ -14,7 +14,7 @@ from inspector.core.ranking import Signal
 from inspector.core.summary_pool import summary_line
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields
-from inspector.search.term import spaced, split_words, terms, written_words
+from inspector.search.vocabulary import spaced, split_words, terms, written_words
 
 FIELDS = (Signal.NAME, Signal.DESCRIPTION, Signal.PARAMETERS, Signal.SERVER)
 # The words as they are written, stop words too, of name, description and parameters in one.

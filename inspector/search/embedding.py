@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from inspector.core.error import ToolsightError
-from inspector.core.index_state import IndexPhase, IndexState
+from inspector.core.ranking import IndexPhase, IndexState
 from inspector.core.tool import Tool
 from inspector.search.document import PASSAGES, SUMMARY, Key, key_of, passage_texts
 from inspector.search.index import ToolIndex

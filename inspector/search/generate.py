@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 
-from inspector.access.evaluation import EXACT, IMPOSSIBLE, PARAPHRASE, EvalCase
+from inspector.access.reach import EXACT, IMPOSSIBLE, PARAPHRASE, EvalCase
 from inspector.core.tool import Tool
 from inspector.schema.schema import SchemaField, fields
 from inspector.search.document import MAX_INDEXED, key_of
-from inspector.search.term import split_words, stem, terms
+from inspector.search.vocabulary import split_words, stem, terms
 
 # A small table of synonyms for words that are common in tool names.
 

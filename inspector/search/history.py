@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Protocol, TypeVar
 
 from inspector.core.error import ToolsightError
-from inspector.core.past_call import PastCall
+from inspector.core.inertia import PastCall
 from inspector.search.document import MAX_EMBEDDED, key_of
 from inspector.search.embedding import BATCH
 from inspector.search.semantics import Semantics

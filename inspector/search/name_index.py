@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from inspector.core.closest import closest
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
-from inspector.search.term import split_words
+from inspector.search.vocabulary import split_words
 
 _PREFIX = "mcp"
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from inspector.core.error import ToolsightError
-from inspector.core.inertia import OWN_PERSONA, Aging, InertiaGraph, seen
-from inspector.core.past_call import PastCall
+from inspector.core.inertia import OWN_PERSONA, Aging, InertiaGraph, PastCall, seen
 from inspector.core.ports import Clock
 
 # Of uses that are older than that, nothing worth a line is left.

@@ -12,11 +12,11 @@ from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import Unconnected
 from inspector.core.tool import Tool
-from inspector.search.text import unconnected_text
+from inspector.search.answer_text import unconnected_text
 
 if TYPE_CHECKING:
+    from inspector.search.answer_text import SearchAnswer
     from inspector.search.registry_port import ToolRegistry
-    from inspector.search.search_answer import SearchAnswer
     from inspector.search.semantics import Semantics
 
 

@@ -9,28 +9,37 @@ from functools import cached_property, partial
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from inspector.access.evaluation import EvalCase, EvalSet
-from inspector.core.index_state import IndexState
-from inspector.core.past_call import PastCall
+from inspector.access.reach import EvalCase, EvalSet
+from inspector.core.inertia import PastCall
 from inspector.core.ports import Clock
-from inspector.core.ranking import SearchRequest
+from inspector.core.ranking import IndexState, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.past_use import UseReader, Whose
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 from inspector.search.rankers.ranker_list import ISO, THREE_TIER, require_ranker
 from inspector.search.rules import MISSES_KEPT, SearchRules
-from inspector.search.tag import Tags
+from inspector.search.vocabulary import Tags
 
 if TYPE_CHECKING:
+    from inspector.search.answer_text import SearchAnswer
     from inspector.search.embedding import Embedding
     from inspector.search.history import Learning
     from inspector.search.index import ToolIndex
     from inspector.search.rankers.catalog_rankers import CatalogRankers
     from inspector.search.rankers.ranker import Ranker
     from inspector.search.registry_tier import RegistryTier
-    from inspector.search.search_answer import SearchAnswer
     from inspector.search.semantics import Semantics
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from inspector.core.access import EVERYTHING, Sight
+from inspector.core.configuration import Configuration
+from inspector.core.stream import LiveModel
+
+if TYPE_CHECKING:
+    pass
+
 
 # A person looks further down the list than a record needs.
 MISSES_SHOWN = 200
@@ -320,3 +329,16 @@ class Retrieval:
         self._number = self._wanted_number
         self._index = index
         self._rankers = None
+
+
+@dataclass(slots=True)
+class Live(LiveModel):
+    """Every replaceable part of a session. `toolset` is "" if all tools are permitted.
+
+    The configuration and the settings are those that `sight` leaves.
+    """
+
+    configuration: Configuration
+    retrieval: "Retrieval"
+    toolset: str = ""
+    sight: Sight = EVERYTHING

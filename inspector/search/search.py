@@ -9,16 +9,12 @@ import numpy as np
 from inspector.core.ports import Clock
 from inspector.core.ranking import Answer, Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.core.tool import Tool
-from inspector.search.index import ToolIndex
-from inspector.search.name_index import NameIndex
-from inspector.search.ranked_text import matches_text
-from inspector.search.rankers.ranker import Ranker, Ranking, ranking_for
-from inspector.search.rules import CLOSEST_AT_MOST, MISSES_KEPT, Places, SearchRules
-from inspector.search.search_answer import SearchAnswer
-from inspector.search.text import (
+from inspector.search.answer_text import (
     CLOSEST_ONLY,
     NOTHING_ASKED,
+    SearchAnswer,
     elsewhere_text,
+    matches_text,
     nothing_fits_text,
     unknown_server_text,
     unknown_tags_text,
@@ -26,6 +22,10 @@ from inspector.search.text import (
     unmet_text,
     withheld_text,
 )
+from inspector.search.index import ToolIndex
+from inspector.search.name_index import NameIndex
+from inspector.search.rankers.ranker import Ranker, Ranking, ranking_for
+from inspector.search.rules import CLOSEST_AT_MOST, MISSES_KEPT, Places, SearchRules
 
 
 class ToolSearch:

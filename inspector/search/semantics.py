@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from inspector.search.document import MAX_EMBEDDED, Key, key_of
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
-from inspector.search.query.example import REQUESTS, SMALL_TALK
+from inspector.search.query.literal import REQUESTS, SMALL_TALK
 from inspector.search.query.spelling import Spelling
 from inspector.search.vector_table import Vector, VectorTable
 

@@ -5,8 +5,64 @@ as its curated singular.
 """
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+from itertools import chain
 
-from inspector.search.term import STOP_WORDS, split_words
+from inspector.core.access import values_for
+from inspector.core.tool import Annotations, Tool
+
+# Tool names use camelCase, snake_case, kebab-case and digits; queries use plain words. Splitting both the
+# same way lets “create page” find `createPage` and `create_page`.
+
+_CAMEL_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        a an and are as at be been but by can could do does for from had has have how i if in into is it its
+        let me my no not of on or our out please s should so t than that the their them then there these they
+        this to us was we were what when where which who will with would you your
+        """,
+    )
+)
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text or name as written, splitting camelCase, snake_case, kebab-case and digits."""
+    return _WORD.findall(_CAMEL_BOUNDARY.sub(" ", text))
+
+
+@lru_cache(maxsize=16_384)
+def spaced(name: str) -> str:
+    """A name as words: `listOrders` and `list_orders` become “list orders”."""
+    return " ".join(split_words(name)).lower()
+
+
+def written_words(text: str) -> tuple[str, ...]:
+    """Lower-case words in order as they are written, stop words too."""
+    return tuple(word.lower() for word in split_words(text))
+
+
+def terms(text: str) -> tuple[str, ...]:
+    """Lower-case, stemmed words in order, without stop words unless there are only stop words."""
+    words = [word.lower() for word in split_words(text)]
+    content_words = [word for word in words if word not in STOP_WORDS]
+    return tuple(stem(word) for word in (content_words or words))
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The Snowball English stem (Porter2)."""
+    from snowballstemmer import stemmer
+
+    stemmed: str = stemmer("english").stemWord(word)
+    return stemmed
+
 
 MINIMUM_LENGTH = 3
 MAX_QUERY_LENGTH = 2_000
@@ -61,3 +117,65 @@ def query_words(query: str) -> tuple[str, ...]:
 def is_domain_term(word: str) -> bool:
     """Whether a lower-case word or its singular is in the curated vocabulary."""
     return word in VOCABULARY or word.removesuffix("s") in VOCABULARY
+
+
+# A model reads each tag that it is offered in every request.
+MOST_OFFERED = 32
+_CLAIMS = (
+    ("read_only", "read-only"),
+    ("destructive", "destructive"),
+    ("idempotent", "idempotent"),
+    ("open_world", "open-world"),
+)
+
+
+class TagOrigin(StrEnum):
+    """Who gave a tool its tag."""
+
+    SERVER = "from its server's configuration"
+    SETTING = "discovery.tags"
+    METADATA = "sent by its server"
+    CLAIM = "from its annotations"
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """The tags of servers, by name, and of tools, by id (`*` and `?` match), besides what servers say."""
+
+    by_server: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    by_tool: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def of(self, tool: Tool) -> dict[str, TagOrigin]:
+        """A tool's tags, each once, with where it comes from."""
+        given = (
+            (TagOrigin.SERVER, self.by_server.get(tool.server, ())),
+            (TagOrigin.SETTING, chain.from_iterable(values_for(tool.id, self.by_tool))),
+            (TagOrigin.METADATA, tool.tags),
+            (TagOrigin.CLAIM, claimed_tags(tool.annotations)),
+        )
+        found: dict[str, TagOrigin] = {}
+        for origin, tags in given:
+            for tag in tags:
+                found.setdefault(tag, origin)
+        return found
+
+    def missing(self, tool: Tool, wanted: Iterable[str]) -> tuple[str, ...]:
+        """The wanted tags that a tool lacks, each once."""
+        had = self.of(tool)
+        return tuple(tag for tag in dict.fromkeys(wanted) if tag not in had)
+
+    def known(self, tools: Iterable[Tool]) -> tuple[str, ...]:
+        """Every tag of any of the tools, in order."""
+        return tuple(dict.fromkeys(chain.from_iterable(map(self.of, tools))))
+
+    def offered(self, tools: Iterable[Tool]) -> tuple[str, ...]:
+        """The tags that a model may choose from: those of most tools, without mere claims."""
+        counts = Counter(
+            tag for tool in tools for tag, origin in self.of(tool).items() if origin is not TagOrigin.CLAIM
+        )
+        return tuple(tag for tag, _count in counts.most_common(MOST_OFFERED))
+
+
+def claimed_tags(annotations: Annotations) -> tuple[str, ...]:
+    """What a server claims of a tool, as tags."""
+    return tuple(tag for name, tag in _CLAIMS if getattr(annotations, name))

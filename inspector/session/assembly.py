@@ -1,31 +1,116 @@
 """Builds the parts of a session from its configuration and the ports."""
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from inspector.core.access import AccessPolicy
+from inspector.core.error import ConfigError
+from inspector.core.events import Decision as Decision
+from inspector.core.inertia import InertiaGraph
+from inspector.core.ports import (
+    Approver,
+    ChatModel,
+    Clock,
+    Connector,
+    Elicitor,
+    LocalModels,
+    Nobody,
+    NoLocalModels,
+    OwnPredicate,
+    PriceList,
+    TokenCounter,
+    Wire,
+)
+from inspector.core.store_ports import CallHistory, EventStore, ServerMemory
+from inspector.registry.marketplace.port import MarketplacePorts
+from inspector.reliability.ports import ReliabilityPorts
+from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
+
+if TYPE_CHECKING:
+    from inspector.search.registry_port import ToolRegistry
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict
 from functools import partial
 
-from inspector.access.evaluation import EvalCase
+from inspector.access.reach import EvalCase
 from inspector.access.restriction import seen_cases
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.configuration import Configuration
+from inspector.core.error import ToolsightError
 from inspector.core.events import SessionStarted
-from inspector.core.index_state import IndexState
-from inspector.core.past_call import PastCall, Viewer
-from inspector.core.ports import OwnPredicate
-from inspector.core.redaction import Redactor
-from inspector.core.settings import Settings
-from inspector.core.sink import SECRETS
+from inspector.core.inertia import PastCall, Viewer
+from inspector.core.plugin import Plugin
+from inspector.core.ranking import IndexState
+from inspector.core.redaction import SECRETS, Redactor
+from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
 from inspector.loop.binding.binder import Binder
-from inspector.loop.binding.precondition import Preconditions
+from inspector.loop.binding.gate import Preconditions
+from inspector.loop.discovery_loop import Chat
 from inspector.loop.inertia import Inertia
-from inspector.search.live import Live
+from inspector.loop.settings_check import SettingsCheck
+from inspector.mcp.connections import Connections
+from inspector.registry.marketplace.installing import Installing
+from inspector.registry.marketplace.marketplace import Marketplace, PluginSearch
 from inspector.search.past_use import Whose
 from inspector.search.registry_tier import RegistryTier
-from inspector.search.retrieval import Retrieval
-from inspector.session.ports import Ports
-from inspector.tokens.count.accounting import Accounting
+from inspector.search.retrieval import Live, Retrieval
+from inspector.session.background import Background
+from inspector.store.retention import Retention
+from inspector.tokens.count.measure import Accounting
+
+
+def _no_predicates(_path: str, _digest: str) -> Mapping[str, OwnPredicate]:
+    return {}
+
+
+def _no_seeds(path: str) -> Mapping[str, InertiaGraph]:
+    raise ConfigError(f"{path} cannot be read here", hint="Unset inertia.seed.")
+
+
+def _no_policy(path: str) -> AccessPolicy:
+    raise ConfigError(f"{path} cannot be read here", hint="Unset access.policy.")
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The adapters that a workbench uses. `model_for` raises ModelError for an unknown name.
+
+    `embedder_for` takes the name of an embedding model; if it returns None, searches use words alone.
+    `static` is what they use beside words until the model's vectors are there. `predicates_from` takes a
+    Python file and the digest covered by the consent; it raises ConfigError, and so do `seeds_from`, which
+    takes a file of transitions, and `policy_from`, which takes a file that says who may see which tools.
+    `wire` is None if the connections leave no trace of what was exchanged, `history` if nothing can be
+    learned of earlier sessions. `registry` opens the tool registry, the same one each time; it raises
+    ConfigError.
+    """
+
+    connector: Connector
+    store: EventStore
+    memory: ServerMemory
+    clock: Clock
+    approver: Approver
+    model_for: Callable[[str], ChatModel]
+    counter_for: Callable[[str], TokenCounter]
+    embedder_for: Callable[[str], Embedder | None]
+    vectors: VectorStore
+    prices: PriceList
+    predicates_from: Callable[[str, str], Mapping[str, OwnPredicate]] = _no_predicates
+    local_models: LocalModels = NoLocalModels()
+    wire: Wire | None = None
+    static: StaticEmbedder | None = None
+    elicitor: Elicitor = Nobody()
+    history: CallHistory | None = None
+    seeds_from: Callable[[str], Mapping[str, InertiaGraph]] = _no_seeds
+    reliability: ReliabilityPorts = ReliabilityPorts()
+    registry: "Callable[[], ToolRegistry] | None" = None
+    marketplace: MarketplacePorts = MarketplacePorts()
+    policy_from: Callable[[str], AccessPolicy] = _no_policy
 
 
 def started(live: Live, profile: str, trusted: Collection[str] = ()) -> SessionStarted:
@@ -131,3 +216,133 @@ def preconditions_of(ports: Ports, live: Live) -> Preconditions:
     preconditions = Preconditions(live, own)
     preconditions.check()
     return preconditions
+
+
+class SessionParts:
+    """The parts of one session. Another one, on the same connections, gets others."""
+
+    def __init__(
+        self,
+        session: Session,
+        live: Live,
+        ports: Ports,
+        connections: Connections,
+        accounting: Accounting,
+        *,
+        judged: Callable[[], tuple[str, ...]],
+        configure: Callable[[Configuration], None],
+        rebuild: Callable[[], None],
+    ) -> None:
+        """`judged` are the patterns of the policy to be told if they match no tool.
+
+        `configure` lets the session go on with other servers, `rebuild` builds its catalog anew.
+        """
+        self._live = live
+        self.retention = Retention(session, ports.store, ports.clock, live)
+        self.binder = Binder(session, live, ports.clock, accounting)
+        self.check = SettingsCheck(session, live, lambda: connections.tools, judged)
+        self.marketplace = Marketplace(
+            live, ports.marketplace, partial(_plugin_search, ports), lambda: bool(connections.connecting)
+        )
+        self.installing = Installing(
+            session,
+            live,
+            connections,
+            ports.marketplace.editor,
+            ports.memory,
+            configure=configure,
+            rebuild=rebuild,
+        )
+        self.inertia = inertia_of(session, live, ports, accounting, self.binder)
+        self.chat = Chat(
+            session,
+            live,
+            clock=ports.clock,
+            approver=ports.approver,
+            binder=self.binder,
+            servers=connections,
+            inertia=self.inertia,
+            reliability=ports.reliability,
+            further=self.marketplace.after,
+        )
+        # What the servers offered when the catalog was built for them.
+        self.offered: tuple[object, ...] = ()
+
+    def begin(self, background: Background) -> None:
+        """Start what goes on in the background; who may not see other sessions deletes none."""
+        if self._live.sight.is_whole:
+            self.retention.start()
+        self.inertia.follow()
+        background.run(self.marketplace.prepare())
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        self.check.close()
+        self.inertia.close()
+        self._live.retrieval.close()
+        self.marketplace.close()
+
+    async def aclose(self) -> None:
+        """Wait for what still changes the store."""
+        await self.retention.aclose()
+
+
+def _plugin_search(ports: Ports, plugins: Sequence[Plugin], discovery: DiscoverySettings) -> PluginSearch:
+    return PluginSearch(
+        plugins,
+        discovery,
+        ports.clock,
+        embedder=ports.embedder_for(discovery.embedding_model),
+        static=ports.static,
+        vectors=ports.vectors,
+    )
+
+
+class Handover:
+    """What takes its time runs before or after another session begins, and never across it.
+
+    Everything of a session works on one configuration and one sight: what began under one must not go on
+    under another.
+    """
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._running: Counter[str] = Counter()
+        self._is_under_way = False
+
+    @contextmanager
+    def running(self, what: str) -> Iterator[None]:
+        """Something runs for the session; `what` says it in words, for who has to wait for its end.
+
+        Raises ToolsightError while another session begins: what was meant for one is not done in another.
+        """
+        if self._is_under_way:
+            raise ToolsightError("another session is starting", hint="Try again once it has started.")
+        self._running[what] += 1
+        try:
+            yield
+        finally:
+            self._running[what] -= 1
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        """Change what sessions run on; nothing else changes it meanwhile, and no session begins."""
+        async with self._lock:
+            yield
+
+    @asynccontextmanager
+    async def under_way(self) -> AsyncIterator[None]:
+        """Begin another session. Raises ToolsightError if something runs for this one."""
+        async with self._lock:
+            for what in +self._running:
+                raise ToolsightError(what, hint="Wait until it ends, or stop it with esc.")
+            self._is_under_way = True
+            try:
+                yield
+            finally:
+                self._is_under_way = False
+
+    async def over(self) -> None:
+        """Wait until no other session begins, and nothing is changed that sessions run on."""
+        async with self._lock:
+            pass

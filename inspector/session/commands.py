@@ -4,8 +4,8 @@ from typing import Any, Protocol
 
 from inspector.config.installation import Installation, Removal
 from inspector.core.events import TurnEnded
-from inspector.core.local_model import LocalModel
 from inspector.core.message import ToolResult
+from inspector.core.ports import LocalModel
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.settings import ClientCapabilities
 from inspector.schema.json_value import JsonObject

@@ -6,41 +6,34 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from inspector.access.control import AccessControl
-from inspector.access.evaluation import EvalCase
-from inspector.access.reach import covers
-from inspector.access.record import is_of, own_sessions
+from inspector.access.reach import EvalCase, covers, is_of, own_sessions
+from inspector.access.restriction import AccessControl
 from inspector.core.access import AccessPolicy, Sight
-from inspector.core.client_capabilities import declared, is_about_client
-from inspector.core.configuration import Configuration
+from inspector.core.configuration import Configuration, declared, is_about_client
 from inspector.core.events import IndexChanged, Record, SessionStarted, SettingsChanged
-from inspector.core.index_state import IndexState
 from inspector.core.message import ModelRequest
+from inspector.core.ranking import IndexState
 from inspector.core.server import ServerSpec
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
 from inspector.core.store_ports import SessionSummary
 from inspector.core.stream import Listener, Session
 from inspector.core.tool import Tool
-from inspector.loop.policy import Policy
+from inspector.loop.settings_check import Policy
 from inspector.mcp.client_side import SessionClient
 from inspector.mcp.connections import Connections
 from inspector.mcp.wire_log import Beginning, WireLog
-from inspector.registry.granted import StoredGrants
+from inspector.registry.acceptance import StoredGrants
+from inspector.registry.library import servers_for
 from inspector.registry.marketplace.marketplace import Marketplace
-from inspector.registry.source import servers_for
-from inspector.search.live import Live
 from inspector.search.past_use import Whose
-from inspector.search.retrieval import Retrieval
-from inspector.session.assembly import redactor_of, retrieval_of
+from inspector.search.retrieval import Live, Retrieval
+from inspector.session.assembly import Handover, Ports, SessionParts, redactor_of, retrieval_of
 from inspector.session.background import Background
-from inspector.session.handover import Handover
-from inspector.session.parts import SessionParts
-from inspector.session.ports import Ports
 from inspector.session.setup.change import Setup
-from inspector.tokens.catalog import Catalog
-from inspector.tokens.count.accounting import Accounting
+from inspector.tokens.count.measure import Accounting
 from inspector.tokens.count.other_model import OtherModels
+from inspector.tokens.manifest import Catalog
 
 
 # Long because it keeps what a session consists of together, and answers every question about it.

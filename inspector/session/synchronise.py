@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inspector.access.control import require_whole
+from inspector.access.restriction import require_whole
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 from inspector.core.registered_tool import SyncReport

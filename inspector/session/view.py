@@ -11,31 +11,30 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from inspector.access.evaluation import EvalCase, EvalSet
+    from inspector.access.reach import EvalCase, EvalSet
     from inspector.config.installation import Installation, Removal
     from inspector.core.access import AccessPolicy, Sight
-    from inspector.core.budget import ToolCost
+    from inspector.core.budget import Prices, ToolCost
     from inspector.core.configuration import Configuration
     from inspector.core.events import Record
     from inspector.core.marketplace import MarketplaceReport
     from inspector.core.message import ModelRequest
     from inspector.core.plugin import Plugin
     from inspector.core.ports import Clock
-    from inspector.core.price import Prices
     from inspector.core.prompt_cache import CacheTerms
     from inspector.core.ranking import SearchRequest
     from inspector.core.session import SessionState
     from inspector.core.settings import DiscoverySettings, Settings
     from inspector.core.tool import Tool
     from inspector.mcp.wire_log import WireLog
+    from inspector.search.answer_text import SearchAnswer
     from inspector.search.index import ToolIndex
     from inspector.search.rankers.catalog_rankers import CatalogRankers
     from inspector.search.rules import SearchRules
-    from inspector.search.search_answer import SearchAnswer
     from inspector.session.setup.change import Setup
-    from inspector.tokens.catalog import Catalog
     from inspector.tokens.count.measure import BudgetMeter
     from inspector.tokens.count.other_model import OtherModels
+    from inspector.tokens.manifest import Catalog
 
 
 class DiscoveryView(Protocol):

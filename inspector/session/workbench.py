@@ -3,10 +3,10 @@
 import asyncio
 from typing import Any
 
-from inspector.access.control import refuse_access, require_whole
-from inspector.access.record import unreadable
+from inspector.access.reach import unreadable
+from inspector.access.restriction import refuse_access, require_whole
 from inspector.config.installation import Installation, Removal
-from inspector.core.client_capabilities import setting_values
+from inspector.core.configuration import setting_values
 from inspector.core.error import ToolsightError
 from inspector.core.events import (
     AccessChanged,
@@ -17,9 +17,8 @@ from inspector.core.events import (
     TurnEnded,
 )
 from inspector.core.events.base import Actor
-from inspector.core.local_model import LocalModel
 from inspector.core.message import ToolResult
-from inspector.core.ports import ChatModel
+from inspector.core.ports import ChatModel, LocalModel
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.settings import ClientCapabilities
 from inspector.registry.marketplace.marketplace import INSTALL, REMOVE

@@ -4,13 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from inspector.core.inertia import TaskCalls
-from inspector.core.past_call import CallTrail, PastCall, Viewer
-from inspector.core.persona_trail import PersonaTrail
+from inspector.core.inertia import CallTrail, PastCall, PersonaTrail, TaskCalls, Viewer
 from inspector.core.ranking import Outcome
-from inspector.store.codec import as_column, decode_value
+from inspector.store.codec import TaskTrail, as_column, decode_value
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
-from inspector.store.task_trail import TaskTrail
 
 _SESSIONS = "SELECT id FROM session WHERE id <> ? ORDER BY ended_at DESC, id DESC"
 _VIEWERS = """

@@ -14,6 +14,10 @@ from inspector.core.events import EVENT_TYPES, Event
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+from collections.abc import Iterator
+
+from inspector.core.events.base import Actor
+from inspector.core.inertia import PersonaTrail, TaskCalls
 
 _NUMBER_TAG = "$number"
 # By kind, fields that older versions stored under another name: old name to new.
@@ -103,3 +107,22 @@ def _untagged(value: dict[str, Any]) -> Any:
 def as_column(text: str) -> str:
     """The text as a column can store it: SQLite's text is UTF-8, which has no lone surrogates."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+class TaskTrail(PersonaTrail):
+    """The calls of one message at a time; a message without calls is no task."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls: list[tuple[str, float]] = []
+
+    def called(self, by: Actor, tool: str, at: float) -> None:
+        """A tool was called; only the model's calls count."""
+        if by == "model":
+            self._calls.append((tool, at))
+
+    def said(self) -> Iterator[TaskCalls]:
+        """The user said something, or the session ended: the task before it, if there was one."""
+        if self._calls:
+            yield TaskCalls(self.persona, tuple(self._calls))
+        self._calls = []

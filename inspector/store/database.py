@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from inspector.core.error import StoreError
-from inspector.core.sink import private_folder
-from inspector.store import table as sqlite_schema
+from inspector.core.redaction import private_folder
+from inspector.store.table import is_current, migrations, unknown_steps
 
 BUSY_TIMEOUT_MS = 5000
 _PRIVATE_FILE = 0o600
@@ -97,7 +97,7 @@ class SqliteDatabase:
         try:
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA synchronous = NORMAL")
-            if not sqlite_schema.is_current(connection):
+            if not is_current(connection):
                 self._migrate(connection)
         except BaseException:
             connection.close()
@@ -108,8 +108,8 @@ class SqliteDatabase:
         from sqlite_utils.db import Database
 
         database = Database(connection, execute_plugins=False)
-        steps = sqlite_schema.migrations()
-        self._refuse_newer(sqlite_schema.unknown_steps(steps, database))
+        steps = migrations()
+        self._refuse_newer(unknown_steps(steps, database))
         if not steps.pending(database):
             return
         # The write lock comes first: if two programs start at once, the second finds nothing to do.

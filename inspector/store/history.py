@@ -12,11 +12,9 @@ from inspector.core.events import (
     SettingsChanged,
     UserSaid,
 )
-from inspector.core.inertia import TaskCalls
-from inspector.core.past_call import CallTrail, PastCall, Viewer
-from inspector.core.persona_trail import PersonaTrail, chosen_persona
+from inspector.core.inertia import CallTrail, PastCall, PersonaTrail, TaskCalls, Viewer, chosen_persona
+from inspector.store.codec import TaskTrail
 from inspector.store.memory import MemoryStore
-from inspector.store.task_trail import TaskTrail
 
 
 class MemoryCallHistory:

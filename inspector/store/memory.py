@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 
-from inspector.core.consent_item import ConsentItem, RunFile
+from inspector.core.budget import Prices
 from inspector.core.elicitation import DECLINED, ElicitationAnswer, ElicitationRequest
 from inspector.core.error import StoreError
 from inspector.core.events import (
@@ -14,13 +14,9 @@ from inspector.core.events import (
     SessionStarted,
     UserSaid,
 )
-from inspector.core.leftover import Leftover
-from inspector.core.local_model import LocalModel
-from inspector.core.ports import ApprovalRequest, ChatModel, Decision
-from inspector.core.price import Prices
-from inspector.core.retention import SessionAge
-from inspector.core.server import Era
-from inspector.core.store_ports import SessionSummary, Snapshot
+from inspector.core.ports import ApprovalRequest, ChatModel, Decision, LocalModel
+from inspector.core.server import ConsentItem, Era, Leftover, RunFile
+from inspector.core.store_ports import SessionAge, SessionSummary, Snapshot
 
 # Turns of the event loop after which everything in memory has happened that a pause waits for.
 _TURNS = 20

@@ -5,11 +5,9 @@ from contextlib import suppress
 
 from inspector.core.error import StoreError
 from inspector.core.events import Failed, SessionsForgotten
-from inspector.core.live import LiveSettings
 from inspector.core.ports import Clock
-from inspector.core.retention import overdue
-from inspector.core.store_ports import EventStore
-from inspector.core.stream import Session
+from inspector.core.store_ports import EventStore, overdue
+from inspector.core.stream import LiveSettings, Session
 
 # An app may stay open for weeks; limits are in days, so an hour more or less does not matter.
 EVERY_SECONDS = 60 * 60.0

@@ -10,8 +10,7 @@ from typing import Any, Self
 from inspector.core.error import StoreError
 from inspector.core.events import Event, ModelSwitched, Record, SessionStarted
 from inspector.core.file_lock import locked
-from inspector.core.retention import SessionAge
-from inspector.core.store_ports import SessionSummary
+from inspector.core.store_ports import SessionAge, SessionSummary
 from inspector.store.codec import UnreadableEvent, as_column, decode, encode
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
 

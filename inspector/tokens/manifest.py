@@ -2,13 +2,124 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from inspector.core.closest import Names
+from inspector.core.error import ToolsightError
+from inspector.core.message import AssistantMessage, Message, ToolCall, ToolMessage
 from inspector.core.number import plural
-from inspector.core.search_offer import SearchOffer
+from inspector.core.ranking import SearchOffer
 from inspector.core.settings import ManifestSettings
 from inspector.core.summary_pool import first_sentence, one_line, shortened, without_breaks
 from inspector.core.tool import Tool, function_definition
+from inspector.schema.json_value import JsonObject, compact
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Tools in server order, after the toolset filter. Other tools cannot be listed, found or called.
+
+    `deferred_ids` wait for a search or the gate. With `advises`, no tool is deferred and the model may
+    search.
+    """
+
+    tools: tuple[Tool, ...] = ()
+    deferred_ids: frozenset[str] = frozenset()
+    advises: bool = False
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Tool]:
+        return {tool.id: tool for tool in self.tools}
+
+    @cached_property
+    def by_wire_name(self) -> Mapping[str, Tool]:
+        return {tool.wire_name: tool for tool in self.tools}
+
+    @cached_property
+    def names(self) -> Names:
+        """The ids, for suggesting the closest one to a wrong name."""
+        return Names(self.by_id)
+
+    @cached_property
+    def servers(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(tool.server for tool in self.tools))
+
+    @cached_property
+    def deferred(self) -> tuple[Tool, ...]:
+        """The tools that wait for a search, including those loaded since."""
+        return tuple(tool for tool in self.tools if tool.id in self.deferred_ids)
+
+    def get(self, tool_id: str) -> Tool | None:
+        return self.by_id.get(tool_id)
+
+    def require(self, name: str) -> Tool:
+        """Return the only tool called `name`. Raises ToolsightError with the closest ids."""
+        matches = self.named(name)
+        if len(matches) == 1:
+            return matches[0]
+        near = [tool.id for tool in matches] or self.names.closest(name)
+        hint = f"Closest: {', '.join(near)}." if near else "No connected server has such a tool."
+        problem = f"'{name}' matches several tools" if matches else f"there is no tool '{name}'"
+        raise ToolsightError(problem, hint=hint)
+
+    def named(self, name: str, *, server: str = "") -> tuple[Tool, ...]:
+        """The tools that `name` can refer to as an id, a wire name or a plain name."""
+        exact = self.by_id.get(name) or self.by_wire_name.get(name)
+        matches: Sequence[Tool] = (exact,) if exact else [t for t in self.tools if t.name == name]
+        return tuple(tool for tool in matches if not server or tool.server == server)
+
+
+#     {"messages":[{"role":"system",…},{"role":"user",…},…],"tools":[{"type":"function",…},…]}
+#
+# as compact JSON: the part of the request body that becomes the model's input. Providers turn it into their
+# own prompt and add unpublished framing tokens, so their reported counts are shown next to the counted ones.
+# A definition that a provider loads with a result counts there, as the text that it becomes.
+
+
+def wire_system(text: str) -> dict[str, Any]:
+    """The system prompt as a message."""
+    return {"role": "system", "content": sendable(text)}
+
+
+def wire_message(message: Message) -> dict[str, Any]:
+    """One message of the conversation."""
+    if isinstance(message, ToolMessage):
+        return {
+            "role": "tool",
+            "tool_call_id": message.call_id,
+            "content": sendable(text_with(message.text, message.definitions)),
+        }
+    if isinstance(message, AssistantMessage):
+        text = sendable(message.text)
+        if not message.tool_calls:
+            return {"role": "assistant", "content": text}
+        calls = [_wire_call(call) for call in message.tool_calls]
+        # A call without text has no content at all: clients leave out a null.
+        return {"role": "assistant", **({"content": text} if text else {}), "tool_calls": calls}
+    return {"role": "user", "content": sendable(message.text)}
+
+
+def text_with(text: str, definitions: Sequence[JsonObject]) -> str:
+    """What a model reads of a result: its text, then the definitions that come with it, one per line."""
+    lines = definition_lines(definitions)
+    return f"{text}\n\n{lines}" if text and lines else text or lines
+
+
+def definition_lines(definitions: Sequence[JsonObject]) -> str:
+    """Definitions as text, one per line."""
+    return "\n".join(compact(definition["function"]) for definition in definitions)
+
+
+def _wire_call(call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": sendable(compact(call.arguments))}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def sendable(text: str) -> str:
+    """Replace lone surrogates, which UTF-8 and so HTTP bodies cannot hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
 
 # A server manifest in every size: from every server in full down to their number.
 
@@ -216,3 +327,7 @@ def search_tools_definition(
     description = f"{purpose}\n\n<manifest>\n{manifest}\n</manifest>" if manifest else purpose
     parameters = (offer or SearchOffer()).parameters(advisory=advisory)
     return function_definition(SEARCH_TOOLS, description, parameters)
+
+
+CALL_TOOL = "call_tool"
+SYNTHETIC = frozenset({SEARCH_TOOLS, CALL_TOOL})

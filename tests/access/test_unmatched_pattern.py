@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.access.unmatched_pattern import _Entry, unmatched_patterns
+from inspector.core.access import ServerRule, Toolset
 from inspector.core.configuration import Configuration
 from inspector.core.knob import with_values
 from inspector.core.server import ServerPhase, ServerSpec
 from inspector.core.session import ServerState
 from inspector.core.setting_problem import Checked, SettingProblem, Severity, refusal, worst_first
 from inspector.core.settings import Settings
-from inspector.core.toolset import ServerRule, Toolset
 
 TOOLS = frozenset({"shop:list_orders", "shop:refund_order", "weather:get_forecast", "calc:evaluate"})
 HOLDS = ("milestone_reached('agreed')",)

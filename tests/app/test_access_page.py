@@ -10,8 +10,7 @@ from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.choice import SeeAsDialog
 from inspector.app.dialogs.choice_row import viewer_rows, viewers_of
 from inspector.app.pages.tools.access.content import facts, own_records, user_records
-from inspector.core.access import AccessPolicy, Grant, Scope, Sight, User
-from inspector.core.ruling import user_rows
+from inspector.core.access import AccessPolicy, Grant, Scope, Sight, User, user_rows
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
 from inspector.measure.audit.result import Audit

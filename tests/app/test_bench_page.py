@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from fixtures.hostile import HOSTILE, hostile_tools
-from inspector.access.evaluation import EvalCase
+from inspector.access.reach import EvalCase
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.bench.content import (

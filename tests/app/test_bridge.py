@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from inspector.app.bridge import KEPT_IN_FEED, Bridge, View
+from inspector.app.stream import KEPT_IN_FEED, Bridge, View
 from inspector.core.events import MilestoneReached
 from tests.support.workbench import opened
 

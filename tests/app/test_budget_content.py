@@ -21,13 +21,11 @@ from inspector.app.pages.cost.budget.table import (
     server_key,
     server_of,
 )
-from inspector.core.breakpoint import Breakpoints
-from inspector.core.budget import Budget, TokenParts, ToolCost
+from inspector.core.budget import Budget, Prices, TokenParts, ToolCost
 from inspector.core.number import tokens
-from inspector.core.price import Prices
-from inspector.core.prompt_cache import CacheTerms, Charge
+from inspector.core.prompt_cache import Breakpoints, CacheTerms, Charge
 from inspector.core.session import Binding, CallCost, SessionState, ToolState
-from inspector.session.setup.priced_session import price_session
+from inspector.session.verdict import price_session
 from inspector.tokens.cost.break_even import BreakEven
 from inspector.tokens.cost.delivery_cost import Delivery, compare
 from inspector.tokens.cost.plan import Assumptions, Overhead, PlannedTool, usual_plan

@@ -7,9 +7,9 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from inspector.app.dialogs.choice import ChoiceDialog
+from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import ModelError
 from inspector.core.ranking import SearchRequest
-from inspector.core.toolset import ServerRule, Toolset
 from tests.support.app import app_rig, until
 from tests.support.workbench import Rig
 from widgets import RecordList

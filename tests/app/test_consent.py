@@ -2,13 +2,10 @@
 
 import pytest
 
-from inspector.app.dialogs.consent import ConsentDialog
-from inspector.app.dialogs.consent_text import TEXT_AT, consent_body
-from inspector.config.consent import Handed, ServerConsent
-from inspector.config.consent_check import check_consent
+from inspector.app.dialogs.approver import TEXT_AT, ConsentDialog, consent_body
+from inspector.config.consent import Handed, ServerConsent, check_consent
 from inspector.core.configuration import Configuration, Named
-from inspector.core.consent_item import ChangedFile
-from inspector.core.server import Expansion, Program, ServerSpec
+from inspector.core.server import ChangedFile, Expansion, Program, ServerSpec
 from tests.support.app import app_rig, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous

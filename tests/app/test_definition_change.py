@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.app.dialogs.approval_text import approval_body
-from inspector.app.draw.definition_change import change_lines
-from inspector.app.pages.tools.catalog.server_text import server_facts
+from inspector.app.dialogs.approver import approval_body
+from inspector.app.draw.problem import change_lines
+from inspector.app.pages.tools.catalog.server_panel import server_facts
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
 from inspector.app.replay import Replay
 from inspector.cli.consent import TerminalApprover

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from inspector.app.app import ToolsightApp
-from inspector.app.dialogs.elicitation.elicitor import FormDialog, LinkDialog, form_body, link_body
+from inspector.app.dialogs.elicitor import FormDialog, LinkDialog, form_body, link_body
 from inspector.core.elicitation import (
     CANCELLED,
     DECLINED,

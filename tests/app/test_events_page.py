@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.dialogs.export import ExportDialog
-from inspector.app.draw.event_row import feed_rows
+from inspector.app.dialogs.detail import DetailScreen, ExportDialog
+from inspector.app.draw.problem import feed_rows
 from inspector.app.pages.trace.events.screen import GROUPS, continued, event_row, in_group
 from inspector.core.budget import Budget, TokenParts
 from inspector.core.error import ModelError
@@ -23,8 +22,7 @@ from inspector.core.events import (
     ServerStopped,
     UserSaid,
 )
-from inspector.core.index_state import IndexPhase, IndexState
-from inspector.core.ranking import SearchRequest
+from inspector.core.ranking import IndexPhase, IndexState, SearchRequest
 from tests.support.app import app_rig, goes, until
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous

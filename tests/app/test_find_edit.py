@@ -12,20 +12,19 @@ from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
-from inspector.access.evaluation import EvalCase
-from inspector.app.dialogs.export import ExportDialog
-from inspector.app.navigation import EditPage
+from inspector.access.reach import EvalCase
+from inspector.app.dialogs.detail import ExportDialog
 from inspector.app.pages.find.edit import pane as edit_pane
 from inspector.app.pages.find.edit.pane import EditPane, exported, patch, texts
 from inspector.app.pages.find.edit.text_editor import LONGEST, FieldText
 from inspector.app.pages.find.screen import FindScreen
+from inspector.app.place_app import EditPage
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.mcp.memory import MemoryServer
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields
-from inspector.search.explanation.draft import reworded, wording_of
-from inspector.search.explanation.tool_edit import EditTrial
+from inspector.search.explanation.tool_edit import EditTrial, reworded, wording_of
 from inspector.search.index import ToolIndex
 from inspector.search.memory.vectors import MemoryEmbedder
 from inspector.search.rankers.catalog_rankers import CatalogRankers

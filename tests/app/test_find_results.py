@@ -10,11 +10,20 @@ from hypothesis import assume, example, given, strategies as st
 
 from inspector.app.pages.find.results import content, facts
 from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line
-from inspector.app.pages.find.score.content import WIDTH, bill
+from inspector.app.pages.find.score.pane import WIDTH, bill
 from inspector.app.pages.find.score_bar import BAR_WIDTH, SIGNALS, bar, full_bars, merged
 from inspector.app.pages.find.wording import outcome
-from inspector.core.index_state import IndexPhase, IndexState
-from inspector.core.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
+from inspector.core.ranking import (
+    Hit,
+    IndexPhase,
+    IndexState,
+    Outcome,
+    Part,
+    Score,
+    SearchReport,
+    SearchRequest,
+    Signal,
+)
 from inspector.core.tool import Tool
 from inspector.search.answer_text import told_apart
 from inspector.search.explanation.phrase import as_written

@@ -9,23 +9,23 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
-from inspector.app.navigation import WhyNotPage
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.missing_tool import missing_tool
+from inspector.app.place_app import WhyNotPage
+from inspector.core.access import ServerRule, Toolset
 from inspector.core.ranking import Outcome, Part, Score, SearchRequest, Signal
 from inspector.core.server import ServerPhase, SkippedTool
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
-from inspector.core.toolset import ServerRule, Toolset
 from inspector.mcp.memory import MemoryServer
 from inspector.search.explanation.addition import Addition, Overtaken, Place
-from inspector.search.explanation.ledger import ledger
 from inspector.search.explanation.standing import Standing
+from inspector.search.explanation.steps import ledger
 from inspector.search.explanation.why_not import LOOKED_UP, Rival, WhyNot
 from inspector.search.index import ToolIndex
 from inspector.search.memory.vectors import MemoryEmbedder
-from inspector.tokens.catalog import Catalog
+from inspector.tokens.manifest import Catalog
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office

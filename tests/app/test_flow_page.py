@@ -11,8 +11,7 @@ from inspector.app.opening import Opened
 from inspector.app.pages.trace.flow import content
 from inspector.app.pages.trace.flow.screen import FlowScreen
 from inspector.core.composition_settings import InertiaSettings
-from inspector.core.inertia import Aging, InertiaGraph, TaskCalls, graphs_of
-from inspector.core.inertia_state import Hits, InertiaState
+from inspector.core.inertia import Aging, Hits, InertiaGraph, InertiaState, TaskCalls, graphs_of
 from inspector.core.session import SessionState
 from inspector.reliability.flow import Flow, FlowLibrary, flow
 from tests.support.app import RigApp, goes, ready, seen, until

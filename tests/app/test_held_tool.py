@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 
 from textual.pilot import Pilot
 
-from inspector.app.draw.tool_row import ICONS, deferred_rows, evicted_rows, loaded_rows
+from inspector.app.draw.table import ICONS, deferred_rows, evicted_rows, loaded_rows
 from inspector.app.pages.tools.catalog.row import CatalogRows, server_key
-from inspector.app.pages.tools.catalog.server_text import server_facts
+from inspector.app.pages.tools.catalog.server_panel import server_facts
 from inspector.core.session import Binding
 from inspector.core.timeline import Timeline
 from tests.support.app import app_rig, is_up_to_date, said, seen, until

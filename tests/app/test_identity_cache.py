@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import given, strategies as st
 
-from inspector.app.draw.identity_cache import IdentityCache
+from inspector.app.draw.problem import IdentityCache
 
 
 class Thing:

@@ -2,8 +2,8 @@
 
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.leftover import leftover_body
-from inspector.core.leftover import Leftover
+from inspector.app.dialogs.approver import leftover_body
+from inspector.core.server import Leftover
 from inspector.store.memory import MemoryLeftovers
 from tests.support.app import app_rig, seen, until
 from tests.support.hostile import with_hostile_text

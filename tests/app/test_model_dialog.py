@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from inspector.app.dialogs.choice import ModelDialog
 from inspector.app.dialogs.choice_row import looked_for, model_rows
-from inspector.core.local_model import LocalModel
+from inspector.core.ports import LocalModel
 from inspector.store.memory import MemoryLocalModels
 from tests.support.app import app_rig, said, seen, until
 from tests.support.told_model import ToldModel

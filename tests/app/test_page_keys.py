@@ -7,12 +7,12 @@ import pytest
 from textual.widgets import Static
 
 from inspector.app.command import COMMANDS
-from inspector.app.dialogs.consent import ConsentDialog
-from inspector.app.dialogs.export import ExportDialog
+from inspector.app.dialogs.approver import ConsentDialog
+from inspector.app.dialogs.detail import ExportDialog
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.trace.events.screen import ALL, GROUPS, MAIN
-from inspector.config.consent_check import check_consent
+from inspector.config.consent import check_consent
 from inspector.core.error import ConnectError
 from inspector.core.events import Group
 from inspector.core.tool import Tool

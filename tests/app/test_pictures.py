@@ -14,21 +14,12 @@ import pytest
 from textual.screen import Screen
 
 from inspector.app.base_screen import BaseScreen
+from inspector.app.dialogs.approver import ConsentDialog
 from inspector.app.dialogs.choice import ToolsetDialog
-from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.dialogs.elicitation.elicitor import FormDialog, LinkDialog
+from inspector.app.dialogs.elicitor import FormDialog, LinkDialog
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.dialogs.settings.screen import KnobDialog, SettingsDialog
-from inspector.app.navigation import (
-    ComparePage,
-    EditPage,
-    ProfilesPage,
-    ServerPage,
-    StepsPage,
-    ToolPage,
-    WhyNotPage,
-)
 from inspector.app.pages import registry
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
@@ -52,13 +43,21 @@ from inspector.app.pages.trace.flow.screen import FlowScreen
 from inspector.app.pages.trace.sessions.screen import SessionsScreen
 from inspector.app.pages.trace.telemetry.screen import TelemetryScreen
 from inspector.app.pages.trace.timeline.screen import TimelineScreen
+from inspector.app.place_app import (
+    ComparePage,
+    EditPage,
+    ProfilesPage,
+    ServerPage,
+    StepsPage,
+    ToolPage,
+    WhyNotPage,
+)
 from inspector.app.reproduction import Reproduction
 from inspector.app.scenario_job import Choice
 from inspector.config.consent import Handed, ServerConsent
-from inspector.core.breaker import BreakerState
+from inspector.core.breaker import BreakerState, FailureKind
 from inspector.core.elicitation import FormRequest, LinkRequest
 from inspector.core.events import BreakerChanged, CallFinished, CallStarted, Event, TurnEnded, UserSaid
-from inspector.core.failure import FailureKind
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import Program
 from inspector.demo.planner import DemoPlanner

@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 
 from inspector.app.dialogs.settings import content
+from inspector.app.dialogs.settings.content import FRONT, Listed
 from inspector.app.dialogs.settings.screen import MODEL, PROFILE, TOOLSET, KnobDialog, SettingsDialog
-from inspector.app.dialogs.settings.section import FRONT, Listed
 from inspector.core.configuration import Configuration
 from inspector.core.knob import differences, find_knob, knobs, with_values
 from inspector.core.profile import PROFILES, profile_settings

@@ -12,8 +12,7 @@ from inspector.app.pages.tools.registry import content, screen
 from inspector.app.pages.tools.registry.screen import PAGE
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.definition import definition_hash
-from inspector.core.federation import Located, PeerAnswer
-from inspector.core.registered_tool import Neighbour, RegisteredTool, SyncReport
+from inspector.core.registered_tool import Located, Neighbour, PeerAnswer, RegisteredTool, SyncReport
 from inspector.core.tool import Tool
 from inspector.mcp.memory import MemoryServer
 from inspector.registry.library import Overview, RegistryLibrary

@@ -24,8 +24,8 @@ from inspector.core.events import (
     ToolLoaded,
     UserSaid,
 )
-from inspector.core.live import LiveSettings
 from inspector.core.settings import GuardSettings, Settings
+from inspector.core.stream import LiveSettings
 from inspector.loop.guards.iteration import IterationGuard, Outcome
 from tests.core.test_timeline import request
 from tests.support.app import app_rig, goes, said, seen, until

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.dialogs.export import ExportDialog
+from inspector.app.dialogs.detail import DetailScreen, ExportDialog
 from inspector.app.pages.tools.catalog.frame_row import NO_WIRE, exported, frame_row, frame_text, wire_heading
 from inspector.app.pages.tools.catalog.row import CatalogRows
-from inspector.app.pages.tools.catalog.server_text import server_facts, server_title
+from inspector.app.pages.tools.catalog.server_panel import server_facts, server_title
 from inspector.app.replay import Replay
 from inspector.core.error import ConnectError
 from inspector.core.frame import Flaw, Frame, FrameKind
@@ -17,7 +16,7 @@ from inspector.core.server import ServerInfo, ServerPhase, SkippedTool
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
 from inspector.mcp.memory import MemoryServer
-from inspector.tokens.catalog import Catalog
+from inspector.tokens.manifest import Catalog
 from tests.support.app import seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.tools_page import choose, crossed, says, tools_page

@@ -15,8 +15,8 @@ from inspector.app.pages.trace.sessions.screen import SessionsScreen
 from inspector.clients.finding import Findings
 from inspector.clients.importing import Imported
 from inspector.clients.library import AgentLibrary, Found, ImportReport
+from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
-from inspector.core.price import Prices
 from inspector.core.store_ports import SessionSummary
 from inspector.measure.evalset import read_cases
 from tests.support.agent_transcript import MODEL, story, written

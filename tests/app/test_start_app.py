@@ -6,8 +6,7 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.app.start.app import StartApp
-from inspector.app.start.way import Opens, Way
+from inspector.app.start.app import Opens, StartApp, Way
 from tests.support.app import until
 from tests.widgets.hostile import HOSTILE, dangerous
 from tests.widgets.screen import lines

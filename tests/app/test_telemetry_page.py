@@ -9,10 +9,9 @@ import pytest
 from textual.content import Content
 
 from inspector.app.app import ToolsightApp
-from inspector.app.job import Job
+from inspector.app.context import Job
 from inspector.app.pages.trace.telemetry import content, screen
-from inspector.clients.backlog import backlog
-from inspector.clients.miss import Miss, MissCause
+from inspector.clients.miss import Miss, MissCause, backlog
 from inspector.core.breaker import BreakerState, BreakerStatus
 from inspector.core.events import Record
 from inspector.measure.telemetry.gathering import Telemetry, telemetry

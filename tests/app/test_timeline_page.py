@@ -6,19 +6,17 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from inspector.app.bridge import ReplayedState, View
-from inspector.app.draw.tool_row import ICONS
+from inspector.app.draw.table import ICONS
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
 from inspector.app.pages.trace.events.screen import EventsScreen
 from inspector.app.pages.trace.timeline import content
 from inspector.app.pages.trace.timeline.screen import SessionDialog, TimelineScreen
 from inspector.app.replay import Replay, ReplayRefusal
-from inspector.app.stream import CHECKPOINT, Stream
+from inspector.app.stream import CHECKPOINT, ReplayedState, Stream, View
 from inspector.core.events.base import Record
 from inspector.core.events.call import CallRejected
-from inspector.core.events.catalog import CatalogBuilt, CatalogEntry
-from inspector.core.events.discovery import ToolEvicted, ToolLoaded
+from inspector.core.events.discovery import CatalogBuilt, CatalogEntry, ToolEvicted, ToolLoaded
 from inspector.core.events.session import UserSaid
 from inspector.core.fold import fold
 from inspector.core.session import Binding

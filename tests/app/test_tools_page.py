@@ -2,14 +2,14 @@
 
 import pytest
 
-from inspector.app.navigation import ServerPage, ToolPage
 from inspector.app.pages.tools.catalog.row import CatalogRows, server_key
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
+from inspector.app.place_app import ServerPage, ToolPage
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
 from inspector.core.tool import Tool
-from inspector.search.tag import Tags
-from inspector.tokens.catalog import Catalog
+from inspector.search.vocabulary import Tags
+from inspector.tokens.manifest import Catalog
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.tools_page import (

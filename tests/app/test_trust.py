@@ -4,15 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.app.dialogs.approval_text import approval_body
-from inspector.app.dialogs.consent_text import consent_body
+from inspector.app.dialogs.approver import approval_body, consent_body
 from inspector.app.pages.tools.catalog.tool_text import facts
 from inspector.cli.consent import TerminalApprover, consent_text
 from inspector.config.consent import ServerConsent
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.tool import Annotations, Tool
 from inspector.mcp.memory import MemoryServer
-from inspector.reliability.approval import CLAIMED
+from inspector.reliability.ports import CLAIMED
 from tests.support.app import app_rig, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.told_model import Step, calls, says

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from inspector.access.evaluation import EvalCase, EvalSet
-from inspector.core.clock import SystemClock
-from inspector.core.interval import wilson
+from inspector.access.reach import EvalCase, EvalSet
+from inspector.core.number import SystemClock, wilson
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.search.metric import recall_at

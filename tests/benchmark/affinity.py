@@ -19,15 +19,14 @@ from pathlib import Path
 from inspector.core.number import percent, signed
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.settings import DiscoverySettings
-from inspector.mcp.recorded_run import RecordedRun
+from inspector.mcp.recorded_link import RecordedRun
 from inspector.measure.bootstrap import estimate
-from inspector.scenario.recorded.agent import last_words
-from inspector.scenario.recorded.known import known_runs
+from inspector.scenario.recorded.agent import known_runs, last_words
 from inspector.scenario.recording import read_definitions, read_runs
 from inspector.search.metric import ndcg_at, recall_at
 from inspector.search.past_use import PastUse, Use
-from inspector.search.rankers.affinity import Affinity
 from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.evidence import Affinity
 from inspector.search.rankers.ranker import Ranking
 from inspector.search.rules import SearchRules
 from tests.benchmark import data

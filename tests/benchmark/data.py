@@ -6,16 +6,16 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from inspector.access.evaluation import EvalSet
+from inspector.access.reach import EvalSet
 from inspector.cli.composition import fixtures_path, make_embedder, make_static_embedder
 from inspector.cli.launch import headless
 from inspector.cli.options import Options
-from inspector.core.clock import SystemClock
+from inspector.core.number import SystemClock
 from inspector.core.tool import Tool
 from inspector.measure.evalset import read_cases, read_evalset, read_tools, sample
 from inspector.measure.prepare import Prepared, prepare
-from inspector.research.stored_embedder import StoredEmbedder
-from inspector.search.memory.sqlite_vectors import SqliteVectors
+from inspector.research.source import StoredEmbedder
+from inspector.search.memory.sqlite import SqliteVectors
 from inspector.search.ports import Embedder
 from inspector.search.semantics import Semantics
 from tests.benchmark.output import say

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import mean
 
-from inspector.access.evaluation import EvalCase, EvalSet
-from inspector.core.clock import SystemClock
-from inspector.core.interval import wilson
+from inspector.access.reach import EvalCase, EvalSet
+from inspector.core.number import SystemClock, wilson
 from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.run import CaseRun, run_bench

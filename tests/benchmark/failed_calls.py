@@ -18,11 +18,11 @@ from functools import partial
 from pathlib import Path
 
 from inspector.cli.models import counter_for
+from inspector.core.breaker import FailureKind
 from inspector.core.composition_settings import BreakerSettings
-from inspector.core.failure import FailureKind
 from inspector.core.number import percent
 from inspector.core.settings import BudgetSettings
-from inspector.mcp.recorded_run import RecordedRun
+from inspector.mcp.recorded_link import RecordedRun
 from inspector.measure.bootstrap import share_estimate
 from inspector.scenario.recording import read_definitions, read_runs
 from tests.benchmark.output import say

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.settings import DiscoverySettings
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.catalog_rankers import CatalogRankers

@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.access.evaluation import EvalSet
+from inspector.access.reach import EvalSet
 from inspector.core.settings import DiscoverySettings
 from inspector.search.index import ToolIndex
 from inspector.search.metric import ndcg_at

@@ -8,11 +8,9 @@ answered in between, since the scripted model's answers name tools as no other d
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from inspector.access.evaluation import EvalCase
-from inspector.core.clock import SystemClock
-from inspector.core.interval import wilson
+from inspector.access.reach import EvalCase
 from inspector.core.message import UserMessage
-from inspector.core.number import percent
+from inspector.core.number import SystemClock, percent, wilson
 from inspector.core.settings import DiscoverySettings, GateQuery, GateSettings
 from inspector.loop.binding.gate import Gate
 from inspector.search.rankers.catalog_rankers import CatalogRankers

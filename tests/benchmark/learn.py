@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from inspector.access.evaluation import EvalCase, EvalSet
-from inspector.core.past_call import PastCall
+from inspector.access.reach import EvalCase, EvalSet
+from inspector.core.inertia import PastCall
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.bootstrap import estimate
 from inspector.measure.cluster import clusters

@@ -8,12 +8,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from inspector.access.evaluation import EvalSet
+from inspector.access.reach import EvalSet
 from inspector.core.number import percent
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.bootstrap import Estimate
 from inspector.measure.difference import difference
-from inspector.measure.summary import summarise
+from inspector.measure.report import summarise
 from inspector.search.query.parsed import ParsedQuery, parse
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.fusion import FusionWeights

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
-from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.bootstrap import Estimate, estimate
 from inspector.measure.run import DEPTH

@@ -19,9 +19,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-from inspector.access.evaluation import EvalSet
+from inspector.access.reach import EvalSet
 from inspector.cli.bench.report import p_text
-from inspector.core.clock import SystemClock
+from inspector.core.number import SystemClock
 from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
@@ -29,9 +29,8 @@ from inspector.measure.bootstrap import Estimate
 from inspector.measure.difference import difference
 from inspector.measure.paired import SIGNIFICANT, holm
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench
-from inspector.measure.report import NOTHING, Row
+from inspector.measure.report import NOTHING, Row, summarise
 from inspector.measure.run import DEPTH, CaseRun, Run
-from inspector.measure.summary import summarise
 from tests.benchmark.data import PUBLISHED, ROOT, among_others, published, semantics
 from tests.benchmark.output import say
 

@@ -4,10 +4,9 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from inspector.core.breaker import Breaker, Permit, admitted, answered, failed
+from inspector.core.breaker import Breaker, FailureKind, Permit, admitted, answered, failed
 from inspector.core.composition_settings import BreakerSettings
-from inspector.core.failure import FailureKind
-from inspector.mcp.recorded_run import RecordedRun
+from inspector.mcp.recorded_link import RecordedRun
 from inspector.reliability.breaking import AGAINST_SERVER, AGAINST_TOOL
 from inspector.schema.json_value import JsonObject
 from tests.benchmark.recorded_failure import Failure, failure_of_result

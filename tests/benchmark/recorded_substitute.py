@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from inspector.core.composition_settings import FallbackSettings
 from inspector.core.tool import Tool
 from inspector.loop.fallback import similar_tools
-from inspector.mcp.recorded_run import RecordedCall
-from inspector.scenario.recorded.known import ToolNames
-from inspector.schema.argument_mapping import argument_mapping, mapped
+from inspector.mcp.recorded_link import RecordedCall
+from inspector.scenario.recorded.agent import ToolNames
 from inspector.schema.check import JsonSchemaCheck
-from inspector.search.contradiction import contradiction
+from inspector.schema.narrowing import argument_mapping, mapped
 from inspector.search.index import ToolIndex
+from inspector.search.rules import contradiction
 from tests.benchmark import data
 from tests.benchmark.output import say
 from tests.benchmark.recorded_attempt import Attempt, is_seen, is_told

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.tool import Tool
 from inspector.measure.evalset import read_evalset, read_tools
-from inspector.registry.text import embedded_text
-from inspector.research.stored_embedder import StoredEmbedder
+from inspector.registry.embedding import embedded_text
+from inspector.research.source import StoredEmbedder
 from inspector.search.document import key_of
-from inspector.search.memory.sqlite_vectors import SqliteVectors
+from inspector.search.memory.sqlite import SqliteVectors
 from tests.benchmark.data import DATA, POOL, PUBLISHED, ROOT, demo_tools, embedder
 
 NOISE = 0.8

@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
-from inspector.access.evaluation import EvalSet
+from inspector.access.reach import EvalSet
 from inspector.cli.bench.report import standing_lines
-from inspector.core.clock import SystemClock
+from inspector.core.number import SystemClock
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench
 from inspector.measure.report import markdown

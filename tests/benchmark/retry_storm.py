@@ -29,15 +29,14 @@ from inspector.core.server import ServerInfo, ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.reliability.breakers.memory import MemoryBreakers
+from inspector.reliability.breaker_store import MemoryBreakers
 from inspector.reliability.breaking import Breakers
 from inspector.reliability.performing import Performer
 from inspector.reliability.ports import BreakerStore
 from inspector.reliability.restarting import Restarts
-from inspector.reliability.retrier import TenacityRetrier
-from inspector.reliability.retrying import RetryRules
+from inspector.reliability.retrying import RetryRules, TenacityRetrier
 from inspector.schema.json_value import JsonObject
-from inspector.search.live import Live
+from inspector.search.retrieval import Live
 from inspector.store.memory import MemoryStore
 from tests.benchmark.output import say
 from tests.support.retrieval import words_only

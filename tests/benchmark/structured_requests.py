@@ -17,9 +17,9 @@ from pathlib import Path
 from inspector.core.number import percent, signed
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.mcp.recorded_run import RecordedRun
+from inspector.mcp.recorded_link import RecordedRun
 from inspector.measure.bootstrap import estimate, share_estimate
-from inspector.scenario.recorded.known import ToolNames
+from inspector.scenario.recorded.agent import ToolNames
 from inspector.scenario.recording import read_definitions, read_runs
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import Ranking

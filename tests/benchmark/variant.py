@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from inspector.access.evaluation import EvalSet
-from inspector.core.clock import SystemClock
+from inspector.access.reach import EvalSet
+from inspector.core.number import SystemClock
 from inspector.measure.bootstrap import Estimate
 from inspector.measure.run import Run, run_bench
 from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from inspector.access.evaluation import EvalCase
 from inspector.access.policy_file import load_policy
+from inspector.access.reach import EvalCase
 from inspector.cli.bench.dataset import _read
 from inspector.cli.live_catalog import LiveCatalog
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.tool import Tool
-from inspector.measure.evalset_append import append_cases
-from inspector.tokens.catalog import Catalog
+from inspector.measure.evalset import append_cases
+from inspector.tokens.manifest import Catalog
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.breaker import Breaker, BreakerKey, BreakerState
-from inspector.reliability.breakers.sqlite import SqliteBreakers
+from inspector.reliability.breaker_store import SqliteBreakers
 from tests.cli.conftest import Toolsight
 
 

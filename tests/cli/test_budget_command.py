@@ -11,26 +11,21 @@ from typing import Any
 
 import pytest
 
-from inspector.app.draw.path import shown_path
+from inspector.app.draw.problem import shown_path
 from inspector.app.draw.svg import HEIGHT, WIDTH
 from inspector.cli import consent
 from inspector.cli.audit import run as audit_run
 from inspector.cli.audit.command import say_growth, slide
-from inspector.cli.audit.json import audit_json, stored_totals
-from inspector.cli.audit.report import audit_markdown, say_audit
+from inspector.cli.audit.report import audit_json, audit_markdown, say_audit, stored_totals
 from inspector.cli.options import Options
 from inspector.config.client import ClientConfiguration
-from inspector.config.consent_check import ConsentCheck
-from inspector.core.budget import Tokenizer
+from inspector.config.consent import ConsentCheck
+from inspector.core.budget import Prices, Tokenizer
 from inspector.core.configuration import Configuration
-from inspector.core.price import Prices
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
-from inspector.measure.audit.audit import audit
-from inspector.measure.audit.cost import Pricing
-from inspector.measure.audit.growth import Change, changes, totals
-from inspector.measure.audit.reading import Reading
-from inspector.measure.audit.result import Audit, Basis, Problem, Subject
+from inspector.measure.audit.audit import Change, Pricing, audit, changes, totals
+from inspector.measure.audit.result import Audit, Basis, Problem, Reading, Subject
 from inspector.store.memory import MemoryServerMemory
 from tests.cli.conftest import Done, Toolsight
 from tests.support.counting import character_meter

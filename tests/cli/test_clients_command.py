@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.clients.known_client import NAMES
+from inspector.clients.client import NAMES
 from tests.cli.conftest import Done, Toolsight
 from tests.support.mcp_case import SERVERS
 

@@ -13,7 +13,7 @@ import pytest
 from inspector.cli import composition, consent
 from inspector.cli.composition import read_configuration
 from inspector.cli.options import Options
-from inspector.config.consent_check import check_consent
+from inspector.config.consent import check_consent
 from inspector.config.source import read
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError

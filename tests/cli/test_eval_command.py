@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from inspector.access.evaluation import EvalCase
+from inspector.access.reach import EvalCase
 from inspector.core.error import ConfigError
 from inspector.core.events import CallStarted, Record, SearchPerformed
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
-from inspector.measure.evalset import read_cases
-from inspector.measure.evalset_append import append_cases
+from inspector.measure.evalset import append_cases, read_cases
 from inspector.store.store import SqliteStore
 from tests.cli.conftest import Done, Toolsight
 from tests.support.weather_configuration import write_weather_configuration

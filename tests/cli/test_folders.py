@@ -13,7 +13,7 @@ from inspector.cli.composition import read_configuration, shipped_scenarios
 from inspector.cli.options import TYPED_SERVER, Options
 from inspector.cli.scenario import opening
 from inspector.cli.scenario.opening import open_lab
-from inspector.clients.known_client import find_client
+from inspector.clients.client import find_client
 from inspector.config.consent import describe
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError

@@ -10,7 +10,7 @@ import pytest
 from inspector.cli import composition
 from inspector.cli.doctor import orphans
 from inspector.cli.doctor.orphans import ask_about_leftovers
-from inspector.core.leftover import Leftover
+from inspector.core.server import Leftover
 from inspector.store.memory import MemoryLeftovers
 from tests.cli.conftest import Toolsight
 

@@ -86,7 +86,7 @@ def test_a_full_disk_is_told_and_a_closed_pipe_is_not(words: tuple[str, ...]) ->
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_lost_output_is_told_once_whatever_is_still_printed_as_the_command_ends() -> None:
-    script = "from inspector.cli.render import say\ntry: say('one')\nfinally: say('two')"
+    script = "from inspector.cli.table import say\ntry: say('one')\nfinally: say('two')"
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-c", script]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

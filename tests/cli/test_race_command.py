@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import inspector.cli.scenario.race as race_command
-from inspector.app.pages.chat.race.cast import WIDTH, ansi_line, cast, drawn
+from inspector.app.pages.chat.race.entry import WIDTH, ansi_line, cast, drawn
 from inspector.app.pages.chat.race.picture import picture
 from inspector.cli.composition import shipped_scenarios
-from inspector.core.price import Prices
+from inspector.core.budget import Prices
 from inspector.core.tool import Tool
 from inspector.scenario.file import load_scenario
 from inspector.scenario.ground import lacking
 from inspector.scenario.race import RaceFrame, Verdict
 from inspector.scenario.racer import Racer
-from inspector.tokens.catalog import Catalog
-from inspector.tokens.cost.solved import SolvedSteps
+from inspector.tokens.cost.plan import SolvedSteps
+from inspector.tokens.manifest import Catalog
 from tests.cli.conftest import Toolsight
 from tests.support.memory_labs import FORECAST, MemoryLabs
 from tests.widgets.hostile import HOSTILE, LONG, dangerous

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from inspector.cli.outcome import Exit
-from inspector.core.sink import SECRETS
+from inspector.core.redaction import SECRETS
 from tests.cli.conftest import Toolsight
 from tests.hard.secrets import (
     PLANTED,

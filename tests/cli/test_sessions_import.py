@@ -12,7 +12,7 @@ from inspector.cli.agents import following
 from inspector.cli.progress import Cancellation
 from inspector.clients.transcript_file import reader
 from inspector.core.events import Record, SessionStarted
-from inspector.core.origin import Origin
+from inspector.core.plugin import Origin
 from inspector.measure.evalset import read_cases
 from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight, in_process

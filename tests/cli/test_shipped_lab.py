@@ -8,7 +8,7 @@ import pytest
 
 from inspector.cli.composition import demo_configuration, demo_path
 from inspector.cli.options import Options
-from inspector.cli.scenario.lab import ShippedLab
+from inspector.cli.scenario.compare import ShippedLab
 from inspector.config.typed_server import typed_configuration
 from inspector.core.events import ApprovalDecided, CallFinished, Record, SessionStarted
 from inspector.scenario.ground import Ground, question

@@ -5,8 +5,7 @@ import sys
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.cli.render import say_table
-from inspector.cli.table import TableLayout, cells
+from inspector.cli.table import TableLayout, cells, say_table
 
 WIDE = tuple(f"measure_number_{number}" for number in range(8))
 VALUES = tuple(f"{number},000" for number in range(8))

@@ -4,10 +4,9 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from inspector.clients.agent_session import AgentSession
-from inspector.clients.backlog import backlog
 from inspector.clients.finding import KINDS, Findings, findings
-from inspector.clients.miss import Miss, MissCause, misses, unused
-from inspector.clients.report import agent_report
+from inspector.clients.library import agent_report
+from inspector.clients.miss import Miss, MissCause, backlog, misses, unused
 from inspector.clients.transcript import (
     AgentTool,
     Answered,
@@ -19,10 +18,10 @@ from inspector.clients.transcript import (
     ServerTrouble,
     ToolsOffered,
 )
+from inspector.core.budget import Prices
 from inspector.core.events import Event
 from inspector.core.message import Usage
-from inspector.core.price import Prices
-from inspector.search.term import terms
+from inspector.search.vocabulary import terms
 from tests.core.test_event import records
 from tests.support.counting import WordCounter
 

@@ -6,8 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from inspector.clients.client import Client, Confidence, Fact, Topic
-from inspector.clients.known_client import NAMES, all_clients, find_client
+from inspector.clients.client import NAMES, Client, Confidence, Fact, Topic, all_clients, find_client
 from inspector.core.error import ToolsightError
 from inspector.search.rankers.ranker_list import RANKERS
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.clients import agent_session, imported_stream
+from inspector.clients.agent_session import session_id
 from inspector.clients.importing import Imported, Importer
-from inspector.clients.session_name import session_id
 from inspector.clients.transcript import (
     AgentTool,
     Answered,

@@ -23,8 +23,7 @@ from inspector.clients.importing import Importer
 from inspector.clients.transcript_file import open_transcript
 from inspector.core.error import ConfigError, ConnectError
 from inspector.core.events import CallFinished, CallStarted, Event, Record, SearchPerformed, UserSaid
-from inspector.measure.telemetry.otel_collector import readable, send_spans, traces_address
-from inspector.measure.telemetry.otel_file import export_json, write_spans
+from inspector.measure.telemetry.otel import export_json, readable, send_spans, traces_address, write_spans
 from inspector.measure.telemetry.trace import spans
 from inspector.store.memory import MemoryStore
 from tests.core.test_event import records

@@ -9,8 +9,7 @@ from inspector.clients.reported import (
     reported_dollars,
     reported_hit_rate,
 )
-from inspector.core.budget import TokenParts
-from inspector.core.price import Prices
+from inspector.core.budget import Prices, TokenParts
 from inspector.core.prompt_cache import Charge
 from inspector.core.session import CallCost
 

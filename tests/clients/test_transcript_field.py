@@ -6,8 +6,15 @@ from typing import Any
 import pytest
 
 from inspector.clients.transcript import AgentTool, Tally
-from inspector.clients.transcript_file.field import arguments, count, is_shallow, moment, number, said
-from inspector.clients.transcript_file.tool import agent_tool
+from inspector.clients.transcript_file.field import (
+    agent_tool,
+    arguments,
+    count,
+    is_shallow,
+    moment,
+    number,
+    said,
+)
 
 
 def nested(depth: int) -> Any:

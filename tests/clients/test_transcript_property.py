@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from fixtures.transcripts import make
 from inspector.clients.transcript import Entry
 from inspector.clients.transcript_file import Format, line_reader
-from inspector.core.moment import LAST
+from inspector.core.number import LAST
 from tests.support.transcripts import FILES, fed, line, records, total, whole
 
 _TURNS = 4

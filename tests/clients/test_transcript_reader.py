@@ -18,7 +18,7 @@ from inspector.clients.transcript_file import (
     open_transcript,
     recognize,
 )
-from inspector.clients.transcript_file.line import read_lines
+from inspector.clients.transcript_file.field import read_lines
 from inspector.core.error import ConfigError
 from tests.support.transcripts import FILES, SMALL, Claude, fed, line, of, records, said, whole
 

@@ -19,8 +19,8 @@ from inspector.config.client import (
     is_there,
     read_client_file,
 )
+from inspector.core.access import ServerRule
 from inspector.core.server import ServerSpec
-from inspector.core.toolset import ServerRule
 
 HOME, FOLDER = Path("/home/ada"), Path("/projects/engine")
 NOTHING: Mapping[str, str] = {}

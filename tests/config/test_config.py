@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from inspector.config.source import read
+from inspector.core.access import ServerRule
 from inspector.core.configuration import Configuration
 from inspector.core.server import Era, Expansion, Program, ServerSpec
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.core.toolset import ServerRule
 
 PRD = {
     "tool_discovery": {"enabled": True, "defer_all": False, "max_search_results": 7},

@@ -12,14 +12,14 @@ from hypothesis import given, strategies as st
 
 from inspector.config.json_text import parse_object
 from inspector.config.source.editor import ConfigurationEditor
-from inspector.config.source.member import with_member, without_member
 from inspector.config.source.reader import read
+from inspector.config.source.server import with_member, without_member
 from inspector.config.target import target
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
 from inspector.core.plugin import Package, Plugin, Variable, concealed_values, server_entry
-from inspector.core.sink import clean
+from inspector.core.redaction import clean
 
 ENTRY = {"command": "uvx", "args": ["mcp-server-time@1"], "env": {"ZONE": "UTC"}}
 EDITOR = ConfigurationEditor({"HOME": "/home/ada"})

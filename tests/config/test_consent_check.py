@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.config.consent_check import approve, check_consent
+from inspector.config.consent import approve, check_consent
 from inspector.core.configuration import Configuration, Named
-from inspector.core.consent_item import ChangedFile, RunFile
-from inspector.core.server import ServerInfo, ServerSpec
+from inspector.core.server import ChangedFile, RunFile, ServerInfo, ServerSpec
 from inspector.mcp.memory import MemoryServer
 from inspector.registry.marketplace.memory import MemoryEditor
 from inspector.store.memory import MemoryServerMemory

@@ -10,13 +10,12 @@ from inspector.access.policy_file import load_policy
 from inspector.cli.audit.command import _read_baseline
 from inspector.cli.bench.command import _stored
 from inspector.clients.transcript_file.reader import open_transcript
-from inspector.config import content
-from inspector.config.followed import followed_lines
-from inspector.config.predicate_file import digest
+from inspector.config.content import read_bytes
+from inspector.config.predicate import digest
 from inspector.config.source import read
+from inspector.config.watch import followed_lines
 from inspector.core.error import ConfigError
-from inspector.measure.evalset import read_cases
-from inspector.measure.evalset_append import is_there
+from inspector.measure.evalset import is_there, read_cases
 from inspector.registry.export import is_export, read_export
 from inspector.registry.marketplace.reader import read_catalog
 from inspector.scenario.file import load_scenario
@@ -68,4 +67,4 @@ def test_what_became_a_pipe_after_the_look_is_not_read(
     before = regular.stat()
     monkeypatch.setattr(Path, "stat", lambda *_, **__: before)
     with pytest.raises(ConfigError, match="is not a regular file"):
-        content.read_bytes(pipe, "configuration")
+        read_bytes(pipe, "configuration")

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from hypothesis import given, settings as hypothesis_settings, strategies as st
 
-from inspector.config.consent_check import check_consent
+from inspector.config.consent import check_consent
 from inspector.config.installation import FileChange, ServerChange
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
 from inspector.core.marketplace import why_further
 from inspector.core.package_run import PackageKind
 from inspector.core.plugin import Plugin, Variable
 from inspector.core.ranking import TOLERANCE, SearchReport, SearchRequest
+from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.session import SessionState
-from inspector.core.sink import clean
 from inspector.mcp.memory import MemoryServer
 from inspector.registry.marketplace.memory import MemoryEditor
 from inspector.search.memory.vectors import MemoryEmbedder

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.config.precondition import BUILT_IN, MAX_LENGTH, Facts, parse_predicate
+from inspector.config.predicate import BUILT_IN, MAX_LENGTH, Facts, parse_predicate
 from inspector.core.error import ConfigError
 
 words = st.text("ab:*_", max_size=4)

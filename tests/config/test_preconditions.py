@@ -6,13 +6,13 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.config.precondition import Facts
+from inspector.config.predicate import Facts
+from inspector.core.access import values_for
 from inspector.core.error import ConfigError
-from inspector.core.live import LiveSettings
 from inspector.core.ports import OwnPredicate
 from inspector.core.settings import AccessSettings, Settings
-from inspector.core.tool_pattern import values_for
-from inspector.loop.binding.precondition import Preconditions
+from inspector.core.stream import LiveSettings
+from inspector.loop.binding.gate import Preconditions
 from tests.support.told_model import calls, says
 from tests.support.workbench import connected
 

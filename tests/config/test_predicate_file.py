@@ -9,8 +9,7 @@ import pytest
 
 from inspector.cli.consent import consent_text, require_consent
 from inspector.config.consent import describe
-from inspector.config.precondition import Facts
-from inspector.config.predicate_file import MAX_BYTES, digest, load_predicates
+from inspector.config.predicate import MAX_BYTES, Facts, digest, load_predicates
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
@@ -137,7 +136,7 @@ def test_a_file_that_fails_leaves_no_module_behind(written: Written) -> None:
 
 def test_a_built_in_predicate_may_be_imported_and_used(written: Written) -> None:
     path = written(
-        "from inspector.config.precondition import is_authenticated\n"
+        "from inspector.config.predicate import is_authenticated\n"
         "def may_write(facts): return is_authenticated(facts, 'github:write')\n"
     )
     found = load_predicates(path, digest(path))

@@ -11,9 +11,8 @@ import pytest
 from inspector.config import run_file
 from inspector.config.program import file_to_start
 from inspector.config.source import read
-from inspector.core.consent_item import RunFile
 from inspector.core.error import ConnectError
-from inspector.core.server import ServerSpec
+from inspector.core.server import RunFile, ServerSpec
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 

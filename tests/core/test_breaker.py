@@ -13,6 +13,7 @@ from inspector.core.breaker import (
     Breaker,
     BreakerKey,
     BreakerState,
+    FailureKind,
     Permit,
     admitted,
     answered,
@@ -21,9 +22,7 @@ from inspector.core.breaker import (
     reset,
 )
 from inspector.core.composition_settings import BreakerSettings
-from inspector.core.failure import FailureKind
-from inspector.reliability.breakers.memory import MemoryBreakers
-from inspector.reliability.breakers.sqlite import SqliteBreakers
+from inspector.reliability.breaker_store import MemoryBreakers, SqliteBreakers
 from inspector.reliability.ports import BreakerStore
 
 RULES = BreakerSettings(

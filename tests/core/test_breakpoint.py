@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from inspector.core.breakpoint import MAX_BREAKPOINTS, Breakpoints, breakpoints
+from inspector.core.prompt_cache import MAX_BREAKPOINTS, Breakpoints, breakpoints
 
 COUNTS = st.integers(0, 30)
 

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.client_capabilities import declared, in_words, protocol_form, setting_values
+from inspector.core.configuration import declared, in_words, protocol_form, setting_values
 from inspector.core.knob import with_values
 from inspector.core.server import ServerSpec
 from inspector.core.settings import ClientCapabilities, Settings

@@ -5,7 +5,7 @@ import zlib
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.consent_item import ChangedFile, RunFile, asking_files, changed_files
+from inspector.core.server import ChangedFile, RunFile, asking_files, changed_files
 
 lines = st.lists(st.text(max_size=4), max_size=8)
 

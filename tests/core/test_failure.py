@@ -2,6 +2,7 @@
 
 import pytest
 
+from inspector.core.breaker import FailureKind, failure_of, failure_words, retry_after_of
 from inspector.core.error import (
     ArgumentsRejected,
     AuthRequired,
@@ -13,7 +14,6 @@ from inspector.core.error import (
     ToolsightError,
 )
 from inspector.core.events import CallFinished
-from inspector.core.failure import FailureKind, failure_of, failure_words, retry_after_of
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.inertia import Aging, InertiaGraph, Tally, TaskCalls, graphs_of, merged, persona_of
-from inspector.core.interval import wilson
+from inspector.core.number import wilson
 
 DAY = 86_400.0
 tools = st.sampled_from(("shop:list", "shop:get", "mail:send", "mail:read"))

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.local_model import LocalModel
 from inspector.core.message import ModelReply
+from inspector.core.ports import LocalModel
 from inspector.loop.model.litellm import DEFAULT_WINDOW, LitellmModel
 from inspector.loop.model.local import USUAL_SERVERS, LocalModelServers
 from tests.core.test_event import json_values

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.moment import LAST, shown_moment
+from inspector.core.number import LAST, shown_moment
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.core.price import HOUR_SECONDS, Prices
+from inspector.core.budget import HOUR_SECONDS, Prices
 from inspector.core.prompt_cache import UNCACHED, CacheTerms, Charge
 
 SONNET = Prices("sonnet", 3e-6, 15e-6, cache_read=3e-7, cache_write=3.75e-6, cache_write_hour=6e-6)

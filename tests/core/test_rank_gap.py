@@ -2,8 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from inspector.core.rank_gap import Gap, with_gaps
-from inspector.core.ranking import Hit, Outcome, Score
+from inspector.core.ranking import Gap, Hit, Outcome, Score, with_gaps
 
 outcome_lists = st.lists(st.sampled_from(Outcome), max_size=20)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
-from inspector.core.definition_change import MOST_REASONS, schema_change
+from inspector.core.definition import MOST_REASONS, schema_change
 from inspector.core.tool import Annotations, Tool
 from inspector.schema.json_value import JsonObject
 from inspector.schema.narrowing import Narrowing, narrowings

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.core.search_offer import SearchOffer
+from inspector.core.ranking import SearchOffer
 
 
 def described(offer: SearchOffer, *, advisory: bool = False) -> str:

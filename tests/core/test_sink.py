@@ -7,9 +7,9 @@ import pytest
 
 from inspector.core.access import Sight
 from inspector.core.configuration import Configuration
+from inspector.core.redaction import SECRETS, clean, learn_environment, open_private, private_folder, write
 from inspector.core.secret_value import MARKER
 from inspector.core.server import ServerSpec
-from inspector.core.sink import SECRETS, clean, learn_environment, open_private, private_folder, write
 from inspector.session.assembly import redactor_of
 
 VALUE = "wsp-93fA71cd"

@@ -1,5 +1,5 @@
+from inspector.core.access import ServerRule, Toolset, permitted
 from inspector.core.tool import Tool
-from inspector.core.toolset import ServerRule, Toolset, permitted
 
 TOOLS = (Tool("weather", "now"), Tool("words", "define"), Tool("words", "random_word"), Tool("math", "add"))
 RESEARCH = Toolset(

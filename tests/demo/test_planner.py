@@ -18,7 +18,7 @@ from inspector.core.message import (
 from inspector.core.tool import function_definition
 from inspector.demo.planner import DemoPlanner
 from inspector.demo.planner.planner import MAX_MODEL_CALLS, decide
-from inspector.search.text import NOTHING_FOUND
+from inspector.search.answer_text import NOTHING_FOUND
 from inspector.tokens.manifest import SEARCH_TOOLS, search_tools_definition
 
 SEARCH = search_tools_definition("(a manifest)")

@@ -15,15 +15,15 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from inspector.core.clock import SystemClock
 from inspector.core.frame import FrameLog
+from inspector.core.number import SystemClock
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.log import StderrLog
 from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import Reader
 from inspector.mcp.client.recorder import Recorder
-from inspector.mcp.process.registration import NoRegistry, Registry
+from inspector.mcp.process.record import NoRegistry, Registry
 from inspector.mcp.process.registry import ProcessRegistry
 from tests.support import light_server
 

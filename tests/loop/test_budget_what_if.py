@@ -7,18 +7,17 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.core.access import ServerRule, Toolset, matches
+from inspector.core.budget import Prices
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.knob import with_values
-from inspector.core.live import LiveSettings
 from inspector.core.ports import ChatModel, NoLocalModels
-from inspector.core.price import Prices
 from inspector.core.server import ServerSpec
 from inspector.core.session import Binding
 from inspector.core.settings import DiscoverySettings, Settings
+from inspector.core.stream import LiveSettings
 from inspector.core.tool import Tool
-from inspector.core.tool_pattern import matches
-from inspector.core.toolset import ServerRule, Toolset
 from inspector.session.setup.change import (
     Setup,
     SetupChange,

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.core.access import ServerRule, Toolset, matches
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.knob import with_values
@@ -14,8 +15,6 @@ from inspector.core.profile import PROFILES, profile_settings
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
-from inspector.core.tool_pattern import matches
-from inspector.core.toolset import ServerRule, Toolset
 from inspector.loop.binding.catalog import BuiltCatalog, build_catalog
 from inspector.tokens.manifest import SEARCH_TOOLS
 from tests.support.counting import character_meter

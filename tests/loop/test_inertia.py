@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from inspector.core.breaker import FailureKind
 from inspector.core.events import CallFinished, CallStarted, Event, Record, UserSaid
-from inspector.core.failure import FailureKind
 from inspector.core.inertia import OWN_PERSONA, TaskCalls
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.core.tool import Annotations, Tool

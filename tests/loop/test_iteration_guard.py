@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.live import LiveSettings
 from inspector.core.settings import GuardSettings, Settings
+from inspector.core.stream import LiveSettings
 from inspector.loop.guards.iteration import KEPT_CALLS, IterationGuard, Outcome, Verdict
 
 WINDOW = 100.0

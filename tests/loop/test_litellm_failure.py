@@ -154,7 +154,7 @@ async def test_a_key_of_any_form_is_kept_out_of_the_message(monkeypatch: pytest.
 
 
 def test_the_schemas_that_are_sent_are_copies() -> None:
-    from inspector.loop.model.wire import wire_tools
+    from inspector.loop.model.responses import wire_tools
 
     schema = {"type": "object", "$schema": "x", "properties": {"a\ud800": {"$id": "y", "enum": ("b",)}}}
     tools = (function_definition("t", "T", schema),)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.message import ToolCall
-from inspector.loop.model.wire import Assembly, read_call
+from inspector.loop.model.responses import Assembly, read_call
 
 Piece = tuple[int | None, str | None, str | None, str | None]
 

@@ -11,7 +11,7 @@ from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.knob import value_of
 from inspector.core.profile import PROFILES
 from inspector.core.settings import BindingSettings, DiscoverySettings, Settings
-from inspector.loop.policy import Policy
+from inspector.loop.settings_check import Policy
 
 FILE = Settings(
     discovery=DiscoverySettings(max_search_results=7), binding=BindingSettings(capacity=20, ttl_seconds=5.0)

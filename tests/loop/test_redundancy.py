@@ -3,8 +3,8 @@ import dataclasses
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.live import LiveSettings
 from inspector.core.settings import RedundancySettings, Settings
+from inspector.core.stream import LiveSettings
 from inspector.loop.guards.redundancy import KEPT_SEARCHES, RedundancyDetector
 
 WINDOW = 100.0

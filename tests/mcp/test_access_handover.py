@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.access.glimpse import since
+from inspector.access.restriction import since
 from inspector.core.access import AccessPolicy, Sight
 from inspector.core.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest, LinkRequest
 from inspector.core.error import ToolsightError

@@ -9,9 +9,9 @@ from inspector.core.configuration import Configuration
 from inspector.core.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest, LinkRequest
 from inspector.core.error import ClientRefusal
 from inspector.core.ports import Nobody
+from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.settings import ClientCapabilities
-from inspector.core.sink import clean
 from inspector.mcp.client_side import MAX_WAITING, MOST_RECORDED, NO_CONSENT, SessionClient
 from inspector.store.memory import FixedElicitor
 from tests.support.workbench import connected

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.clock import SystemClock
 from inspector.core.error import ServerExited
 from inspector.core.events import Event, ServerFailed, ServerReady, ToolsChanged
+from inspector.core.number import SystemClock
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.connections import Connections

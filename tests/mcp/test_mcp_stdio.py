@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from inspector.core.error import ConnectError, ProtocolError, ServerExited
+from inspector.core.redaction import SECRETS
 from inspector.core.server import Era, ServerSpec
-from inspector.core.sink import SECRETS
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.log import LOG, MAX_BYTES, StderrLog, quiet_sdk
-from inspector.mcp.process.registration import Registration
+from inspector.mcp.process.record import Registration
 from inspector.mcp.process.table import table
 from tests.support.mcp_case import PATIENCE, SERVERS, faulty, growing, is_alive, odd, opened, python
 

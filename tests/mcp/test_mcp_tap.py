@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from inspector.mcp.client.page import MAX_DEFINITION, SKIPPED, with_valid_tools
+from inspector.mcp.client.translate import MAX_DEFINITION, SKIPPED, with_valid_tools
 
 OBJECT = {"type": "object"}
 REST = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "nextCursor": "2"}

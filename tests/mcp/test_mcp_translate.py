@@ -5,9 +5,16 @@ from typing import Any
 
 import pytest
 
-from inspector.mcp.client.page import SKIPPED, with_valid_tools
 from inspector.mcp.client.process import exit_text
-from inspector.mcp.client.translate import MAX_STRUCTURED, MAX_TEXT, size_text, summary, tool_result
+from inspector.mcp.client.translate import (
+    MAX_STRUCTURED,
+    MAX_TEXT,
+    SKIPPED,
+    size_text,
+    summary,
+    tool_result,
+    with_valid_tools,
+)
 
 OBJECT = {"type": "object"}
 

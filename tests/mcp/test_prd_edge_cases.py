@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from inspector.core.access import ServerRule, Toolset
 from inspector.core.configuration import Configuration
 from inspector.core.fold import fold
 from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
-from inspector.core.toolset import ServerRule, Toolset
 from inspector.mcp.memory import MemoryServer
 from inspector.session.workbench import Workbench
 from tests.support.office import office

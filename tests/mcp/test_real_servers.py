@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from inspector.core.clock import SystemClock
 from inspector.core.events import Event, ServerFailed
+from inspector.core.number import SystemClock
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.leftover import Leftover
+from inspector.core.server import Leftover
 from inspector.mcp.process import remains
 from inspector.mcp.process.leftovers import ProcessLeftovers
 from inspector.mcp.process.registry import ProcessRegistry, records_folder

@@ -8,19 +8,17 @@ from typing import Any
 import pytest
 
 from inspector.cli.models import model_for
+from inspector.core.budget import Prices
 from inspector.core.events import CallFinished, Event, ModelResponded, Record, UserSaid
-from inspector.core.price import Prices
 from inspector.core.tool import Tool
 from inspector.mcp.memory import MemoryConnector
-from inspector.mcp.recorded_link import NO_RESULT
-from inspector.mcp.recorded_run import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
-from inspector.scenario.recorded.agent import Reason, last_words
-from inspector.scenario.recorded.batch import play_batch, setups
-from inspector.scenario.recorded.known import ToolNames, known_runs
+from inspector.mcp.recorded_link import NO_RESULT, RecordedCall, RecordedMessage, RecordedRun, RecordedStep
+from inspector.scenario.recorded.agent import Reason, ToolNames, known_runs, last_words
 from inspector.scenario.recorded.outcome import PlayedRun
 from inspector.scenario.recorded.play import Kept, RunSetup, play
+from inspector.scenario.recorded.summary import play_batch, setups
 from inspector.search.memory.vectors import MemoryVectors
-from inspector.session.ports import Ports
+from inspector.session.assembly import Ports
 from inspector.store.memory import FixedApprover, ManualClock, MemoryPrices, MemoryServerMemory, MemoryStore
 from tests.support.counting import CharacterCounter
 from tests.support.recordings import LIBRARY

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from inspector.core.access import ServerRule, Toolset
 from inspector.core.configuration import Configuration
 from inspector.core.conversation import ItemKind
 from inspector.core.error import ConnectError
@@ -11,7 +12,6 @@ from inspector.core.fold import fold
 from inspector.core.server import ServerSpec
 from inspector.core.setting_problem import Severity
 from inspector.core.tool import Annotations, Tool
-from inspector.core.toolset import ServerRule, Toolset
 from inspector.mcp.memory import MemoryServer
 from tests.support.told_model import calls, says
 from tests.support.workbench import READS, Rig, connected, happens, opened, shop_and_weather

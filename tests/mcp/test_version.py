@@ -9,18 +9,17 @@ from typing import Any, cast
 
 import pytest
 
-from inspector.core.definition import definition_hash
-from inspector.core.definition_change import SchemaChange, schema_change
+from inspector.core.definition import SchemaChange, definition_hash, schema_change
 from inspector.core.events import DefinitionChanged, ServerFailed, ServerReady, ToolsChanged
 from inspector.core.fold import fold
 from inspector.core.message import NoteMessage
 from inspector.core.server import ServerSpec
 from inspector.core.store_ports import Snapshot
 from inspector.core.tool import Tool
-from inspector.mcp.change_pace import FIRST, LONGEST, ChangePace
-from inspector.mcp.listing_change import MOST_TOLD, changes
+from inspector.mcp.change_pace import FIRST, LONGEST_PAUSE, ChangePace
+from inspector.mcp.listing import MOST_TOLD, changes
 from inspector.mcp.memory import MemoryServer
-from inspector.reliability.version import VersionNotes
+from inspector.reliability.restarting import VersionNotes
 from tests.mcp.test_connections import Bench, connected
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import CITY, READS, Rig, connected as rig_connected, happens as until, names
@@ -115,7 +114,7 @@ def test_a_change_that_cannot_be_compared_is_breaking_and_keeps_the_others(
             raise error
         return schema_change(old, new)
 
-    monkeypatch.setattr("inspector.core.definition_change.schema_change", compared)
+    monkeypatch.setattr("inspector.core.definition.schema_change", compared)
     found = changes([tool("bad"), tool()], [tool("bad", WIDER), tool(schema=WIDER)])
     assert [(one.tool, one.verdict) for one in found] == [("a:bad", "breaking"), ("a:echo", "compatible")]
     assert found[0].breaking_reasons == ("it cannot be compared",)
@@ -165,9 +164,9 @@ def test_a_server_that_changes_all_the_time_is_listed_less_and_less() -> None:
         pauses.append(pace.pause())
         now += pauses[-1]
     assert pauses[:3] == [FIRST, FIRST * 2, FIRST * 4]
-    assert pauses[-1] == LONGEST
+    assert pauses[-1] == LONGEST_PAUSE
     assert len(pauses) < 15
-    now += LONGEST
+    now += LONGEST_PAUSE
     assert pace.pause() == FIRST
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.core.access import ServerRule, Toolset
 from inspector.core.configuration import Configuration
 from inspector.core.error import AuthRequired, ConfigError, ConnectError, ServerExited
 from inspector.core.number import percent
@@ -15,16 +16,35 @@ from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.store_ports import Snapshot
 from inspector.core.tool import Tool, definition
-from inspector.core.toolset import ServerRule, Toolset
 from inspector.mcp.memory import MemoryConnector, MemoryServer
-from inspector.measure.audit.audit import DEFER, KEEP, SHORTEN, TWINS, UNUSED, audit, without_descriptions
-from inspector.measure.audit.cost import Pricing, deferring, tool_tokens
-from inspector.measure.audit.growth import Change, changes, totals
-from inspector.measure.audit.reading import NOT_APPROVED, Reading, ask_servers, stored, unreadable
-from inspector.measure.audit.result import ConfigurationAudit, Subject, Usage
+from inspector.measure.audit.audit import (
+    DEFER,
+    KEEP,
+    SHORTEN,
+    TWINS,
+    UNUSED,
+    Change,
+    Pricing,
+    audit,
+    changes,
+    deferring,
+    tool_tokens,
+    totals,
+    without_descriptions,
+)
+from inspector.measure.audit.result import (
+    NOT_APPROVED,
+    ConfigurationAudit,
+    Reading,
+    Subject,
+    Usage,
+    ask_servers,
+    stored,
+    unreadable,
+)
 from inspector.schema.json_value import compact
-from inspector.session.setup.catalog_plan import catalog_planner
-from inspector.session.setup.priced_session import price_session
+from inspector.session.setup.change import catalog_planner
+from inspector.session.verdict import price_session
 from inspector.store.memory import ManualClock, MemoryServerMemory
 from inspector.tokens.cost.delivery_cost import Delivery
 from inspector.tokens.cost.plan import Assumptions

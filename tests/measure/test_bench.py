@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ranking import Answer, Score
 from inspector.core.tool import Tool
-from inspector.measure.baseline import Drop, Mark, drops, marks, stored_marks
 from inspector.measure.bootstrap import Estimate, estimate
 from inspector.measure.difference import Difference, difference
-from inspector.measure.report import Row, csv_text, json_rows, markdown
+from inspector.measure.report import Row, Share, Summary, csv_text, json_rows, markdown, summarise
 from inspector.measure.run import Run, run_bench
-from inspector.measure.summary import Share, Summary, summarise
+from inspector.measure.standing import Drop, Mark, drops, marks, stored_marks
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.ranker import Ranking
 from inspector.search.rules import SearchRules

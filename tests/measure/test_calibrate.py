@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings
@@ -22,8 +22,8 @@ from inspector.measure.calibrate import (
     sweep,
 )
 from inspector.measure.prepare import prepare
+from inspector.measure.report import Share, summarise
 from inspector.measure.run import run_bench
-from inspector.measure.summary import Share, summarise
 from inspector.search.generate import generate
 from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.search.rankers.catalog_rankers import CatalogRankers

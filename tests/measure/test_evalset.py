@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.access.evaluation import EXACT, EvalCase, EvalSet
+from inspector.access.reach import EXACT, EvalCase, EvalSet
 from inspector.core.error import ConfigError
 from inspector.core.tool import Tool
 from inspector.measure.evalset import read_cases, read_evalset, read_tools, sample, write_cases

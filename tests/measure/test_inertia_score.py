@@ -2,10 +2,9 @@
 
 import pytest
 
-from inspector.mcp.recorded_run import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
-from inspector.measure.inertia_score import PERSONAS, RULES, Ahead, InertiaScore, score
-from inspector.measure.transition import facts
-from inspector.scenario.recorded.others import OtherRuns, session_of
+from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
+from inspector.measure.inertia_score import PERSONAS, RULES, Ahead, InertiaScore, facts, score
+from inspector.scenario.recorded.agent import OtherRuns, session_of
 from inspector.search.history import newest
 
 ALL = next(iter(PERSONAS))

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from inspector.access.evaluation import EvalCase, EvalSet
+from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
 from inspector.measure.calibrate import threshold_of
-from inspector.measure.live import LiveBench
+from inspector.measure.evalset import LiveBench
 from inspector.measure.run import CaseRun, Run
-from inspector.measure.weak import weakest
+from inspector.measure.standing import weakest
 from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.search.retrieval import Retrieval
 from inspector.store.memory import ManualClock

@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given
 
+from inspector.core.breaker import FailureKind
 from inspector.core.budget import TokenParts
 from inspector.core.events import (
     CallFinished,
@@ -24,10 +25,9 @@ from inspector.core.events import (
     TurnEnded,
     UserSaid,
 )
-from inspector.core.failure import FailureKind
 from inspector.core.message import ToolCall, Usage
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
-from inspector.measure.telemetry.span import Span
+from inspector.measure.telemetry.otel import Span
 from inspector.measure.telemetry.trace import spans
 from tests.core.test_event import records
 from tests.store.test_fold_property import streams

@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.access.evaluation import EvalCase, EvalSet
-from inspector.core.interval import wilson
+from inspector.access.reach import EvalCase, EvalSet
+from inspector.core.number import wilson
 from inspector.core.ranking import Answer
 from inspector.measure.bootstrap import effective_size, estimate, share_estimate
 from inspector.measure.cluster import clusters
 from inspector.measure.difference import difference
 from inspector.measure.paired import holm, p_value
 from inspector.measure.ranker_bench import Measured
-from inspector.measure.report import Row
+from inspector.measure.report import Row, Share, summarise
 from inspector.measure.run import CaseRun, Run
 from inspector.measure.standing import standings
-from inspector.measure.summary import Share, summarise
 
 values = st.lists(st.floats(0, 1), min_size=2, max_size=30)
 

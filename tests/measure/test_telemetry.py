@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.clients.miss import MissCause
-from inspector.core.breaker import BreakerState
+from inspector.core.breaker import BreakerState, FailureKind
 from inspector.core.budget import TokenParts
 from inspector.core.events import (
     BreakerChanged,
@@ -31,9 +31,8 @@ from inspector.core.events import (
     TurnEnded,
     UserSaid,
 )
-from inspector.core.failure import FailureKind
 from inspector.core.fold import fold
-from inspector.core.origin import Origin
+from inspector.core.plugin import Origin
 from inspector.core.ranking import Answer, Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.measure.bootstrap import share_estimate
 from inspector.measure.telemetry.gathering import KINDS, Telemetry, telemetry

@@ -10,8 +10,8 @@ import pytest
 
 from inspector.core.definition import definition_hash
 from inspector.core.error import StoreError
+from inspector.core.redaction import SECRETS
 from inspector.core.registered_tool import RegisteredTool, SyncReport
-from inspector.core.sink import SECRETS
 from inspector.core.tool import Annotations, Tool
 from inspector.registry.acceptance import LAST_MOMENT, MOST_VERSION
 from inspector.search.registry_port import ToolRegistry

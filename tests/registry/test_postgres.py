@@ -11,14 +11,11 @@ from hypothesis import given, strategies as st
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
 from inspector.core.tool import Tool
-from inspector.registry.embedding import embed_missing
+from inspector.registry.embedding import embed_missing, embedded_text
 from inspector.registry.postgres import nearest, vector_table
-from inspector.registry.postgres.database import PostgresDatabase
-from inspector.registry.postgres.migration import STEPS, migrate
-from inspector.registry.postgres.registry import PostgresRegistry
-from inspector.registry.postgres.scratch import scratch_registry
+from inspector.registry.postgres.database import STEPS, PostgresDatabase, migrate
+from inspector.registry.postgres.registry import PostgresRegistry, scratch_registry
 from inspector.registry.postgres.stored_text import original, stored
-from inspector.registry.text import embedded_text
 from inspector.search.document import key_of
 from inspector.search.memory.vectors import MemoryEmbedder
 from tests.support.examples import examples

@@ -12,10 +12,9 @@ from inspector.core.ranking import SearchRequest, Unconnected
 from inspector.core.registered_tool import SyncReport
 from inspector.core.tool import Tool
 from inspector.mcp.memory import MemoryConnector, MemoryServer
-from inspector.registry.embedding import embed_missing, forget_other_dimensions
-from inspector.registry.source import NOT_CONNECTED, WithRegistry, registry_configuration
+from inspector.registry.embedding import embed_missing, embedded_text, forget_other_dimensions
+from inspector.registry.library import NOT_CONNECTED, WithRegistry, registry_configuration
 from inspector.registry.sqlite.registry import SqliteRegistry
-from inspector.registry.text import embedded_text
 from inspector.search.beyond import search_registry
 from inspector.search.memory.vectors import MemoryEmbedder
 from inspector.session.synchronise import Synchronised, synchronise

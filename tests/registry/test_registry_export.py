@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from inspector.core.error import ConfigError
+from inspector.core.redaction import SECRETS
 from inspector.core.registered_tool import SyncReport
-from inspector.core.sink import SECRETS
 from inspector.core.tool import Annotations, Tool
 from inspector.registry.export import is_export, read_export, write_export
 from inspector.registry.sqlite.registry import SqliteRegistry

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
 from inspector.core.tool import Tool
-from inspector.registry.text import embedded_text
+from inspector.registry.embedding import embedded_text
 from inspector.search.document import key_of
 from inspector.search.registry_port import ToolRegistry
 from tests.registry.conftest import OPENERS

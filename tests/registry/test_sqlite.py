@@ -6,15 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inspector.core.consent_item import ConsentItem
 from inspector.core.error import StoreError
 from inspector.core.registered_tool import SyncReport
+from inspector.core.server import ConsentItem
 from inspector.core.tool import Tool
+from inspector.registry.embedding import embedded_text
 from inspector.registry.sqlite.registry import SqliteRegistry
-from inspector.registry.text import embedded_text
 from inspector.search.document import key_of
-from inspector.search.memory.sqlite import SqliteServerMemory
-from inspector.search.memory.sqlite_vectors import SqliteVectors
+from inspector.search.memory.sqlite import SqliteServerMemory, SqliteVectors
 from inspector.store.database import SqliteDatabase
 from tests.support.registry import MODEL, keep_vector, tool, unit
 

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.breaker import Breaker, BreakerKey, BreakerState, Permit, failed
+from inspector.core.breaker import Breaker, BreakerKey, BreakerState, FailureKind, Permit, failed
 from inspector.core.composition_settings import BreakerSettings
-from inspector.core.failure import FailureKind
-from inspector.reliability.breakers.memory import MemoryBreakers
-from inspector.reliability.breakers.sqlite import SqliteBreakers
+from inspector.reliability.breaker_store import MemoryBreakers, SqliteBreakers
 from inspector.reliability.ports import BreakerStore
 from tests.support.hostile import with_hostile_text
 
@@ -23,9 +21,9 @@ KEY = BreakerKey("f" * 64, "list_orders")
 OTHER = """
 import sys, time
 from pathlib import Path
-from inspector.reliability.breakers.sqlite import SqliteBreakers
+from inspector.reliability.breaker_store import SqliteBreakers
 from inspector.core.breaker import BreakerKey, Permit, failed
-from inspector.core.failure import FailureKind
+from inspector.core.breaker import FailureKind
 from inspector.core.settings import BreakerSettings
 path, server, tool, least = sys.argv[1:]
 store, key = SqliteBreakers(Path(path)), BreakerKey(server, tool)

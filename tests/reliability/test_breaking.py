@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.core.breaker import Breaker, BreakerKey
+from inspector.core.breaker import Breaker, BreakerKey, FailureKind, failure_of
 from inspector.core.error import (
     CallTimeout,
     ConfigError,
@@ -17,12 +17,11 @@ from inspector.core.error import (
     ToolsightError,
 )
 from inspector.core.events import Decision
-from inspector.core.failure import FailureKind, failure_of
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerPhase
 from inspector.core.tool import Annotations, Tool
 from inspector.mcp.memory import MemoryServer
-from inspector.reliability.breakers.memory import MemoryBreakers
+from inspector.reliability.breaker_store import MemoryBreakers
 from inspector.schema.json_value import JsonObject
 from inspector.store.memory import FixedApprover
 from tests.support.told_model import calls, searches

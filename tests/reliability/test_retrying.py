@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from inspector.core.breaker import FailureKind
 from inspector.core.error import (
     ArgumentsRejected,
     CallTimeout,
@@ -14,12 +15,11 @@ from inspector.core.error import (
     ServerExited,
     ToolsightError,
 )
-from inspector.core.failure import FailureKind
 from inspector.core.message import ToolResult
 from inspector.core.tool import Annotations, Tool
 from inspector.mcp.memory import MemoryServer
 from inspector.measure.telemetry.trace import spans
-from inspector.reliability.retrier import TenacityRetrier
+from inspector.reliability.retrying import TenacityRetrier
 from tests.reliability.test_breaking import FINE, Moody
 from tests.support.told_model import calls
 from tests.support.workbench import READS, Rig, connected, happens, shop_and_weather

@@ -3,18 +3,6 @@
 import pytest
 
 from inspector.core.budget import utilization
-from inspector.research.finding import (
-    ablation_findings,
-    catalog_findings,
-    fitted_context,
-    fracture_tools,
-    implied_task,
-    implied_tasks,
-    main_findings,
-    scaling_findings,
-    scaling_rho,
-    table_2_total,
-)
 from inspector.research.published import (
     B1,
     B2,
@@ -25,6 +13,16 @@ from inspector.research.published import (
     POOL_AND_SCHEMAS,
     TABLE_3,
     TASKS,
+    ablation_findings,
+    catalog_findings,
+    fitted_context,
+    fracture_tools,
+    implied_task,
+    implied_tasks,
+    main_findings,
+    scaling_findings,
+    scaling_rho,
+    table_2_total,
 )
 
 

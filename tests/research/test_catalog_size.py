@@ -14,8 +14,8 @@ from inspector.research.catalog_size import (
     part_of,
 )
 from inspector.research.first_call import cheapest, first_call, meter_of, reaching, reduction
-from inspector.research.generated import MEAN, generated
 from inspector.research.source import NamedCatalog, Steps, Stopped
+from inspector.research.testbed import MEAN, generated
 from inspector.schema.json_value import compact
 from inspector.tokens.count.tiktoken import TiktokenCounter
 from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition

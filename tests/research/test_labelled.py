@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.research.accuracy import accuracy
-from inspector.research.attention_request import request_table
+from inspector.research.attention import request_table
 from inspector.research.first_call import meter_of
 from inspector.research.labelled import EVERY_TOOL, Answers, labelled_quality, request_sets
 from inspector.research.source import NamedCatalog, Steps, Stopped

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.settings import BindingSettings
+from inspector.research.criterion import KnownVectors, Ranked, ranked, tf_idf
 from inspector.research.discovery import Discovery, Searcher
 from inspector.research.method import (
     CommandLine,
@@ -18,7 +19,6 @@ from inspector.research.method import (
     most_needed,
     quality,
 )
-from inspector.research.similarity import KnownVectors, Ranked, ranked, tf_idf
 from inspector.research.task import LONG, SINGLE, Step, Task, Turn, tasks
 from inspector.research.testbed import build_testbed
 from inspector.search.memory.vectors import MemoryEmbedder

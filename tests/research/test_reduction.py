@@ -2,10 +2,10 @@
 
 import pytest
 
+from inspector.research.caching import findings, token_reduction
 from inspector.research.first_call import meter_of
-from inspector.research.generated import generated
-from inspector.research.reduction import findings, token_reduction
 from inspector.research.source import NamedCatalog, Steps, Stopped
+from inspector.research.testbed import generated
 from inspector.tokens.count.tiktoken import TiktokenCounter
 from tests.support.reproduction import MemorySource
 

@@ -6,7 +6,7 @@ import pytest
 
 from inspector.core.error import ConfigError
 from inspector.core.report import Origin, Section, Table, markdown
-from inspector.research.heading import report
+from inspector.research.published import report
 from inspector.research.run import CHAPTERS, Chapter, chapters, make
 from inspector.research.source import Steps, Stopped
 from tests.support.reproduction import MemorySource

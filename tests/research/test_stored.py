@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from inspector.research.stored_embedder import StoredEmbedder
+from inspector.research.source import StoredEmbedder
 from inspector.search.memory.vectors import MemoryVectors
 from tests.support.retrieval import CountingEmbedder
 

@@ -13,8 +13,6 @@ from inspector.core.ports import ApprovalRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
 from inspector.core.tool import Annotations, Tool
-from inspector.scenario.clock import LabClock
-from inspector.scenario.expectation import expectation
 from inspector.scenario.ground import (
     AllowedBefore,
     Ground,
@@ -24,9 +22,17 @@ from inspector.scenario.ground import (
     require_fit,
     require_tools,
 )
-from inspector.scenario.run import ScenarioRun
-from inspector.scenario.scenario import AddedTool, CatalogChange, Preparation, Scenario, ScriptedCall, Step
-from inspector.tokens.catalog import Catalog
+from inspector.scenario.run import LabClock, ScenarioRun
+from inspector.scenario.scenario import (
+    AddedTool,
+    CatalogChange,
+    Preparation,
+    Scenario,
+    ScriptedCall,
+    Step,
+    expectation,
+)
+from inspector.tokens.manifest import Catalog
 from tests.support.told_model import calls, says
 from tests.support.workbench import configured, connected, happens, opened, shop_and_weather
 

@@ -18,12 +18,11 @@ from inspector.core.tool import Tool
 from inspector.demo.script_model import ScriptModel
 from inspector.mcp.memory import MemoryConnector, MemoryServer
 from inspector.scenario.changing import ChangingConnector, changed
-from inspector.scenario.clock import LabClock
-from inspector.scenario.run import ScenarioRun
+from inspector.scenario.run import LabClock, ScenarioRun
 from inspector.scenario.scenario import AddedTool, CatalogChange
 from inspector.scenario.totals import Totals, totals
 from inspector.search.memory.vectors import MemoryVectors
-from inspector.session.ports import Ports
+from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import FixedApprover, ManualClock, MemoryPrices, MemoryServerMemory, MemoryStore
 from tests.support.counting import CharacterCounter

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.budget import TokenParts
+from inspector.core.budget import Prices, TokenParts
 from inspector.core.events import (
     CallFinished,
     CallRejected,
@@ -22,7 +22,6 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.message import ToolCall, Usage
-from inspector.core.price import Prices
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.scenario.profile_comparison import ProfileComparison, compare_profiles
 from inspector.scenario.run import ScenarioResult

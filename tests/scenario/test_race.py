@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.budget import TokenParts
+from inspector.core.budget import Prices, TokenParts
 from inspector.core.events import (
     ApprovalDecided,
     CallFinished,
@@ -26,7 +26,6 @@ from inspector.core.events import (
 )
 from inspector.core.events.session import TurnOutcome
 from inspector.core.message import ToolCall
-from inspector.core.price import Prices
 from inspector.core.prompt_cache import CacheTerms, Charge
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame

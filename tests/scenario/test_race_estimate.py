@@ -2,8 +2,8 @@
 
 import pytest
 
-from inspector.core.price import Prices
-from inspector.scenario.estimate import estimate
+from inspector.core.budget import Prices
+from inspector.scenario.race import estimate
 from tests.support.told_model import calls, says
 from tests.support.workbench import connected
 

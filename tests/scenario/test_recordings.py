@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.error import ConfigError
-from inspector.mcp.recorded_run import RecordedCall, RecordedRun
+from inspector.mcp.recorded_link import RecordedCall, RecordedRun
 from inspector.scenario.recording import read_definitions, read_runs
 from tests.support import recordings
 from tests.support.recordings import LIBRARY, SPENT, chat_call, write, write_lines

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from inspector.core.breaker import FailureKind
 from inspector.core.error import ConfigError
-from inspector.core.failure import FailureKind
-from inspector.scenario.fault import Fault
 from inspector.scenario.file import load_scenario
-from inspector.scenario.scenario import AddedTool, CatalogChange, Preparation, ScriptedCall, Step
+from inspector.scenario.scenario import AddedTool, CatalogChange, Fault, Preparation, ScriptedCall, Step
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "fixtures" / "scenarios").glob("*.yaml"))
 EVERYTHING = """

@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from inspector.schema.argument_mapping import argument_mapping, mapped
+from inspector.schema.narrowing import argument_mapping, mapped
 from tests.core.test_event import json_values, texts
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
-from inspector.schema.result_flaw import result_flaw
+from inspector.schema.check import result_flaw
 from tests.core.test_schema_change import JSON, SCHEMAS
 from tests.support.examples import examples
 

@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from inspector.access.reach import reaches
-from inspector.core.access import AccessPolicy, Grant, Scope, User
+from inspector.core.access import AccessPolicy, Grant, Scope, ServerRule, Toolset, User
 from inspector.core.error import ToolsightError
 from inspector.core.message import ToolResult
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.timeline import Timeline
 from inspector.core.tool import Annotations, Tool
-from inspector.core.toolset import ServerRule, Toolset
 from inspector.mcp.memory import MemoryServer
 from inspector.registry.embedding import embed_missing
 from inspector.registry.library import RegistryLibrary

@@ -10,7 +10,7 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.document import key_of
-from inspector.search.explanation.ledger import ledger
+from inspector.search.explanation.steps import ledger
 from inspector.search.explanation.tool_edit import edited_rankers
 from inspector.search.history import PastRequests
 from inspector.search.index import ToolIndex

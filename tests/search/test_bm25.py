@@ -9,7 +9,7 @@ from inspector.search.document import FIELDS
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.bm25 import Bm25Ranker, Bm25Settings
 from inspector.search.rankers.ranker import Ranking
-from inspector.search.term import terms
+from inspector.search.vocabulary import terms
 
 words = st.sampled_from(["create", "page", "order", "late", "list", "mail", "weather", "the", "user", "x1"])
 texts = st.lists(words, max_size=8).map(" ".join)

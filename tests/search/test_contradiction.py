@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from inspector.core.tool import Annotations, Tool
 from inspector.schema.json_value import JsonObject
-from inspector.search.contradiction import contradiction
+from inspector.search.rules import contradiction
 from tests.support.hostile import with_hostile_text
 
 READS = Annotations(read_only=True)

@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from inspector.core.error import ModelError
-from inspector.core.index_state import IndexPhase, IndexState
-from inspector.core.ranking import SearchRequest
+from inspector.core.ranking import IndexPhase, IndexState, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.summary_pool import summary_pool
 from inspector.core.tool import Tool

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from inspector.core.error import ModelError
-from inspector.search.embedders import download as fastembed_download, named as fastembed_named
-from inspector.search.embedders.catalog import named_model
+from inspector.search.embedders import download as fastembed_download
 from inspector.search.embedders.download import download
-from inspector.search.embedders.named import NamedEmbedder
+from inspector.search.embedders.fastembed import NamedEmbedder, _unit, named_model
 
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
 REPOSITORY = "Qdrant/all-MiniLM-L6-v2-onnx"
@@ -294,5 +293,5 @@ def test_no_list_of_files_makes_a_model_whole(tmp_path: Path, text: str) -> None
 def test_a_vector_without_a_direction_gets_one() -> None:
     import numpy as np
 
-    assert fastembed_named._unit(np.zeros(3, dtype=np.float32)) == [1.0, 0.0, 0.0]
-    assert fastembed_named._unit(np.array([np.nan, 3.0, 4.0])) == [0.0, 0.6, 0.8]
+    assert _unit(np.zeros(3, dtype=np.float32)) == [1.0, 0.0, 0.0]
+    assert _unit(np.array([np.nan, 3.0, 4.0])) == [0.0, 0.6, 0.8]

@@ -8,7 +8,7 @@ import pytest
 from inspector.core.tool import Tool
 from inspector.search.rankers.hybrid import NAMED, WORDS_ALONE, FitModel, FitSignals, is_named
 from inspector.search.rankers.ranker import LOOKED_AT, Ranking
-from inspector.search.term import terms
+from inspector.search.vocabulary import terms
 from tests.support.retrieval import rankers_of
 
 TOOLS = (

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from hypothesis import given, strategies as st
 
-from inspector.access.evaluation import EXACT, IMPOSSIBLE, LOGGED, PARAPHRASE, EvalCase, EvalSet
+from inspector.access.reach import EXACT, IMPOSSIBLE, LOGGED, PARAPHRASE, EvalCase, EvalSet
 from inspector.core.events import Actor, CallStarted, Event, Record, SearchPerformed, TurnEnded, UserSaid
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.measure.logged import logged_cases
+from inspector.measure.evalset import logged_cases
 from inspector.measure.prepare import Prepared, prepare
 from inspector.measure.ranker_bench import DataSet, RankerBench
 from inspector.search.embedding import BATCH

@@ -4,7 +4,7 @@ import pytest
 
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.core.tool import Tool
-from inspector.search.ranked_text import Match, metadata, ranked_text, when_to_use
+from inspector.search.answer_text import Match, metadata, ranked_text, when_to_use
 
 OPEN = Tool(
     "web", "open_url", "Fetch a URL as text. Use this when you know the exact page. It follows redirects."

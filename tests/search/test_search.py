@@ -7,14 +7,13 @@ from inspector.core.ranking import Outcome, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.loop.search_tools import parse_request
+from inspector.search.answer_text import SearchAnswer, unknown_server_text
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.retrieval import Retrieval
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
-from inspector.search.search_answer import SearchAnswer
-from inspector.search.tag import Tags
-from inspector.search.text import unknown_server_text
+from inspector.search.vocabulary import Tags
 from inspector.store.memory import ManualClock
 from tests.support.retrieval import rankers_of, words_only
 

@@ -9,13 +9,12 @@ from hypothesis import given, strategies as st
 from inspector.core.ranking import Answer, Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Annotations, Tool
+from inspector.search.answer_text import CLOSEST_ONLY, SearchAnswer
 from inspector.search.index import ToolIndex
 from inspector.search.name_index import NameIndex
 from inspector.search.rankers.ranker import Ranking
 from inspector.search.rules import CLOSEST_AT_MOST, NEAR, SURELY, SearchRules
 from inspector.search.search import ToolSearch
-from inspector.search.search_answer import SearchAnswer
-from inspector.search.text import CLOSEST_ONLY
 from inspector.store.memory import ManualClock
 
 RULES = SearchRules(limit=5, threshold=0.35, closest_threshold=0.02)

@@ -1,5 +1,5 @@
 from inspector.core.tool import Tool
-from inspector.search.text import NOTHING_FOUND, found_text, unknown_tools_text
+from inspector.search.answer_text import NOTHING_FOUND, found_text, unknown_tools_text
 
 PAGE = Tool(
     "notion",

@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 
 from inspector.core.tool import Tool
 from inspector.search.index import ToolIndex
+from inspector.search.rankers.evidence import ServerPrior
 from inspector.search.rankers.ranker import Scores
-from inspector.search.rankers.server_prior import ServerPrior
 
 # Few servers and few values, so that there are large servers, small ones and ties.
 SERVERS = st.sampled_from(["a", "b", "c", ""])

@@ -4,7 +4,7 @@ from hypothesis import given, strategies as st
 
 from inspector.core.definition import definition_hash
 from inspector.core.tool import Annotations, Tool
-from inspector.search.tag import MOST_OFFERED, TagOrigin, Tags
+from inspector.search.vocabulary import MOST_OFFERED, TagOrigin, Tags
 
 READS = Tool("shop", "list_orders", annotations=Annotations(read_only=True), tags=("sales", "money"))
 TAGS = Tags({"shop": ("money",)}, {"shop:list_*": ("lists",), "mail:*": ("comms",)})

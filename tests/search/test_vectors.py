@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.error import StoreError
-from inspector.search.memory.sqlite_vectors import SqliteVectors
+from inspector.search.memory.sqlite import SqliteVectors
 from inspector.search.memory.vectors import DIMENSIONS, MemoryEmbedder, MemoryVectors
 from inspector.search.ports import VectorStore
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.access.evaluation import EvalCase
+from inspector.access.reach import EvalCase
 from inspector.core.ranking import Outcome, SearchRequest
 from inspector.core.tool import Tool
 from inspector.search.explanation import phrase
@@ -16,7 +16,7 @@ from inspector.search.explanation.why_not import why_not
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.rules import SearchRules
-from inspector.search.term import STOP_WORDS, split_words, stem
+from inspector.search.vocabulary import STOP_WORDS, split_words, stem
 from tests.support.retrieval import rankers_of
 
 REMIND = Tool("crm", "send_reminder", "Sends a friendly nudge by mail. Use it sparingly.")

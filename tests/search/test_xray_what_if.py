@@ -5,13 +5,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.access.evaluation import EvalCase
+from inspector.access.reach import EvalCase
 from inspector.core.error import ToolsightError
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.document import key_of
-from inspector.search.explanation.draft import draft
-from inspector.search.explanation.tool_edit import AROUND, edit_effect
+from inspector.search.explanation.tool_edit import AROUND, draft, edit_effect
 from inspector.search.index import ToolIndex
 from inspector.search.memory.vectors import MemoryVectors
 from inspector.search.rankers.catalog_rankers import CatalogRankers

@@ -11,13 +11,13 @@ from inspector.core.error import ToolsightError
 from inspector.core.ranking import TOLERANCE, Outcome, Part, Score, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.explanation.ledger import ROUNDING, ledger
+from inspector.search.explanation.steps import ROUNDING, ledger
 from inspector.search.explanation.why_not import LOOKED_UP, MAX_ADVICE, WhyNot, why_not
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.rules import CLOSEST_AT_MOST, SearchRules
 from inspector.search.search import ToolSearch
-from inspector.search.tag import Tags
+from inspector.search.vocabulary import Tags
 from inspector.store.memory import ManualClock
 from tests.support.retrieval import rankers_of
 

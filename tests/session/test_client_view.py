@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.clients.client import Client, NameRule, SchemaRule
-from inspector.clients.known_client import all_clients, find_client
+from inspector.clients.client import Client, NameRule, SchemaRule, all_clients, find_client
 from inspector.clients.seen import as_sent, cut, see, sent_name, sent_schema
 from inspector.core.tool import Tool
 from inspector.schema.json_value import compact

@@ -7,8 +7,7 @@ from inspector.core.configuration import Configuration
 from inspector.core.server import ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.tool import Tool
-from inspector.session.setup.catalog_plan import Planner, catalog_planner
-from inspector.session.setup.change import Setup
+from inspector.session.setup.change import Planner, Setup, catalog_planner
 from inspector.session.verdict import Answer, Verdict
 from inspector.tokens.cost.break_even import BreakEven
 from inspector.tokens.cost.plan import Assumptions

@@ -19,9 +19,8 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.events.base import Actor
-from inspector.core.inertia import TaskCalls
-from inspector.core.origin import Origin
-from inspector.core.past_call import PastCall, Viewer
+from inspector.core.inertia import PastCall, TaskCalls, Viewer
+from inspector.core.plugin import Origin
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.core.store_ports import CallHistory, EventStore
 from inspector.store.call_history import SqliteCallHistory

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from inspector.core.budget import Prices
 from inspector.core.configuration import Configuration
 from inspector.core.error import ModelError, ServerExited
 from inspector.core.events import TrustChanged, TurnEnded
@@ -13,18 +14,17 @@ from inspector.core.fold import fold
 from inspector.core.knob import with_values
 from inspector.core.message import AssistantMessage, ModelRequest, ToolMessage, ToolResult
 from inspector.core.ports import ChatModel, Decision
-from inspector.core.price import Prices
 from inspector.core.redaction import Redactor
 from inspector.core.server import ServerSpec
 from inspector.core.session import Binding
 from inspector.core.settings import BindingSettings, ChatSettings, Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Annotations, Tool
-from inspector.loop.assembly import Chat
 from inspector.loop.binding.binder import Binder
+from inspector.loop.discovery_loop import Chat
 from inspector.loop.inertia import Inertia
 from inspector.reliability.ports import ReliabilityPorts
-from inspector.search.live import Live
+from inspector.search.retrieval import Live
 from inspector.store.memory import FixedApprover, ManualClock, MemoryStore
 from tests.support.counting import character_accounting
 from tests.support.retrieval import words_only

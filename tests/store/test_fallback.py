@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from inspector.core.access import ServerRule, Toolset
 from inspector.core.breaker import Breaker, BreakerKey, BreakerState
 from inspector.core.configuration import Configuration
 from inspector.core.error import CallTimeout, ConnectError, ProtocolError, ToolsightError
@@ -12,9 +13,8 @@ from inspector.core.events import Decision
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
-from inspector.core.toolset import ServerRule, Toolset
 from inspector.mcp.memory import MemoryServer
-from inspector.reliability.breakers.memory import MemoryBreakers
+from inspector.reliability.breaker_store import MemoryBreakers
 from inspector.schema.json_value import JsonObject
 from inspector.store.memory import FixedApprover, ManualClock
 from tests.reliability.test_breaking import Moody, gone

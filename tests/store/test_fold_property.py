@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from inspector.core.events import EVENT_TYPES, CatalogBuilt, CatalogEntry, Event, GateApplied
 from inspector.core.fold import apply, fold
-from inspector.core.fold.step import evolve
+from inspector.core.fold.tool import evolve
 from inspector.core.session import Binding, SessionState
 from inspector.store.store import SqliteStore
 from tests.core.test_event import events_by_kind, records, texts

@@ -13,11 +13,10 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
 from inspector.mcp.memory import MemoryConnector
 from inspector.registry.embedding import embed_missing
-from inspector.registry.library import RegistryLibrary
-from inspector.registry.source import WithRegistry, registry_configuration
+from inspector.registry.library import RegistryLibrary, WithRegistry, registry_configuration
 from inspector.registry.sqlite.registry import SqliteRegistry
 from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
-from inspector.session.ports import Ports
+from inspector.session.assembly import Ports
 from inspector.session.synchronise import synchronise
 from inspector.session.workbench import Workbench
 from inspector.store.memory import FixedApprover, ManualClock, MemoryPrices, MemoryServerMemory, MemoryStore

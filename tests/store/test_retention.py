@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 from inspector.core.error import StoreError
 from inspector.core.events import Event, Failed, Record, SessionsForgotten, UserSaid
-from inspector.core.live import LiveSettings
 from inspector.core.redaction import Redactor
 from inspector.core.settings import RecordSettings, Settings
-from inspector.core.stream import Session
+from inspector.core.stream import LiveSettings, Session
 from inspector.store.memory import ManualClock, MemoryStore
 from inspector.store.retention import Retention
 from tests.support.workbench import connected

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.consent_item import ConsentItem, RunFile
 from inspector.core.events import Record, UserSaid
-from inspector.core.server import Era
+from inspector.core.server import ConsentItem, Era, RunFile
 from inspector.core.store_ports import ServerMemory, Snapshot
 from inspector.core.tool import Annotations, Tool
 from inspector.search.memory.sqlite import SqliteServerMemory

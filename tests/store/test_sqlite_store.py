@@ -22,7 +22,7 @@ from inspector.core.events import (
     ToolLoaded,
     UserSaid,
 )
-from inspector.core.origin import Origin
+from inspector.core.plugin import Origin
 from inspector.core.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.core.store_ports import EventStore, SessionSummary
 from inspector.store.memory import MemoryStore

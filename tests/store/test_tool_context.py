@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.core.access import ServerRule, Toolset
 from inspector.core.budget import Budget, TokenParts
 from inspector.core.configuration import Configuration
 from inspector.core.events import BudgetMeasured, CallFinished, ModelRequested, ToolEvicted
@@ -17,9 +18,8 @@ from inspector.core.session import Binding
 from inspector.core.settings import BindingSettings, DiscoverySettings, Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.core.toolset import ServerRule, Toolset
 from inspector.loop.binding.binder import Binder
-from inspector.search.live import Live
+from inspector.search.retrieval import Live
 from inspector.store.memory import ManualClock, MemoryStore
 from tests.support.counting import character_accounting
 from tests.support.found import find

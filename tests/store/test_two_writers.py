@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from inspector.core.events import SessionsForgotten, UserSaid
-from inspector.core.live import LiveSettings
 from inspector.core.redaction import Redactor
 from inspector.core.settings import RecordSettings, Settings
-from inspector.core.stream import Session
+from inspector.core.stream import LiveSettings, Session
 from inspector.store.memory import ManualClock
 from inspector.store.retention import Retention
 from inspector.store.store import SqliteStore

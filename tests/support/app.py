@@ -13,16 +13,16 @@ from textual.widgets import Static
 from inspector.app import app as app_module
 from inspector.app.app import HOME, ToolsightApp
 from inspector.app.base_screen import BaseScreen, HeaderLine
-from inspector.app.bridge import View
 from inspector.app.dialogs.approver import ModalApprover
-from inspector.app.dialogs.elicitation.elicitor import ModalElicitor
-from inspector.app.navigation import Destination
+from inspector.app.dialogs.elicitor import ModalElicitor
 from inspector.app.opening import Opened
 from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.place_app import Destination
+from inspector.app.stream import View
 from inspector.core.access import AccessPolicy
+from inspector.core.budget import Prices
 from inspector.core.configuration import Configuration
 from inspector.core.ports import Leftovers
-from inspector.core.price import Prices
 from inspector.mcp.memory import MemoryServer
 from inspector.registry.marketplace.port import MarketplacePorts
 from inspector.search.ports import Embedder

@@ -2,7 +2,7 @@
 
 from inspector.core.report import Origin, Section, Table
 from inspector.research.catalog_size import CALIBRATED, HEADERS
-from inspector.research.recorded import recorded
+from inspector.research.source import recorded
 
 CATALOG_SIZE = Section(
     "catalog-size",

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 
-from inspector.core.budget import Tokenizer
-from inspector.core.live import LiveModel
-from inspector.core.price import Prices
+from inspector.core.budget import Prices, Tokenizer
 from inspector.core.settings import Settings
+from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
 from inspector.store.memory import MemoryPrices
-from inspector.tokens.count.accounting import Accounting
-from inspector.tokens.count.measure import BudgetMeter, FixedWindow
+from inspector.tokens.count.measure import Accounting, BudgetMeter, FixedWindow
 from tests.support.told_model import ToldModel
 
 

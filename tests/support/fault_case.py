@@ -9,15 +9,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from inspector.core.clock import SystemClock
 from inspector.core.configuration import Configuration
 from inspector.core.events import Record
+from inspector.core.number import SystemClock
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.process.registration import NoRegistry
+from inspector.mcp.process.record import NoRegistry
 from inspector.search.memory.sqlite import SqliteServerMemory
 from inspector.search.memory.vectors import MemoryVectors
-from inspector.session.ports import Ports
+from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import FixedApprover, MemoryPrices
 from inspector.store.store import SqliteStore

@@ -1,6 +1,6 @@
 """A firm's servers, with tools enough that discovery pays, and a conversation over them."""
 
-from inspector.core.price import Prices
+from inspector.core.budget import Prices
 from inspector.core.tool import Tool
 from inspector.mcp.memory import MemoryServer
 from inspector.schema.json_value import JsonObject

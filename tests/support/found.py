@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from inspector.core.stream import Session
-from inspector.loop.binding.context import ToolContext
-from inspector.loop.binding.room import Found
+from inspector.loop.binding.context import Found, ToolContext
 
 
 def find(

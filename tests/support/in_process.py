@@ -22,7 +22,7 @@ from inspector.mcp.client.log import StderrLog
 from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import Reader
 from inspector.mcp.client.tap import Streams
-from inspector.mcp.process.registration import Registry
+from inspector.mcp.process.record import Registry
 from tests.support.mcp_case import SERVERS
 
 AnyServer = MCPServer[Any] | Server[Any]

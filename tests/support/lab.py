@@ -16,13 +16,12 @@ from inspector.core.ports import ChatModel
 from inspector.core.tool import Tool
 from inspector.mcp.memory import MemoryConnector, MemoryServer
 from inspector.scenario.changing import ChangingConnector
-from inspector.scenario.clock import LabClock
 from inspector.scenario.file import load_scenario
 from inspector.scenario.ground import AllowedBefore, Ground
-from inspector.scenario.run import ScenarioResult, ScenarioRun
+from inspector.scenario.run import LabClock, ScenarioResult, ScenarioRun
 from inspector.scenario.scenario import Scenario
 from inspector.search.memory.vectors import MemoryVectors
-from inspector.session.ports import Ports
+from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import FixedApprover, ManualClock, MemoryPrices, MemoryServerMemory, MemoryStore
 from tests.support.counting import CharacterCounter

@@ -2,15 +2,13 @@
 
 from functools import cache
 
+from inspector.core.budget import Prices
 from inspector.core.configuration import Configuration
-from inspector.core.price import Prices
 from inspector.core.server import ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.tool import Tool
-from inspector.measure.audit.audit import audit
-from inspector.measure.audit.cost import Pricing
-from inspector.measure.audit.reading import Reading
-from inspector.measure.audit.result import Audit, Basis, Problem, Subject
+from inspector.measure.audit.audit import Pricing, audit
+from inspector.measure.audit.result import Audit, Basis, Problem, Reading, Subject
 from tests.support.counting import character_meter
 
 PRICES = Prices("m", 2e-6, 8e-6, cache_read=0.5e-6, cache_write=2.5e-6, source="a list", date="today")

@@ -10,12 +10,11 @@ from inspector.cli.scenario.opening import OpenLab
 from inspector.core.stream import Listener
 from inspector.mcp.memory import MemoryConnector
 from inspector.scenario.changing import ChangingConnector
-from inspector.scenario.clock import LabClock
 from inspector.scenario.ground import AllowedBefore, Ground
-from inspector.scenario.run import ScenarioRun
+from inspector.scenario.run import LabClock, ScenarioRun
 from inspector.scenario.scenario import Scenario
 from inspector.search.memory.vectors import MemoryVectors
-from inspector.session.ports import Ports
+from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import FixedApprover, ManualClock, MemoryPrices, MemoryServerMemory, MemoryStore
 from tests.support.counting import CharacterCounter

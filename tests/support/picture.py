@@ -10,13 +10,13 @@ from textual.screen import Screen
 
 from inspector.app.base_screen import BaseScreen
 from inspector.app.dialogs.approver import ModalApprover
-from inspector.app.navigation import Destination
 from inspector.app.opening import Opened
+from inspector.app.place_app import Destination
 from inspector.clients.library import AgentLibrary
 from inspector.core.access import AccessPolicy
+from inspector.core.budget import Prices
 from inspector.core.events import Record
 from inspector.core.ports import TokenCounter
-from inspector.core.price import Prices
 from inspector.mcp.memory import MemoryServer
 from inspector.measure.audit.result import Audit
 from inspector.registry.library import RegistryLibrary

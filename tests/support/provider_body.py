@@ -9,8 +9,7 @@ from typing import Any
 
 from inspector.core.tool import function_definition
 from inspector.schema.json_value import compact
-from inspector.tokens.manifest import SEARCH_TOOLS
-from inspector.tokens.wire import text_with
+from inspector.tokens.manifest import SEARCH_TOOLS, text_with
 
 Body = Mapping[str, Any]
 Entry = dict[str, Any]

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable
 
-from inspector.core.past_call import PastCall
+from inspector.core.inertia import PastCall
 
 
 class Recorded:

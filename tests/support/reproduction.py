@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from inspector.access.evaluation import EvalCase
+from inspector.access.reach import EvalCase
 from inspector.core.package_run import PackageKind
 from inspector.core.plugin import Package, Plugin, PluginTool
 from inspector.core.ports import TokenCounter

@@ -6,25 +6,24 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.core.access import AccessPolicy
+from inspector.core.access import AccessPolicy, ServerRule, Toolset
+from inspector.core.budget import Prices
 from inspector.core.configuration import Configuration
 from inspector.core.message import ModelRequest, ToolMessage
 from inspector.core.ports import Approver, Elicitor, TokenCounter
-from inspector.core.price import Prices
 from inspector.core.server import ServerSpec
 from inspector.core.store_ports import EventStore
 from inspector.core.tool import Annotations, Tool
-from inspector.core.toolset import ServerRule, Toolset
 from inspector.mcp.memory import MemoryConnector, MemoryServer
 from inspector.registry.marketplace.port import MarketplacePorts
-from inspector.reliability.breakers.memory import MemoryBreakers
+from inspector.reliability.breaker_store import MemoryBreakers
 from inspector.reliability.ports import BreakerStore, ReliabilityPorts
-from inspector.reliability.retrier import TenacityRetrier
+from inspector.reliability.retrying import TenacityRetrier
 from inspector.schema.check import JsonSchemaCheck
 from inspector.search.memory.vectors import MemoryVectors
 from inspector.search.ports import Embedder
 from inspector.search.registry_port import ToolRegistry
-from inspector.session.ports import Ports
+from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.history import MemoryCallHistory
 from inspector.store.memory import (

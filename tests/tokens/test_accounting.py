@@ -6,17 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.core.budget import Tokenizer
+from inspector.core.budget import Prices, Tokenizer
 from inspector.core.events import BudgetMeasured, ModelSwitched
-from inspector.core.live import LiveModel
-from inspector.core.price import Prices
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.core.settings import BindingSettings, BudgetSettings, CacheTtl, Settings
+from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
 from inspector.mcp.memory import MemoryServer
-from inspector.schema.model_feature import ModelFeatures
+from inspector.schema.dialect import ModelFeatures
 from inspector.store.memory import MemoryPrices
-from inspector.tokens.count.accounting import Accounting
+from inspector.tokens.count.measure import Accounting
 from tests.store.test_chat import Bench
 from tests.support.counting import CharacterCounter, character_accounting
 from tests.support.told_model import ToldModel, calls, says, searches

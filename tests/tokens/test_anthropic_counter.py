@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from inspector.cli.models import counter_for
 from inspector.tokens.count.anthropic import CLAUDE_2, AnthropicCounter
 from inspector.tokens.count.tiktoken import TiktokenCounter, tokenizer_for
-from inspector.tokens.model_file import tokenizer_folder
+from inspector.tokens.prices import tokenizer_folder
 
 MODEL = "anthropic/claude-sonnet-4-5"
 CLAUDE = AnthropicCounter(MODEL)

@@ -6,12 +6,19 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.price import Prices
+from inspector.core.budget import Prices
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.tokens.cost.break_even import break_even_range, break_evens, ranges, scaled
-from inspector.tokens.cost.cache_preset import PRESETS
 from inspector.tokens.cost.delivery_cost import Delivery, session_cost
-from inspector.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool, usual_plan
+from inspector.tokens.cost.plan import (
+    PRESETS,
+    Assumptions,
+    Overhead,
+    Plan,
+    PlannedCall,
+    PlannedTool,
+    usual_plan,
+)
 from tests.support.plans import searched_early
 
 TERMS = CacheTerms(minimum=1)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.price import Prices
+from inspector.core.budget import Prices
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.tokens.cost.delivery_cost import Delivery, SessionCost, compare, session_cost
 from inspector.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool, usual_plan

@@ -14,8 +14,7 @@ from hypothesis import given, strategies as st
 from inspector.core.ports import PriceList
 from inspector.core.prompt_cache import UNCACHED
 from inspector.loop.model.litellm import DEFAULT_WINDOW, LitellmModel
-from inspector.tokens.model_file import model_entry, shipped_models
-from inspector.tokens.prices import LitellmPrices
+from inspector.tokens.prices import LitellmPrices, model_entry, shipped_models
 
 PLAIN = {"input_cost_per_token": 2e-06, "output_cost_per_token": 8e-06, "litellm_provider": "maker"}
 CACHED = {

@@ -8,8 +8,8 @@ from hypothesis import given, strategies as st
 
 from inspector.core.tool import Tool, definition
 from inspector.schema.json_value import compact
-from inspector.tokens.catalog import Catalog
-from inspector.tokens.cost.loader import DefinitionLoader
+from inspector.tokens.cost.delivery import DefinitionLoader
+from inspector.tokens.manifest import Catalog
 
 TOOLS = tuple(Tool("s", name, f"Does {name}.") for name in "abcdef")
 

@@ -27,13 +27,11 @@ from inspector.core.server import ServerSpec
 from inspector.core.settings import SentDelivery, Settings
 from inspector.core.tool import Tool
 from inspector.mcp.memory import MemoryServer
-from inspector.schema.model_feature import Deferral, ModelFeatures
-from inspector.session.setup.catalog_plan import catalog_planner
-from inspector.session.setup.change import Setup
-from inspector.session.setup.priced_session import own_delivery
-from inspector.tokens.cost.delivery_cost import Delivery, compare
+from inspector.schema.dialect import Deferral, ModelFeatures
+from inspector.session.setup.change import Setup, catalog_planner
+from inspector.session.verdict import own_delivery
+from inspector.tokens.cost.delivery_cost import Delivery, compare, planned_requests
 from inspector.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
-from inspector.tokens.cost.planned_request import planned_requests
 from inspector.tokens.cost.recorded_plan import plan_of
 from tests.support.counting import character_meter
 from tests.support.hostile import with_hostile_text

@@ -4,7 +4,7 @@ from hypothesis import given, strategies as st
 from textual.app import App, ComposeResult
 
 from widgets import Column, Record, RecordList
-from widgets.filter_bar import RecordFilter
+from widgets.key_bar import RecordFilter
 
 WORDS = st.sampled_from(["apple", "pear", "plum"])
 RECORDS = st.lists(st.tuples(WORDS, st.booleans()), max_size=12).map(

@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
 from tests.widgets.screen import lines
 from widgets import SchemaTree
-from widgets.schema_outline import Entry, children, resolve, top
+from widgets.schema_tree import Entry, children, resolve, top
 
 LOOP = {
     "properties": {"node": {"$ref": "#/$defs/Node", "description": "A node"}},

@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
 from tests.widgets.screen import lines, seen
 from widgets import TextView, visible
-from widgets.text_lines import wrap
+from widgets.text_view import wrap
 
 
 class ViewApp(App[None]):

@@ -2,12 +2,59 @@
 
 from typing import TYPE_CHECKING
 
-from inspector.app.dialogs.approval_text import approval_body
+from textual.content import Content
+
+from inspector.app.draw.problem import MUTED, change_lines
 from inspector.core.ports import ApprovalRequest, Decision
-from widgets import Choice, GuardedConfirm
+from inspector.schema.json_value import compact
+from widgets import Choice, GuardedConfirm, plain, visible
 
 if TYPE_CHECKING:
     from textual.app import App
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from inspector.config.consent import Fact, ServerConsent, warnings_text
+from inspector.core.number import count
+from inspector.core.ports import Leftovers
+from inspector.core.server import Leftover, ended_text, since_text
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+
+_VALUE_LIMIT = 2000
+_TRUSTING = (
+    "Toolsight cannot verify the claim. For the rest of this session, “trust its claims” runs any tool that "
+    "{} marks as read-only without asking."
+)
+
+
+def trusting(server: str) -> Content:
+    """Return what it means to trust the claims of a server."""
+    return Content.styled(_TRUSTING.format(visible(server, limit=60, newlines=False)), MUTED)
+
+
+def approval_body(request: ApprovalRequest) -> Content:
+    """Return the reason for asking, every argument on its own line, and what changed in the definition."""
+    lines = [Content.assemble((f"{request.why[:1].upper()}{request.why[1:]}.", "$text-warning")), Content("")]
+    for name, value in request.arguments.items():
+        text = value if isinstance(value, str) else compact(value)
+        lines.append(
+            Content.assemble(
+                plain(name, newlines=False).stylize("bold"), "  ", plain(text, limit=_VALUE_LIMIT)
+            )
+        )
+    if not request.arguments:
+        lines.append(Content.styled("no arguments", MUTED))
+    if request.offers_trust:
+        lines += [Content(""), trusting(request.tool.server)]
+    if request.changes:
+        lines += [Content(""), Content.styled("Changed since you were last asked", "$text-warning")]
+        lines += change_lines(request.changes)
+    return Content("\n").join(lines)
+
 
 _TRUST = Choice("", "trust its claims", Decision.SERVER)
 _CHOICES = (
@@ -38,3 +85,102 @@ class ModalApprover:
         # A future instead of push_screen_wait, because any task may ask, not only a worker.
         answer = self._app.push_screen(dialog, wait_for_dismiss=True)
         return Decision(await answer or Decision.NO)
+
+
+_LABEL_WIDTH = 9
+TEXT_AT = 2 + _LABEL_WIDTH
+"""The column at which the text of a line begins, and goes on if it is wrapped."""
+_WARNING = "$text-warning"
+
+
+def consent_body(source: str, servers: tuple[ServerConsent, ...]) -> Content:
+    """Return the file, and for each server what decides what it runs; what to look at is marked with `!`."""
+    started = sum(not server.named for server in servers)
+    does = [f"start {count(started, 'server')}"] if started else []
+    does += ["execute a Python file"] if any(server.executes for server in servers) else []
+    does += ["use files or models from its settings"] if not does else []
+    what = f"would {' and '.join(does)}"
+    head = Content.assemble(
+        plain(source, newlines=False, exact=True).stylize("bold"), f"\n{what} with your permissions:"
+    )
+    if warnings := warnings_text(servers):
+        head = Content.assemble(head, "\n", (warnings, _WARNING))
+    return Content("\n\n").join([head, *map(_server, servers)])
+
+
+def _server(server: ServerConsent) -> Content:
+    name = plain(server.name, newlines=False, exact=True).stylize("bold $accent")
+    return Content("\n").join([name, *map(fact_line, server.facts())])
+
+
+def fact_line(fact: Fact) -> Content:
+    """A line of a question; what to look at before a yes is marked with `!`."""
+    text = plain(fact.text, newlines=False, exact=True)
+    if fact.warns:
+        return Content.assemble((f"! {fact.label:<{_LABEL_WIDTH}}", _WARNING), text.stylize("bold"))
+    return Content.assemble((f"  {fact.label:<{_LABEL_WIDTH}}", MUTED), text)
+
+
+_YES = "yes"
+
+
+class ConsentDialog(GuardedConfirm):
+    """Shows exactly what would run. The focus is on no, and esc means no."""
+
+    DEFAULT_CSS = "ConsentDialog > Vertical { width: 100; }"
+
+    def __init__(self, source: str, servers: tuple[ServerConsent, ...]) -> None:
+        choices = (Choice("", "start these servers", _YES), Choice("", "no, leave", "no"))
+        super().__init__("Start these servers?", consent_body(source, servers), choices, indent=TEXT_AT)
+
+    @staticmethod
+    def accepted(answer: str | None) -> bool:
+        """Whether the dialog's answer is a yes."""
+        return answer == _YES
+
+
+_END, _KEEP = "end", "keep"
+_LEFTOVER_CHOICES = (
+    Choice("", "end them", _END),
+    Choice("", "leave them running", _KEEP),
+    Choice("", "not now", "no"),
+)
+
+
+async def ask_about_leftovers(app: "App[None]", leftovers: Leftovers) -> None:
+    """Tell what an earlier run left, if anything, and do what a person says."""
+    found = await asyncio.to_thread(leftovers.find)
+    if not found:
+        return
+    dialog = GuardedConfirm("Left running by an earlier session", leftover_body(found), _LEFTOVER_CHOICES)
+    answer = await app.push_screen_wait(dialog)
+    if answer == _END:
+        app.notify(f"Ending processes left behind by {count(len(found), 'server')} …", markup=False)
+        left = await asyncio.to_thread(leftovers.end, found)
+        app.notify(ended_text(left, found), severity="warning" if left else "information", markup=False)
+    elif answer == _KEEP:
+        await asyncio.to_thread(leftovers.keep, found)
+
+
+def leftover_body(found: Sequence[Leftover]) -> Content:
+    """Each server with its command, when it was started, and the processes that would be ended."""
+    head = Content(
+        "Toolsight was killed, or these processes outlived their server. "
+        "“end them” sends SIGTERM, then SIGKILL."
+    )
+    return Content("\n\n").join([head, *map(_leftover, found)])
+
+
+def _leftover(leftover: Leftover) -> Content:
+    pids = ", ".join(map(str, leftover.pids)) + "  (detached from its server)" * leftover.detached
+    facts = (
+        ("command", leftover.command),
+        ("started", since_text(leftover)),
+        ("pids" if len(leftover.pids) > 1 else "pid", pids),
+    )
+    lines = [plain(leftover.server, newlines=False).stylize("bold $accent")]
+    lines += [
+        Content.assemble((f"  {label:<{_LABEL_WIDTH}}", MUTED), plain(value, newlines=False))
+        for label, value in facts
+    ]
+    return Content("\n").join(lines)

@@ -23,9 +23,9 @@ from inspector.app.dialogs.choice_row import (
     viewer_rows,
     viewers_of,
 )
-from inspector.app.draw.failure import failure_text
+from inspector.app.draw.problem import failure_text
 from inspector.core.error import ToolsightError
-from inspector.core.local_model import LocalModel
+from inspector.core.ports import LocalModel
 from widgets import PlainInput, Record, RecordList, visible
 
 # The row for no toolset; a configuration may have a toolset of the same name.

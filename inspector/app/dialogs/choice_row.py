@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from inspector.app.scenario_job import ScenarioFile
-from inspector.config.precondition import milestones_in
-from inspector.core.access import AccessPolicy, viewer
-from inspector.core.local_model import LocalModel
+from inspector.config.predicate import milestones_in
+from inspector.core.access import AccessPolicy, Toolset, viewer
 from inspector.core.number import count
+from inspector.core.ports import LocalModel
 from inspector.core.profile import PROFILES
 from inspector.core.session import SessionState
-from inspector.core.toolset import Toolset
 from widgets import Column, Record, visible
 
 COLUMNS = (Column("mark", width=1), Column("name", weight=3, shorten="middle"), Column("size", align="right"))

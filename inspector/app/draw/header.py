@@ -1,19 +1,44 @@
 """The two lines at the top of every page: where one is, what else there is, and what is in force."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
 from textual.content import Content
+from textual.widgets import Static
 
 from inspector.app.activity import Activity
-from inspector.app.bridge import ReplayedState
-from inspector.app.draw.problem import problem_count
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED, problem_count
 from inspector.app.place import PLACES, Place, digit, listed, place_of
+from inspector.app.stream import ReplayedState
 from inspector.core.access import viewer
 from inspector.core.session import SessionState
 from widgets import link, middle, plain, visible
+
+
+class Canvas(Static):
+    """Calls `draw` with its width and height after every resize and on `redraw`.
+
+    A canvas that is off screen has no size; it is drawn once it appears.
+    """
+
+    def __init__(self, draw: Callable[[int, int], Content], *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._draw_for = draw
+
+    def on_resize(self) -> None:
+        self.redraw()
+
+    def watch_virtual_size(self) -> None:
+        """Draw too when Textual sets a size without an event, as on a page shown again."""
+        self.call_later(self.redraw)
+
+    def redraw(self) -> None:
+        """Draw the current content."""
+        width, height = self.content_size
+        if width:
+            self.update(self._draw_for(width, height))
+
 
 _GAP = "   "
 _NAME = "Toolsight"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED
 
 _DOTS_X, _DOTS_Y = 2, 4
 _BRAILLE = 0x2800

@@ -1,12 +1,46 @@
 """Problems of the settings as lines, worst first."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Generic, TypeVar
 
 from textual.content import Content
 
-from inspector.core.number import count
+from inspector.core.definition import DefinitionChange
+from inspector.core.error import ToolsightError
+from inspector.core.events import Record as EventRecord
+from inspector.core.marketplace import Suggestion
+from inspector.core.number import count, percent, shown_moment
+from inspector.core.plugin import price_text
 from inspector.core.setting_problem import SettingProblem, Severity
-from widgets import plain
+from widgets import Column, Record, middle, plain, visible
+
+# Not `$text-muted`: in content (unlike in CSS) Textual draws automatic colors as plain white.
+MUTED = "$foreground 60%"
+
+
+_LIMIT = 600
+
+
+def failure_text(error: BaseException) -> tuple[str, str]:
+    """Return a short title, and the message with its hint."""
+    if isinstance(error, ToolsightError):
+        parts = [error.message, error.hint]
+        return "That did not work", visible("\n".join(filter(None, parts)), limit=_LIMIT)
+    return f"Unexpected {type(error).__name__}", visible(str(error), limit=_LIMIT)
+
+
+def failure_line(error: BaseException) -> Content:
+    """Return an error as a line, to show in place of a result."""
+    return Content.styled(": ".join(failure_text(error)), "$text-error")
+
+
+def shown_path(source: str) -> str:
+    """Return a path with `~` for the home folder; any other text stays as it is."""
+    home = f"{Path.home()}{os.sep}"
+    return f"~{os.sep}{source.removeprefix(home)}" if source.startswith(home) else source
+
 
 _MARKS = {
     Severity.ERROR: ("✕ ", "$text-error"),
@@ -47,3 +81,108 @@ def problem_count(problems: Sequence[SettingProblem], *, is_short: bool = False)
     sign, color = _MARKS[pressing[0].severity]
     what = "problem" if is_short else "setting problem"
     return Content.styled(f"{sign}{count(len(pressing), what)}", color)
+
+
+_LINE = 400
+_LINES = 60
+
+
+def change_lines(changes: Sequence[DefinitionChange]) -> Iterator[Content]:
+    """Yield each part that differs, its lines that are gone after a - and its new lines after a +."""
+    room = _LINES
+    for change in changes:
+        yield Content.styled(change.part, "bold")
+        for gone, new in change.lines[:room]:
+            if gone:
+                yield _line("- ", gone, "$text-error")
+            if new:
+                yield _line("+ ", new, "$text-success")
+        if len(change.lines) > room:
+            yield Content.styled(f"… and {len(change.lines) - room:,} more differences", MUTED)
+        room = max(room - len(change.lines), 0)
+
+
+def _line(sign: str, text: str, color: str) -> Content:
+    return Content.assemble((sign, color), plain(text, limit=_LINE, newlines=False))
+
+
+TITLE = "in the marketplace, not installed"
+_NAME, _FITS, _PRICE, _INDENT, _LONGEST_SUGGESTION = 24, 6, 15, 4, 400
+
+
+def suggestion_lines(suggested: Sequence[Suggestion], width: int) -> list[Content]:
+    """Return a title and a line of at most `width` cells for each plugin; nothing without any.
+
+    Prices take room only where a plugin has one.
+    """
+    if not suggested:
+        return []
+    name = min(max(len(one.plugin) for one in suggested), _NAME)
+    price = max(len(price_text(one.price)) for one in suggested)
+    head = Content.styled(f"  ◇ {TITLE}"[:width], "$text-accent")
+    return [head, *(_suggestion_line(one, name, min(price, _PRICE), width) for one in suggested)]
+
+
+def _suggestion_line(one: Suggestion, name: int, price: int, width: int) -> Content:
+    about = plain(one.description, newlines=False, limit=_LONGEST_SUGGESTION).stylize(MUTED)
+    costs = f"  {price_text(one.price):<{price}} " if price else "  "
+    room = max(width - _INDENT - name - _FITS - len(costs), 0)
+    return Content.assemble(
+        " " * _INDENT,
+        middle(one.plugin, name).ljust(name),
+        (f"{percent(one.similarity):>{_FITS}}", "bold"),
+        (costs, MUTED),
+        about.truncate(room, ellipsis=True) if room > 1 else "",
+    )
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class IdentityCache(Generic[K, V]):
+    """Calls `make` once an object, for immutable objects that are dear to compare or have no hash.
+
+    The newest results are kept, at most `most`, which is 2 or more, and at least half as many.
+    """
+
+    def __init__(self, make: Callable[[K], V], most: int) -> None:
+        self._make = make
+        self._half = max(most // 2, 1)
+        # Objects are kept with their results, so that no other object can take over an identity.
+        self._new: dict[int, tuple[K, V]] = {}
+        self._old: dict[int, tuple[K, V]] = {}
+
+    def __call__(self, item: K) -> V:
+        """What was made of the object."""
+        found = self._new.get(id(item))
+        if found is None:
+            found = self._old.get(id(item)) or (item, self._make(item))
+            if len(self._new) >= self._half:
+                self._old, self._new = self._new, {}
+            self._new[id(item)] = found
+        return found[1]
+
+
+COLUMNS = (
+    Column("time", width=8, hide_below=50),
+    Column("kind", width=10),
+    Column("what", weight=5, min_width=16),
+)
+_SUMMARY_LIMIT = 500
+_ROWS_KEPT = 2_000
+
+
+def feed_rows(records: tuple[EventRecord, ...]) -> tuple[Record, ...]:
+    """Return one row per event that is not routine."""
+    return tuple(_kept_row(record) for record in records if not record.event.is_routine)
+
+
+def feed_row(record: EventRecord) -> Record:
+    """Return an event in one line: time, kind, summary."""
+    what = record.event.summary()[:_SUMMARY_LIMIT]
+    at = Content(shown_moment(record.at, "%H:%M:%S"))
+    return Record(str(record.seq), (at, record.kind, what), record.event.tone)
+
+
+_kept_row = IdentityCache(feed_row, most=_ROWS_KEPT)

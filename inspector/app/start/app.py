@@ -3,6 +3,7 @@
 import asyncio
 import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
@@ -11,11 +12,31 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.app import theme
-from inspector.app.draw.style import MUTED
-from inspector.app.start.way import Opens, Way
+from inspector.app.draw.problem import MUTED
 from inspector.app.terminal import TerminalApp
+from inspector.app.theme import DARK
 from widgets import Column, PlainInput, Record, RecordList, plain
+
+
+@dataclass(frozen=True, slots=True)
+class Opens:
+    """What to open: a configuration file, a server's words, or the demo."""
+
+    config: str = ""
+    server: tuple[str, ...] = ()
+    demo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to begin, for people: its kind, its title, its servers, and what is known of their tools."""
+
+    kind: str
+    title: str
+    servers: str
+    known: str
+    opens: Opens
+
 
 COLUMNS = (
     Column("kind", width=8),
@@ -72,8 +93,8 @@ class StartApp(TerminalApp[Opens]):
         yield Static(_HINT, id="hint", markup=False)
 
     def on_mount(self) -> None:
-        self.register_theme(theme.DARK)
-        self.theme = theme.DARK.name
+        self.register_theme(DARK)
+        self.theme = DARK.name
         self.query_one("#typed", PlainInput).border_title = "Your server"
         self.query_one("#typed").focus()
         self.run_worker(self._show_ways(), exit_on_error=False)

@@ -10,10 +10,9 @@ from inspector.cli.agents.library import MachineLibrary
 from inspector.cli.composition import open_store
 from inspector.cli.options import Options, as_json as json_option, database
 from inspector.cli.progress import Progress
-from inspector.cli.render import say, say_json, say_table
-from inspector.clients.report import AgentReport, ServerTotal, agent_report
-from inspector.core.clock import SystemClock
-from inspector.core.number import count, money, tokens
+from inspector.cli.table import say, say_json, say_table
+from inspector.clients.library import AgentReport, ServerTotal, agent_report
+from inspector.core.number import SystemClock, count, money, tokens
 
 # The report over agents' sessions, as text and as JSON.
 

@@ -10,15 +10,14 @@ from inspector.cli.composition import open_store
 from inspector.cli.models import bulk_counter_for
 from inspector.cli.options import Options
 from inspector.cli.progress import Cancellation, cancellation
-from inspector.cli.render import say
+from inspector.cli.table import say
 from inspector.clients.importing import Following, Importer
 from inspector.clients.transcript import Entry
 from inspector.clients.transcript_file import changed_at, line_reader, open_transcript
-from inspector.config.followed import followed_lines
+from inspector.config.watch import followed_lines
 from inspector.core.events import Record
-from inspector.core.events.json import record_json
-from inspector.core.moment import shown_moment
-from inspector.core.number import count
+from inspector.core.events.base import record_json
+from inspector.core.number import count, shown_moment
 
 _LOOK_AGAIN_SECONDS = 0.5
 

@@ -13,12 +13,11 @@ from inspector.cli.agents.library import AGENT_FOLDERS, MachineLibrary, agent_fo
 from inspector.cli.options import Options, as_json as json_option, database
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
-from inspector.cli.render import say, say_json, say_table
 from inspector.cli.run import interruptible
+from inspector.cli.table import say, say_json, say_table
 from inspector.clients.library import ImportReport
-from inspector.core.clock import SystemClock
 from inspector.core.error import ConfigError
-from inspector.core.number import byte_size, count
+from inspector.core.number import SystemClock, byte_size, count
 
 _LISTED = 20
 

@@ -14,9 +14,7 @@ from inspector.clients.library import Found, ImportReport
 from inspector.clients.transcript_file import by_age, changed_at, find_transcripts, open_transcript
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.store_ports import EventStore
-from inspector.measure.evalset import read_cases
-from inspector.measure.evalset_append import append_cases, is_there
-from inspector.measure.logged import added_cases
+from inspector.measure.evalset import added_cases, append_cases, is_there, read_cases
 
 AGENT_FOLDERS = {"claude-code": "~/.claude/projects", "codex": "~/.codex/sessions"}
 """Where agents keep their transcripts, by the agent's name."""

@@ -7,7 +7,7 @@ import click
 from inspector.cli.agents.library import MachineLibrary
 from inspector.cli.composition import open_store
 from inspector.cli.options import Options, database
-from inspector.cli.render import say
+from inspector.cli.table import say
 from inspector.core.error import StoreError
 from inspector.core.number import count
 

@@ -10,19 +10,18 @@ from typing import Any
 import click
 
 from inspector.app.draw import svg
-from inspector.app.draw.path import shown_path
-from inspector.cli.audit.json import audit_json, stored_totals
-from inspector.cli.audit.report import audit_markdown, basis_lines, say_audit
+from inspector.app.draw.problem import shown_path
+from inspector.cli.audit.report import audit_json, audit_markdown, basis_lines, say_audit, stored_totals
 from inspector.cli.audit.run import run_audit
 from inspector.cli.cost.assumption import assumed, assuming
 from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.outcome import Exit
-from inspector.cli.render import say, say_json, say_raw, say_table
-from inspector.config import content
+from inspector.cli.table import say, say_json, say_raw, say_table
+from inspector.config.content import read_text
 from inspector.core.error import ConfigError
 from inspector.core.number import count, money, percent, signed, signed_percent
-from inspector.core.sink import write
-from inspector.measure.audit.growth import Change, Key, Tokens, changes, totals
+from inspector.core.redaction import write
+from inspector.measure.audit.audit import Change, Key, Tokens, changes, totals
 from inspector.measure.audit.result import Audit, ConfigurationAudit, title
 from inspector.tokens.cost.delivery_cost import Delivery
 from widgets import visible
@@ -285,7 +284,7 @@ def audit(
 def _read_baseline(path: Path) -> tuple[dict[Key, Tokens], str]:
     """Read an earlier audit's totals and tokenizer. Raises ConfigError."""
     try:
-        return stored_totals(json.loads(content.read_text(path, "baseline", missing=_MAKE)))
+        return stored_totals(json.loads(read_text(path, "baseline", missing=_MAKE)))
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not an audit: {error}", hint=_MAKE) from error
 

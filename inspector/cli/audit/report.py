@@ -1,17 +1,18 @@
 """An audit as text and as Markdown."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Any
 
-from inspector.app.draw.path import shown_path
+from inspector.app.draw.problem import shown_path
 from inspector.cli.catalog.inspect import say_budget
-from inspector.cli.cost.report import UNITS, cost_table, terms_text
-from inspector.cli.render import say, say_table
+from inspector.cli.cost.report import UNITS, cost_table, session_json, terms_text
+from inspector.cli.table import say, say_table
 from inspector.core.number import count, money, percent, tokens
 from inspector.core.report import Report, Section, Table, markdown
-from inspector.measure.audit.result import Audit, Basis, ConfigurationAudit
-from inspector.measure.audit.table import NOTHING, server_table
-from inspector.session.setup.priced_session import PricedSession
+from inspector.measure.audit.audit import NOTHING, Change, Key, Tokens, server_table
+from inspector.measure.audit.result import Audit, Basis, ConfigurationAudit, ServerAudit, ToolAudit
+from inspector.session.verdict import PricedSession
 from inspector.tokens.cost.delivery_cost import Delivery
 from inspector.tokens.cost.plan import Assumptions
 from widgets import visible
@@ -190,3 +191,112 @@ def _rows(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
 def _inline(text: str) -> str:
     """Any text on one line, escaped for Markdown."""
     return visible(" ".join(text.split()), newlines=False).translate(_MARKDOWN)
+
+
+VERSION = 2
+"""The format's version: it increases when a key changes its meaning or is removed."""
+_READ = frozenset({1, 2})
+
+
+def audit_json(audit: Audit, moved: Sequence[Change] | None, limit: float) -> dict[str, Any]:
+    """The whole audit; `growth` is present only if there is a baseline."""
+    first = audit.first_call
+    whole = {
+        "version": VERSION,
+        **asdict(audit.basis),
+        "configurations": [_configuration(one) for one in audit.configurations],
+        "problems": [asdict(problem) for problem in audit.problems],
+        "empty": list(audit.empty),
+        "first_call": None
+        if first is None
+        else {**asdict(first), "saved": first.saved, "saved_fraction": first.saved_fraction},
+    }
+    return whole if moved is None else {**whole, "growth": [_change(change, limit) for change in moved]}
+
+
+def stored_totals(value: object) -> tuple[dict[Key, Tokens], str]:
+    """The tokens and the tokenizer of a parsed `audit_json`. Raises ValueError for anything else."""
+    if not isinstance(value, dict) or value.get("version") not in _READ:
+        raise ValueError(f"expected audit version {VERSION}")
+    try:
+        tokenizer = str(value["tokenizer"]["name"])
+        return {_key(one): dict(map(_tokens, one["servers"])) for one in value["configurations"]}, tokenizer
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"unexpected format: {error}") from error
+
+
+def _key(one: dict[str, Any]) -> Key:
+    return str(one["client"]), str(one["scope"]), str(one["source"])
+
+
+def _tokens(server: dict[str, Any]) -> tuple[str, int | None]:
+    tokens = server["tokens"]
+    if tokens is not None and (isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0):
+        raise ValueError(f"{tokens!r} is not a token count")
+    return str(server["name"]), tokens
+
+
+def _configuration(one: ConfigurationAudit) -> dict[str, Any]:
+    return {
+        "client": one.client,
+        "scope": one.scope,
+        "source": one.source,
+        "tools": len(one.tools),
+        "tokens": one.tokens,
+        "estimate": one.estimate,
+        "estimate_error": one.error,
+        "window_share": one.share,
+        "discovery_tokens": one.discovery,
+        "saved": one.saved,
+        "saved_fraction": one.saved_fraction,
+        "session": None if one.session is None else session_json(one.session, requests=False),
+        "servers": [_server(server) for server in one.servers],
+        "suggestions": [asdict(suggestion) for suggestion in one.suggestions],
+    }
+
+
+def _server(server: ServerAudit) -> dict[str, Any]:
+    reading = server.reading
+    measured = reading.is_measured
+    return {
+        "name": server.name,
+        "measured": measured,
+        "snapshot_at": reading.at,
+        "reason": reading.reason,
+        "hint": reading.hint,
+        "tools": len(server.tools) if measured else None,
+        "left_out": reading.left_out,
+        "tokens": server.tokens if measured else None,
+        "estimate": server.estimate if measured else None,
+        "estimate_error": server.error if measured else None,
+        "window_share": server.share if measured else None,
+        "definitions": [_tool(tool) for tool in server.tools],
+    }
+
+
+def _tool(tool: ToolAudit) -> dict[str, Any]:
+    cost = tool.cost
+    return {
+        "id": tool.id,
+        **asdict(cost),
+        "tokens": cost.tokens,
+        "estimate": cost.estimate,
+        "error": cost.error,
+    }
+
+
+def _change(change: Change, limit: float) -> dict[str, Any]:
+    client, scope, source = change.key
+    return {
+        "client": client,
+        "scope": scope,
+        "source": source,
+        "before": change.before,
+        "after": change.after,
+        "increase": change.increase if change.is_compared and change.before else None,
+        "exceeds": change.exceeds(limit),
+        "servers": [
+            {"name": name, "before": before, "after": after} for name, before, after in change.servers
+        ],
+        "skipped": list(change.skipped),
+    }

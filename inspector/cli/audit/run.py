@@ -15,8 +15,8 @@ from inspector.cli.doctor.orphans import ask_about_leftovers
 from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
 from inspector.cli.progress import Progress
-from inspector.cli.render import say
 from inspector.cli.run import run
+from inspector.cli.table import say
 from inspector.config.client import (
     ClientConfiguration,
     ClientFile,
@@ -26,22 +26,30 @@ from inspector.config.client import (
     is_there,
     read_client_file,
 )
-from inspector.core.clock import SystemClock
+from inspector.core.access import ServerRule
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.events import CallStarted
-from inspector.core.live import LiveModel
+from inspector.core.number import SystemClock
 from inspector.core.ports import ChatModel
 from inspector.core.store_ports import EventStore, ServerMemory
-from inspector.core.toolset import ServerRule
-from inspector.loop.policy import Policy
-from inspector.measure.audit.audit import audit
-from inspector.measure.audit.cost import Pricing
-from inspector.measure.audit.reading import Reading, ask_servers, stored, unreadable
-from inspector.measure.audit.result import Audit, Basis, Problem, Subject, Usage
+from inspector.core.stream import LiveModel
+from inspector.loop.settings_check import Policy
+from inspector.measure.audit.audit import Pricing, audit
+from inspector.measure.audit.result import (
+    Audit,
+    Basis,
+    Problem,
+    Reading,
+    Subject,
+    Usage,
+    ask_servers,
+    stored,
+    unreadable,
+)
 from inspector.session.setup.change import first_call
 from inspector.tokens.cost.plan import Assumptions
-from inspector.tokens.count.accounting import Accounting
+from inspector.tokens.count.measure import Accounting
 from inspector.tokens.prices import LitellmPrices
 
 

@@ -13,9 +13,8 @@ from inspector.cli.bench.report import BAR_CELLS
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
-from inspector.cli.render import say, say_json
-from inspector.core.clock import SystemClock
-from inspector.core.number import bar, percent
+from inspector.cli.table import say, say_json
+from inspector.core.number import SystemClock, bar, percent
 from inspector.core.settings import Settings
 from inspector.measure.calibrate import (
     HYBRID,
@@ -27,8 +26,7 @@ from inspector.measure.calibrate import (
 )
 from inspector.measure.prepare import prepare
 from inspector.measure.ranker_bench import DataSet
-from inspector.measure.report import NOTHING
-from inspector.measure.summary import Share
+from inspector.measure.report import NOTHING, Share
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker_list import ISO
 from inspector.search.semantics import Semantics

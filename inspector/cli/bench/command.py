@@ -18,17 +18,16 @@ from inspector.cli.group import CommandGroup
 from inspector.cli.options import Options, options, shared
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
-from inspector.cli.render import say
+from inspector.cli.table import say
 from inspector.clients.client import Client
-from inspector.config import content
-from inspector.core.clock import SystemClock
+from inspector.config.content import read_bytes
 from inspector.core.error import ConfigError
-from inspector.core.sink import write
-from inspector.measure.baseline import Mark, drops, marks, stored_marks
+from inspector.core.number import SystemClock
+from inspector.core.redaction import write
 from inspector.measure.difference import difference
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench
 from inspector.measure.report import Row, csv_text, json_text, markdown
-from inspector.measure.standing import standings
+from inspector.measure.standing import Mark, drops, marks, standings, stored_marks
 from inspector.search.rankers.ranker_list import RANKERS, require_ranker
 from inspector.search.semantics import Semantics
 
@@ -231,7 +230,7 @@ def _stored(path: Path) -> list[Mark]:
     """Read the marks of a baseline, before hours are spent on measuring. Raises ConfigError."""
     hint = "Create it with `toolsight bench --format json --output FILE`."
     try:
-        stored = stored_marks(json.loads(content.read_bytes(path, "baseline", missing=hint)))
+        stored = stored_marks(json.loads(read_bytes(path, "baseline", missing=hint)))
         drops((), stored, 0.0)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"the baseline {path} is not valid: {error}", hint=hint) from error

@@ -8,9 +8,8 @@ from inspector.core.number import bar, count, signed
 from inspector.core.ranking import Answer
 from inspector.measure.bootstrap import Estimate
 from inspector.measure.difference import Difference
-from inspector.measure.report import NOTHING, Row
+from inspector.measure.report import KINDS, NOTHING, Kind, Row
 from inspector.measure.standing import Standing
-from inspector.measure.summary import KINDS, Kind
 
 BAR_CELLS = 10
 _LEAST_P = 0.001

@@ -13,7 +13,7 @@ from inspector.cli.client.view import say_catalog_as
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.outcome import Exit
-from inspector.cli.render import say, say_json, say_table
+from inspector.cli.table import say, say_json, say_table
 from inspector.clients.client import Client
 from inspector.core.budget import Budget
 from inspector.core.closest import closest
@@ -21,13 +21,12 @@ from inspector.core.definition import definition_changes
 from inspector.core.error import ConfigError
 from inspector.core.events import DefinitionChanged, ServerReady
 from inspector.core.frame import Flaw, Frame
-from inspector.core.moment import shown_moment
-from inspector.core.number import count, milliseconds, percent, tokens
+from inspector.core.number import count, milliseconds, percent, shown_moment, tokens
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool, definition
-from inspector.reliability.approval import why_ask
-from inspector.search.contradiction import contradiction
+from inspector.reliability.ports import why_ask
+from inspector.search.rules import contradiction
 from inspector.session.workbench import Workbench
 
 # What changed since each server was connected last, in words and as JSON.

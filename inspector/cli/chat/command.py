@@ -11,10 +11,10 @@ from inspector.cli.chat.transcript import Transcript
 from inspector.cli.launch import run_headless
 from inspector.cli.model_failure import model_failure
 from inspector.cli.options import Options, as_json, options, shared
-from inspector.cli.render import say, say_json
+from inspector.cli.table import say, say_json
 from inspector.core.error import ConfigError, ModelError
 from inspector.core.events import Failed
-from inspector.core.events.json import record_json
+from inspector.core.events.base import record_json
 from inspector.session.workbench import Workbench
 
 

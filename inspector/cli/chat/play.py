@@ -7,9 +7,9 @@ from inspector.cli.chat.command import converse
 from inspector.cli.composition import database_path, fixtures_path
 from inspector.cli.launch import headless
 from inspector.cli.options import DEMO_MODEL, Options
-from inspector.cli.render import say, say_json, say_table
+from inspector.cli.table import say, say_json, say_table
 from inspector.core.events import ModelRequested
-from inspector.core.events.json import record_json
+from inspector.core.events.base import record_json
 from inspector.core.number import count, percent
 from inspector.scenario.file import load_scenario
 from inspector.session.workbench import Workbench

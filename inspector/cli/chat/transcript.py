@@ -3,7 +3,7 @@
 from functools import singledispatchmethod
 
 from inspector.cli.chat.suggestion import Advice, suggestion_lines
-from inspector.cli.render import say
+from inspector.cli.table import say
 from inspector.clients.reported import answer_line, input_line, is_reported
 from inspector.core.events import (
     BreakerChanged,

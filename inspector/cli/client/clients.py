@@ -7,9 +7,8 @@ import click
 
 from inspector.cli.client.option import how_sure
 from inspector.cli.options import as_json
-from inspector.cli.render import say, say_json, say_table
-from inspector.clients.client import Client, Fact, Topic
-from inspector.clients.known_client import all_clients, find_client
+from inspector.cli.table import say, say_json, say_table
+from inspector.clients.client import Client, Fact, Topic, all_clients, find_client
 
 _INTRO = """\
 # Real clients

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from inspector.cli.client.option import client_ranker, how_sure
-from inspector.cli.render import say, say_json, say_table
+from inspector.cli.table import say, say_json, say_table
 from inspector.clients.client import Client, Topic
 from inspector.clients.seen import as_sent
 from inspector.core.number import ordinal
-from inspector.search.explanation.ranker_comparison import standings_under
+from inspector.search.explanation.steps import standings_under
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.session.workbench import Workbench
 

@@ -7,11 +7,10 @@ from typing import Any
 import click
 
 from inspector.cli.options import Options, options
-from inspector.cli.render import say
-from inspector.clients.client import Client, Confidence, Topic
-from inspector.clients.known_client import NAMES, find_client
+from inspector.cli.table import say
+from inspector.clients.client import NAMES, Client, Confidence, Topic, find_client
 from inspector.clients.seen import as_sent, see
-from inspector.core.client_capabilities import setting_values
+from inspector.core.configuration import setting_values
 from inspector.core.error import ConfigError
 from inspector.core.tool import Tool
 from inspector.session.workbench import Workbench

@@ -4,10 +4,10 @@ from dataclasses import asdict
 from typing import Any
 
 from inspector.cli.client.option import how_sure
-from inspector.cli.render import say, say_json, say_table
+from inspector.cli.table import say, say_json, say_table
 from inspector.clients.client import Client, Topic
 from inspector.clients.seen import Cut, SeenTool
-from inspector.core.client_capabilities import in_words
+from inspector.core.configuration import in_words
 from inspector.core.number import count
 from inspector.schema.json_value import JsonObject
 from inspector.session.client_view import ClientView, SeenServer, session_as

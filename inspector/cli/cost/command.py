@@ -8,20 +8,19 @@ import click
 
 from inspector.cli.composition import make_prices, open_store
 from inspector.cli.cost.assumption import Assumed, assumed, assuming
-from inspector.cli.cost.json import priced_json
-from inspector.cli.cost.report import Priced, say_cost
+from inspector.cli.cost.report import Priced, priced_json, say_cost
 from inspector.cli.launch import run_headless
 from inspector.cli.models import counter_for, features_for
 from inspector.cli.options import DEMO_MODEL, Options, as_json, options, require_nobody, shared
-from inspector.cli.render import say, say_json
+from inspector.cli.table import say, say_json
+from inspector.core.budget import Prices
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import CatalogBuilt, Record
 from inspector.core.fold import fold
 from inspector.core.number import count
-from inspector.core.price import Prices
 from inspector.core.settings import BudgetSettings
-from inspector.session.setup.catalog_plan import Planner, catalog_planner
-from inspector.session.setup.priced_session import discovery_delivery, price_session
+from inspector.session.setup.change import Planner, catalog_planner
+from inspector.session.verdict import discovery_delivery, price_session
 from inspector.session.workbench import Workbench
 from inspector.tokens.cost.delivery_cost import Delivery
 from inspector.tokens.cost.plan import Assumptions, Plan

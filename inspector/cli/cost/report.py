@@ -1,18 +1,17 @@
 """A session's costs by delivery, as text."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from inspector.cli.cost.assumption import HEADERS, assumption_rows
-from inspector.cli.render import say, say_table
+from inspector.cli.table import say, say_table
 from inspector.core.number import count, money, money_decimals, percent, signed_percent, tokens
 from inspector.core.prompt_cache import CacheTerms
-from inspector.session.setup.priced_session import PricedSession
-from inspector.session.verdict import verdict
+from inspector.session.verdict import PricedSession, verdict
 from inspector.tokens.cost.break_even import MOST, BreakEven
-from inspector.tokens.cost.cache_preset import PRESETS
-from inspector.tokens.cost.delivery_cost import Delivery, DeliveryCost, SessionCost, session_cost
-from inspector.tokens.cost.plan import Plan
+from inspector.tokens.cost.delivery_cost import Delivery, DeliveryCost, RequestCost, SessionCost, session_cost
+from inspector.tokens.cost.plan import PRESETS, CachePreset, Plan
 
 NOTHING = "–"
 ABOUT: Mapping[Delivery, str] = {
@@ -189,3 +188,87 @@ def _say_presets(plan: Plan) -> None:
         rows.append((preset.name, *(tokens(round(cost.billed)) for cost in costs)))
     say()
     say_table(("billed by", *Delivery), rows, right=frozenset(range(1, 6)))
+
+
+def priced_json(priced: Priced) -> dict[str, Any]:
+    """Everything, including every request."""
+    session = priced.session
+    return {
+        **session_json(session),
+        "tokenizer": priced.tokenizer,
+        "model": priced.model,
+        "prices": None if session.prices is None else asdict(session.prices),
+        "presets": [_preset_json(session.plan, preset) for preset in PRESETS],
+    }
+
+
+def session_json(session: PricedSession, *, requests: bool = True) -> dict[str, Any]:
+    """A session's plan, its assumptions, and each delivery; `requests` lists each delivery's."""
+    plan, found = session.plan, verdict(session)
+    return {
+        "basis": plan.basis,
+        "tools": len(plan.tools),
+        "tool_tokens": plan.tool_tokens,
+        "overhead": asdict(plan.overhead),
+        "steps": plan.steps,
+        "terms": asdict(session.terms),
+        "assumed": {name: getattr(session.assumed, name) for name in plan.assumed},
+        "discovery": session.discovery,
+        "saved": session.saved,
+        "verdict": None if found is None else {"answer": found.answer, "text": found.text},
+        "deliveries": [_delivery_json(session, cost, requests=requests) for cost in session.costs],
+    }
+
+
+def _delivery_json(session: PricedSession, cost: DeliveryCost, *, requests: bool) -> dict[str, Any]:
+    found = (session.break_evens or {}).get(cost.delivery)
+    return {
+        "delivery": cost.delivery,
+        "definitions": cost.cached.definitions,
+        "definitions_and_searches": cost.cached.discovery_tokens,
+        "input": cost.cached.raw,
+        "cached": _cost_json(session, cost.cached, requests=requests),
+        "uncached": _cost_json(session, cost.uncached, requests=False),
+        "saved": session.saved_by(cost.delivery),
+        "pays_from_tools": None if found is None else asdict(found),
+    }
+
+
+def _cost_json(session: PricedSession, cost: SessionCost, *, requests: bool) -> dict[str, Any]:
+    listed = {"requests": [_request_json(request) for request in cost.requests]} if requests else {}
+    return {
+        "raw": cost.raw,
+        "read": cost.read,
+        "written": cost.written,
+        "plain": cost.plain,
+        "billed": cost.billed,
+        "output": cost.output,
+        "dollars": cost.dollars,
+        "dollars_per_step": session.per_step(cost),
+        "hit_rate": cost.hit_rate,
+        "breaks": len(cost.breaks),
+        **listed,
+    }
+
+
+def _request_json(request: RequestCost) -> dict[str, Any]:
+    charge = request.charge
+    return {
+        "call": request.call,
+        "definitions": request.definitions,
+        "searches": request.searches,
+        "raw": charge.tokens,
+        "read": charge.read,
+        "written": charge.written,
+        "plain": charge.plain,
+        "billed": request.billed,
+        "output": request.output,
+        "dollars": request.dollars,
+        "broke": request.broke,
+        "sent_again": request.again,
+    }
+
+
+def _preset_json(plan: Plan, preset: CachePreset) -> dict[str, Any]:
+    billed = {each.value: session_cost(plan, each, preset.terms).billed for each in Delivery}
+    return {**asdict(preset), "billed": billed}

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from inspector.cli.options import Options, as_json, database
-from inspector.cli.render import say, say_json, say_table
+from inspector.cli.table import say, say_json, say_table
 from inspector.core.breaker import Breaker, BreakerKey, BreakerState, reset as reset_breaker
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError
@@ -45,7 +45,7 @@ def breakers(names: tuple[str, ...], database: Path | None, as_json: bool) -> No
 def _reset(chosen: Options, names: Sequence[str]) -> None:
     """Close breakers by name. Raises ConfigError, with the nearest names, if there is none."""
     from inspector.cli.composition import open_breakers
-    from inspector.core.clock import SystemClock
+    from inspector.core.number import SystemClock
 
     store, now = open_breakers(chosen), SystemClock().now()
     known = store.every()
@@ -62,7 +62,7 @@ def _reset(chosen: Options, names: Sequence[str]) -> None:
 
 def _list(chosen: Options, *, as_json: bool) -> None:
     from inspector.cli.composition import open_breakers
-    from inspector.core.clock import SystemClock
+    from inspector.core.number import SystemClock
 
     known, now = open_breakers(chosen).every(), SystemClock().now()
     ordered = sorted(known.items(), key=lambda pair: (_ORDER[pair[1].state], pair[1].name, pair[0].tool))

@@ -16,7 +16,7 @@ from inspector import __version__
 from inspector.cli.group import CommandGroup
 from inspector.cli.options import Options, as_json as json_option, database as database_option
 from inspector.cli.outcome import Exit
-from inspector.cli.render import say, say_json, say_table
+from inspector.cli.table import say, say_json, say_table
 from inspector.core.breaker import BreakerState
 from inspector.core.error import ToolsightError
 from inspector.core.number import byte_size, count

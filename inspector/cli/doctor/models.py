@@ -10,9 +10,8 @@ import click
 
 from inspector.cli.composition import make_local_models
 from inspector.cli.options import as_json
-from inspector.cli.render import say, say_json
-from inspector.core.local_model import LocalModel
-from inspector.core.ports import LocalModels
+from inspector.cli.table import say, say_json
+from inspector.core.ports import LocalModel, LocalModels
 
 
 @click.command()

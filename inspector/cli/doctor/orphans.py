@@ -9,11 +9,11 @@ import click
 
 from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.outcome import Exit
-from inspector.cli.render import say, say_json
 from inspector.cli.run import interruptible
-from inspector.core.leftover import Leftover, ended_text, since_text
+from inspector.cli.table import say, say_json
 from inspector.core.number import count
 from inspector.core.ports import Leftovers
+from inspector.core.server import Leftover, ended_text, since_text
 
 _LATER = "`toolsight doctor orphans` lists them; --end ends them."
 

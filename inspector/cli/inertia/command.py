@@ -1,29 +1,51 @@
 """`toolsight sessions next`: what is called after what, by whom, and how sure that is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from inspector.cli.composition import load_seeds
-from inspector.cli.inertia.library import RecordedFlows
+from inspector.cli.composition import database_path, load_seeds
 from inspector.cli.options import Options, as_json as json_option, database as database_option
 from inspector.cli.progress import Progress
-from inspector.cli.render import say, say_json, say_table
-from inspector.core.clock import SystemClock
+from inspector.cli.table import say, say_json, say_table
 from inspector.core.closest import closest
 from inspector.core.composition_settings import InertiaSettings
 from inspector.core.error import ConfigError
-from inspector.core.inertia import Aging
-from inspector.core.moment import shown_moment
-from inspector.core.number import count, percent
-from inspector.mcp.recorded_run import RecordedRun
+from inspector.core.inertia import Aging, InertiaGraph
+from inspector.core.number import SystemClock, count, percent, shown_moment
+from inspector.mcp.recorded_link import RecordedRun
 from inspector.measure.bootstrap import Estimate
-from inspector.measure.inertia_score import CUTS, PERSONAS, RULES, InertiaScore, score as scored
-from inspector.measure.transition import RunFacts, facts
+from inspector.measure.inertia_score import (
+    CUTS,
+    PERSONAS,
+    RULES,
+    InertiaScore,
+    RunFacts,
+    facts,
+    score as scored,
+)
 from inspector.reliability.flow import Flow, exported, flows, warmth
 from inspector.scenario.recording import read_runs
+from inspector.store.call_history import SqliteCallHistory
+
+
+class RecordedFlows:
+    """A FlowLibrary over the database."""
+
+    def __init__(self, options: Options) -> None:
+        self._history = SqliteCallHistory(database_path(options))
+
+    def graphs(self, seed: str = "", stopped: Callable[[], bool] = lambda: False) -> dict[str, InertiaGraph]:
+        """See `FlowLibrary`; if it is stopped, what was read so far. Raises ConfigError and StoreError."""
+        graphs = load_seeds(Path(seed)) if seed else {}
+        for task in self._history.tasks():
+            if stopped():
+                break
+            graphs.setdefault(task.persona, InertiaGraph()).add(task)
+        return graphs
+
 
 # `toolsight sessions next --score`: how well recorded runs of agents could have been predicted.
 

@@ -8,8 +8,7 @@ import click
 
 from inspector.cli.group import CommandGroup
 from inspector.cli.marketplace import report
-from inspector.cli.marketplace.installing import install_plugin, remove_server
-from inspector.cli.marketplace.opening import open_marketplace
+from inspector.cli.marketplace.installing import install_plugin, open_marketplace, remove_server
 from inspector.cli.options import (
     ACCESS,
     CommonOption,
@@ -21,8 +20,8 @@ from inspector.cli.options import (
     database,
     options,
 )
-from inspector.cli.render import say, say_json
 from inspector.cli.run import run
+from inspector.cli.table import say, say_json
 from inspector.core.error import ConfigError
 from inspector.core.knob import find_knob
 from inspector.core.number import count

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from inspector.cli.render import say, say_table
+from inspector.cli.table import say, say_table
 from inspector.config.installation import Installation
 from inspector.core.error import ToolsightError
 from inspector.core.marketplace import MarketplaceReport, Suggestion

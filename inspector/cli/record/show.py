@@ -8,13 +8,12 @@ import click
 
 from inspector.cli.composition import open_store
 from inspector.cli.options import as_json, owner_options, shared
-from inspector.cli.record.otel import SpanOptions, export, span_options
-from inspector.cli.render import say, say_json, say_table
+from inspector.cli.record.sessions import SpanOptions, export, span_options
+from inspector.cli.table import say, say_json, say_table
 from inspector.core.error import StoreError
 from inspector.core.events import EVENT_TYPES, Record
-from inspector.core.events.json import record_json
-from inspector.core.moment import shown_moment
-from inspector.core.number import count, percent, plural
+from inspector.core.events.base import record_json
+from inspector.core.number import count, percent, plural, shown_moment
 from inspector.core.session import Binding
 from inspector.core.store_ports import EventStore
 from inspector.core.timeline import Lane, ModelCall, Move, Tally, Timeline

@@ -27,7 +27,7 @@ def open_registry(options: Options) -> "ToolRegistry":
         from inspector.registry.sqlite.registry import SqliteRegistry
 
         return SqliteRegistry(database_path(options))
-    from inspector.registry.peers import is_address
+    from inspector.registry.federation import is_address
 
     if not is_address(url):
         hint = "Use postgresql://USER@HOST/DATABASE, or unset the variable to use the SQLite file."
@@ -47,7 +47,7 @@ def stored_configuration(options: Options) -> Configuration:
 
     Raises ConfigError if it has none and there is no policy, and StoreError.
     """
-    from inspector.registry.source import registry_configuration
+    from inspector.registry.library import registry_configuration
 
     configuration = registry_configuration(open_registry(options).servers())
     # Who sees only some tools is told nothing of the others, not even that there are none.
@@ -59,6 +59,6 @@ def stored_configuration(options: Options) -> Configuration:
 
 def with_registry(others: Connector, options: Options) -> Connector:
     """A connector that knows the registry's servers besides those of the other one."""
-    from inspector.registry.source import WithRegistry
+    from inspector.registry.library import WithRegistry
 
     return WithRegistry(open_registry(options), others)

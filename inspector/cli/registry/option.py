@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from inspector.access.control import AccessControl, require_whole
+from inspector.access.restriction import AccessControl, require_whole
 from inspector.cli.composition import load_policy, make_embedder
 from inspector.cli.options import ACCESS, Options, database, set_values
-from inspector.cli.render import say
+from inspector.cli.table import say
 from inspector.core.access import Sight
 from inspector.core.error import ConfigError
 from inspector.core.settings import AccessSettings, DiscoverySettings

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from inspector.cli.composition import load_policy
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ConfigError
-from inspector.core.federation import FederationSettings, Peer
-from inspector.registry.federation import Federation, Member
-from inspector.registry.peers import is_address, load_peers
+from inspector.core.registered_tool import FederationSettings, Peer
+from inspector.registry.federation import Federation, Member, is_address, load_peers
 
 if TYPE_CHECKING:
     from inspector.search.registry_port import SearchableRegistry
@@ -34,7 +33,7 @@ def _opened(peer: Peer, seconds: float) -> "SearchableRegistry":
 
         return SqlitePeer(Path(peer.database), seconds=seconds)
     try:
-        from inspector.registry.postgres.peer import open_peer
+        from inspector.registry.postgres.registry import open_peer
     except ImportError as error:
         hint = "Install it with `pip install 'toolsight[postgres]'`."
         raise ConfigError(f"a required package is not installed: {error.name}", hint=hint) from error

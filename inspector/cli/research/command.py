@@ -12,12 +12,12 @@ import click
 from inspector.cli.options import as_json as json_option
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
-from inspector.cli.render import say, say_json, say_table
 from inspector.cli.research.sources import ShippedSource
-from inspector.core.clock import SystemClock
+from inspector.cli.table import say, say_json, say_table
 from inspector.core.error import ConfigError
+from inspector.core.number import SystemClock
 from inspector.core.report import Report, Section, markdown
-from inspector.research.heading import report
+from inspector.research.published import report
 from inspector.research.run import CHAPTERS, Chapter, chapters, make
 from inspector.research.source import Source, Steps, Stopped
 

@@ -15,26 +15,26 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from inspector import __version__
-from inspector.access.evaluation import EvalCase
-from inspector.access.opened import OpenedConfiguration
+from inspector.access.reach import EvalCase
+from inspector.access.restriction import OpenedConfiguration
 from inspector.cli import composition
 from inspector.cli.launch import headless
-from inspector.cli.marketplace.ports import read_catalogs
+from inspector.cli.marketplace.installing import read_catalogs
 from inspector.cli.models import PLANNER, counter_for
 from inspector.cli.options import Options
 from inspector.cli.registry.opening import DATABASE_URL
 from inspector.cli.run import run
 from inspector.cli.scenario import opening
-from inspector.core.clock import SystemClock
 from inspector.core.error import ConfigError
 from inspector.core.fold import fold
+from inspector.core.number import SystemClock
 from inspector.core.plugin import Plugin
 from inspector.core.ports import Clock, TokenCounter
 from inspector.measure.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
 from inspector.registry.sqlite.registry import SqliteRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 from inspector.scenario.file import load_scenario
-from inspector.search.memory.sqlite_vectors import SqliteVectors
+from inspector.search.memory.sqlite import SqliteVectors
 from inspector.search.ports import Embedder, StaticEmbedder
 from inspector.search.registry_port import ToolRegistry
 
@@ -139,7 +139,7 @@ class ShippedSource:
             found: dict[str, ToolRegistry] = {"SQLite": SqliteRegistry(Path(folder) / "registry.db")}
             opened.callback(found["SQLite"].close)
             if url := os.environ.get(DATABASE_URL):
-                from inspector.registry.postgres.scratch import scratch_registry
+                from inspector.registry.postgres.registry import scratch_registry
 
                 found["PostgreSQL"] = opened.enter_context(scratch_registry(url))
             yield found

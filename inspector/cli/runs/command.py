@@ -13,18 +13,18 @@ from inspector.cli.models import counter_for, model_for
 from inspector.cli.options import Options, as_json as json_option, database, set_values
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
-from inspector.cli.render import say
 from inspector.cli.runs.report import Told, tell
-from inspector.core.clock import SystemClock
+from inspector.cli.table import say
 from inspector.core.error import ConfigError
 from inspector.core.knob import find_knob, parse_value
+from inspector.core.number import SystemClock
 from inspector.core.profile import DEFAULT_PROFILE, find_profile
 from inspector.core.settings import BudgetSettings
 from inspector.scenario.profile_comparison import STATIC
-from inspector.scenario.recorded.batch import play_batch, setups
-from inspector.scenario.recorded.known import KnownRuns, known_runs
+from inspector.scenario.recorded.agent import KnownRuns, known_runs
+from inspector.scenario.recorded.summary import play_batch, setups
 from inspector.scenario.recording import Recordings, read_definitions, read_runs
-from inspector.session.ports import Ports
+from inspector.session.assembly import Ports
 
 # The adapters on which recorded runs are played.
 

@@ -4,17 +4,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.cli.render import say, say_json, say_table
+from inspector.cli.table import say, say_json, say_table
 from inspector.core.number import count, money, money_decimals, percent, signed_percent
 from inspector.core.ranking import Answer
 from inspector.measure.bootstrap import Estimate
 from inspector.scenario.profile_comparison import STATIC
-from inspector.scenario.recorded.agent import Reason
-from inspector.scenario.recorded.batch import Batch
-from inspector.scenario.recorded.known import KnownRuns
+from inspector.scenario.recorded.agent import KnownRuns, Reason
 from inspector.scenario.recorded.outcome import LOOP
 from inspector.scenario.recorded.play import SECONDS_A_CALL
-from inspector.scenario.recorded.summary import SetupSummary
+from inspector.scenario.recorded.summary import Batch, SetupSummary
 from inspector.scenario.recording import Recordings
 
 NOTHING = "–"

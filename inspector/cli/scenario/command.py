@@ -16,7 +16,6 @@ from inspector.cli.group import CommandGroup
 from inspector.cli.model_failure import model_failure
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.outcome import Exit
-from inspector.cli.render import say, say_json
 from inspector.cli.run import run
 from inspector.cli.scenario import opening
 from inspector.cli.scenario.report import (
@@ -27,6 +26,7 @@ from inspector.cli.scenario.report import (
     result_json,
     totals_lines,
 )
+from inspector.cli.table import say, say_json
 from inspector.core.error import ConfigError
 from inspector.core.events import Failed, Record
 from inspector.core.number import count

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector.cli.chosen import with_chosen
 from inspector.cli.composition import (
     demo_configuration,
     fixtures_path,
@@ -20,10 +19,11 @@ from inspector.cli.composition import (
 )
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.options import Options
-from inspector.core.clock import SystemClock
+from inspector.cli.progress import with_chosen
 from inspector.core.configuration import Configuration
+from inspector.core.number import SystemClock
 from inspector.core.stream import Listener
-from inspector.reliability.breakers.memory import MemoryBreakers
+from inspector.reliability.breaker_store import MemoryBreakers
 from inspector.session.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -57,9 +57,8 @@ async def open_lab(
     race instead, on which nobody is asked: see `AllowedBefore`. Raises ToolsightError.
     """
     from inspector.scenario.changing import ChangingConnector
-    from inspector.scenario.clock import LabClock
     from inspector.scenario.ground import AllowedBefore, require_tools
-    from inspector.scenario.run import ScenarioRun
+    from inspector.scenario.run import LabClock, ScenarioRun
 
     chosen = profile or options.profile or scenario.profile
     options = replace(options, profile=chosen, implied={**options.implied, **scenario.settings})

@@ -13,14 +13,13 @@ from typing import Any
 import click
 
 from inspector.app.pages.chat.race import outcome
-from inspector.app.pages.chat.race.cast import Line, ansi_line, drawn
-from inspector.app.pages.chat.race.export import FORMATS, exported
+from inspector.app.pages.chat.race.entry import Line, ansi_line, drawn
 from inspector.app.pages.chat.race.job import both, static_file
+from inspector.app.pages.chat.race.picture import FORMATS, exported
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli import composition
 from inspector.cli.doctor.orphans import ask_about_leftovers
 from inspector.cli.options import Options, as_json, options, shared
-from inspector.cli.render import say, say_json, say_raw, say_table
 from inspector.cli.run import run
 from inspector.cli.scenario import opening
 from inspector.cli.scenario.command import (
@@ -30,10 +29,11 @@ from inspector.cli.scenario.command import (
     require_answers,
     terminal_width,
 )
+from inspector.cli.table import say, say_json, say_raw, say_table
 from inspector.config.content import is_file
 from inspector.core.error import ConfigError
 from inspector.core.profile import DEFAULT_PROFILE
-from inspector.core.sink import write
+from inspector.core.redaction import write
 from inspector.scenario.ground import Ground, question, require_fit, require_own_mind
 from inspector.scenario.profile_comparison import STATIC
 from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame

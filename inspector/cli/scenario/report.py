@@ -6,13 +6,12 @@ from textwrap import fill
 from typing import Any
 
 from inspector.core.access import viewer
+from inspector.core.budget import Prices
 from inspector.core.events import ModelResponded, Record, SessionStarted
 from inspector.core.number import count, money, percent
-from inspector.core.price import Prices
-from inspector.scenario.expectation import Expectation, Finding
 from inspector.scenario.profile_comparison import AlignedCall, ComparedProfile, ProfileComparison
 from inspector.scenario.run import ScenarioResult
-from inspector.scenario.scenario import Scenario
+from inspector.scenario.scenario import Expectation, Finding, Scenario
 from inspector.scenario.totals import Totals
 from widgets import visible
 

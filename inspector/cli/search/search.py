@@ -22,20 +22,17 @@ from inspector.cli.launch import run_headless
 from inspector.cli.marketplace.report import further_json, say_further
 from inspector.cli.options import as_json, shared
 from inspector.cli.outcome import Exit
-from inspector.cli.render import say, say_json, say_table
 from inspector.cli.search.why import say_why
+from inspector.cli.table import say, say_json, say_table
 from inspector.clients.client import Client
 from inspector.clients.seen import as_sent
 from inspector.core.number import count, milliseconds
-from inspector.core.rank_gap import Gap, with_gaps
-from inspector.core.ranking import Hit, SearchReport, SearchRequest, Signal
+from inspector.core.ranking import Gap, Hit, SearchReport, SearchRequest, Signal, with_gaps
 from inspector.core.tool import Tool
-from inspector.search.answer_text import answer_text
+from inspector.search.answer_text import answer_text, metadata
 from inspector.search.explanation.confusable import confusables
-from inspector.search.explanation.ranker_comparison import RankerComparison, compare_rankers
-from inspector.search.explanation.steps import by_step
+from inspector.search.explanation.steps import RankerComparison, by_step, compare_rankers
 from inspector.search.explanation.tool_edit import QueryEffect, edit_effect
-from inspector.search.ranked_text import metadata
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.session.workbench import Workbench
 

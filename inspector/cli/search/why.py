@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from inspector.cli.render import say, say_json, say_table
+from inspector.cli.table import say, say_json, say_table
 from inspector.core.number import ordinal, signed
 from inspector.core.ranking import SearchRequest
 from inspector.search.answer_text import confidence_beside

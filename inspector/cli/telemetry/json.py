@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from inspector.clients.backlog import Backlog
+from inspector.cli.table import say, say_table
+from inspector.clients.miss import Backlog
+from inspector.core.report import Table
 from inspector.measure.telemetry.call import CallUse
 from inspector.measure.telemetry.discovery import DiscoveryCount
 from inspector.measure.telemetry.gathering import Telemetry
@@ -174,3 +176,15 @@ def group_json(one: Backlog) -> dict[str, Any]:
         "called_instead": dict(one.called.most_common()),
         "last_seen": one.last,
     }
+
+
+NOTHING = "No matching sessions. `toolsight sessions` lists them; `toolsight demo --headless` records one."
+
+
+def say_report_table(table: Table) -> None:
+    """Print a table under its title, with its notes."""
+    if table.title:
+        say(f"\n{table.title}")
+    say_table(table.headers, table.rows, right=table.right)
+    for note in table.notes:
+        say(note)

@@ -10,14 +10,13 @@ from typing import IO
 import click
 
 from inspector.cli.options import as_json as json_option
-from inspector.cli.render import say, say_json
+from inspector.cli.table import say, say_json
 from inspector.cli.telemetry.choice import Chosen, choosing
-from inspector.cli.telemetry.json import stats_json
-from inspector.cli.telemetry.text import NOTHING, say_report_table
+from inspector.cli.telemetry.json import NOTHING, say_report_table, stats_json
 from inspector.core.error import ConfigError
 from inspector.core.events import Record
+from inspector.core.redaction import clean, open_private
 from inspector.core.report import Section
-from inspector.core.sink import clean, open_private
 from inspector.measure.telemetry.gathering import KINDS, telemetry
 from inspector.measure.telemetry.routing import RoutingDecision, RoutingLog
 from inspector.measure.telemetry.section import MOST, overview, sections

@@ -3,12 +3,10 @@
 import click
 
 from inspector.cli.options import as_json as json_option
-from inspector.cli.render import say, say_json
+from inspector.cli.table import say, say_json
 from inspector.cli.telemetry.choice import Chosen, choosing
-from inspector.cli.telemetry.json import group_json
-from inspector.cli.telemetry.text import NOTHING, say_report_table
-from inspector.clients.backlog import BacklogGroups
-from inspector.clients.miss import KINDS, unused
+from inspector.cli.telemetry.json import NOTHING, group_json, say_report_table
+from inspector.clients.miss import KINDS, BacklogGroups, unused
 from inspector.core.number import count
 from inspector.measure.telemetry.section import backlog_table
 

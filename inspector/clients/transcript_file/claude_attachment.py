@@ -11,9 +11,18 @@ from inspector.clients.transcript import (
     ToolsOffered,
     ToolsWithdrawn,
 )
-from inspector.clients.transcript_file.field import items, mapping, mappings, said, text, texts
+from inspector.clients.transcript_file.field import (
+    agent_tool,
+    definition_of,
+    items,
+    mapping,
+    mappings,
+    said,
+    server_name,
+    text,
+    texts,
+)
 from inspector.clients.transcript_file.flow import Flow
-from inspector.clients.transcript_file.tool import agent_tool, definition_of, server_name
 from inspector.schema.json_value import JsonObject
 
 _NEEDS_LOGIN = "needs a login"

@@ -8,11 +8,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from inspector.clients.transcript import AgentTool, Begun, Called, Compacted, Entry, Interrupted, Tally
-from inspector.clients.transcript_file.field import count, is_shallow, mapping, moment, number, said, text
+from inspector.clients.transcript_file.field import (
+    agent_tool,
+    count,
+    is_shallow,
+    mapping,
+    moment,
+    number,
+    said,
+    server_name,
+    text,
+)
 from inspector.clients.transcript_file.flow import Answer, Flow
-from inspector.clients.transcript_file.openai_item import Items
-from inspector.clients.transcript_file.openai_message import usage_of
-from inspector.clients.transcript_file.tool import agent_tool, server_name
+from inspector.clients.transcript_file.openai_item import Items, usage_of
 from inspector.core.message import ToolCall, Usage
 from inspector.schema.json_value import JsonObject
 

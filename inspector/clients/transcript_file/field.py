@@ -1,13 +1,82 @@
 """Reads values of other programs' records: each as the type that it should have, or as nothing."""
 
+import json
+import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from json import JSONDecoder
-from typing import Any
+from typing import Any, BinaryIO
 
-from inspector.clients.transcript import Tally
-from inspector.core.moment import LAST
+from inspector.clients.transcript import AgentTool, Tally
+from inspector.clients.transcript_file.format import decoded
+from inspector.config.content import MEGABYTE
+from inspector.core.error import ConfigError
+from inspector.core.number import LAST
 from inspector.schema.json_value import JsonObject
+
+MAX_LINE = 64 * MEGABYTE
+
+
+def read_lines(file: BinaryIO, limit: int = MAX_LINE) -> Iterator[tuple[bytes | None, int]]:
+    """Each line with the number of bytes read so far; None for a line that is longer than `limit` bytes."""
+    done = 0
+    while line := file.readline(limit + 1):
+        done += len(line)
+        if len(line) <= limit:
+            yield line, done
+            continue
+        while not line.endswith(b"\n") and (line := file.readline(MEGABYTE)):
+            done += len(line)
+        yield None, done
+
+
+MAX_BYTES = 256 * MEGABYTE
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_REQUESTS = re.compile(r'\s*\{.*?"requests"\s*:\s*\[', re.DOTALL)
+_LIST = re.compile(r"\s*\[")
+_BETWEEN = re.compile(r"[\s,]*")
+
+
+def read_value(file: BinaryIO, tally: Tally) -> Iterator[tuple[dict[str, Any], int]]:
+    """The value if it is an object, or the objects of a list, with the bytes read. Raises ConfigError."""
+    data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise ConfigError(
+            f"{file.name} is larger than {MAX_BYTES // MEGABYTE} MB",
+            hint="Only transcripts with one record per line may be larger.",
+        )
+    plain = data.removeprefix(_BYTE_ORDER_MARK)
+    value = decoded(plain, tally)
+    values = [value] if isinstance(value, dict) else value
+    if not isinstance(values, list):
+        values = _whole_part(plain.decode(errors="replace"))
+    for one in values:
+        if isinstance(one, dict):
+            tally.records += 1
+            yield one, len(data)
+        else:
+            tally.count_malformed("not an object")
+
+
+def _whole_part(text: str) -> list[Any]:
+    """What can be read of a value that is broken: the first objects of its list."""
+    if match := _LIST.match(text):
+        return list(_elements(text, match.end()))
+    if match := _REQUESTS.match(text):
+        return [{"requests": list(_elements(text, match.end()))}]
+    return []
+
+
+def _elements(text: str, start: int) -> Iterator[Any]:
+    decode = json.JSONDecoder().raw_decode
+    while True:
+        match = _BETWEEN.match(text, start)
+        try:
+            value, start = decode(text, match.end() if match else start)
+        except (ValueError, RecursionError):
+            return
+        yield value
+
 
 _LARGEST = 2**53
 _DEEPEST = 100
@@ -125,3 +194,46 @@ def _below(value: object) -> Iterable[object]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
+
+
+_MCP = "mcp__"
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def agent_tool(sent: str, definition: JsonObject | None = None) -> AgentTool:
+    """The tool of a name such as `mcp__shop__list_orders`; any other name is a tool of the agent's own.
+
+    A server whose name holds two underscores cannot be told from its tool: it ends at the first two.
+    """
+    server, separator, name = sent.removeprefix(_MCP).partition("__")
+    if sent.startswith(_MCP) and separator and server and name:
+        return AgentTool(name, server, sent, definition)
+    return AgentTool(sent, "", sent, definition)
+
+
+def in_namespace(namespace: str, name: str, definition: JsonObject | None = None) -> AgentTool:
+    """The tool of a namespace, or of the server that a namespace such as `mcp__shop` stands for."""
+    if not namespace:
+        return agent_tool(name, definition)
+    if namespace.startswith(_MCP):
+        return agent_tool(f"{namespace.rstrip('_')}__{name}", definition)
+    return AgentTool(name, namespace, f"{namespace}.{name}", definition)
+
+
+def server_name(name: str) -> str:
+    """A server's name as it is part of its tools' names."""
+    return _NOT_IN_NAMES.sub("_", name)
+
+
+def definition_of(record: dict[str, Any]) -> JsonObject | None:
+    """A definition with the keys that Toolsight uses; None if the record holds the name alone."""
+    inner = mapping(record.get("function")) or mapping(record.get("schema"))
+    found = {**inner, **record}
+    schema = next((found[key] for key in ("parameters", "input_schema", "inputSchema") if key in found), None)
+    if schema is None and "description" not in found:
+        return None
+    return {
+        "name": text(found.get("name")),
+        "description": text(found.get("description")),
+        "parameters": schema if isinstance(schema, dict) and is_shallow(schema) else {},
+    }

@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from inspector.clients.transcript import AgentTool, Answered, Begun, Called, Entry
-from inspector.clients.transcript_file.tool import agent_tool
+from inspector.clients.transcript_file.field import agent_tool
 from inspector.core.message import ToolCall, Usage
 
 _MOST_REMEMBERED = 200_000

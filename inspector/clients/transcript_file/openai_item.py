@@ -1,14 +1,85 @@
 """The items that Codex and the Responses API share: messages, calls, their results, searches for tools."""
 
+from collections.abc import Iterator
 from typing import Any
 
-from inspector.clients.transcript import AgentTool, Asked, Searched, ServerTrouble, Tally, ToolsOffered
-from inspector.clients.transcript_file.field import arguments, count, mapping, mappings, said, text, texts
+from inspector.clients.transcript import (
+    AgentTool,
+    Asked,
+    Begun,
+    Entry,
+    Interrupted,
+    Searched,
+    ServerTrouble,
+    Tally,
+    ToolsOffered,
+)
+from inspector.clients.transcript_file.field import (
+    arguments,
+    count,
+    definition_of,
+    in_namespace,
+    items,
+    mapping,
+    mappings,
+    moment,
+    said,
+    text,
+    texts,
+)
 from inspector.clients.transcript_file.flow import Answer, Flow, Seen
-from inspector.clients.transcript_file.openai_message import call_of, defined, is_call
-from inspector.clients.transcript_file.tool import definition_of, in_namespace
-from inspector.core.message import ToolCall
-from inspector.schema.json_value import JsonObject
+from inspector.core.message import ToolCall, Usage
+from inspector.schema.json_value import JsonObject, canonical
+
+SEARCH = "tool_search"
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call", "shell_call", "tool_search_call")
+
+
+def usage_of(record: dict[str, Any]) -> Usage:
+    """The usage; its input includes what was cached. Codex has flat keys, the Responses API nested ones."""
+    read, thought = mapping(record.get("input_tokens_details")), mapping(record.get("output_tokens_details"))
+    return Usage(
+        count(record.get("input_tokens")),
+        count(record.get("output_tokens")),
+        count(record.get("cached_input_tokens", read.get("cached_tokens"))),
+        count(record.get("cache_write_input_tokens", read.get("cache_write_tokens"))),
+        None,
+        count(record.get("reasoning_output_tokens", thought.get("reasoning_tokens"))),
+    )
+
+
+def is_call(kind: str) -> bool:
+    """Whether an item of this type is a call whose result is another item."""
+    return kind in _CALLS
+
+
+def call_of(item: dict[str, Any], call_id: str) -> ToolCall:
+    """The call in an item."""
+    kind = text(item.get("type"))
+    if kind == "tool_search_call":
+        given, error = arguments(item.get("arguments"))
+        return ToolCall(call_id, SEARCH, given, error)
+    if kind == "custom_tool_call":
+        return ToolCall(call_id, text(item.get("name")), {"input": text(item.get("input"))})
+    if kind in ("local_shell_call", "shell_call"):
+        return ToolCall(call_id, kind.removesuffix("_call"), mapping(item.get("action")))
+    given, error = arguments(item.get("arguments"))
+    tool = in_namespace(text(item.get("namespace")), text(item.get("name")))
+    return ToolCall(call_id, tool.sent, given, error)
+
+
+def defined(tools: object, namespace: str = "") -> Iterator[tuple[AgentTool, bool]]:
+    """The tools of a list of definitions, also those in namespaces, and whether each is deferred.
+
+    What an MCP server of the provider's side offers is told by another item.
+    """
+    for one in mappings(tools):
+        kind, name = text(one.get("type")), text(one.get("name"))
+        if kind == "namespace":
+            yield from defined(one.get("tools"), name)
+        elif name and kind in ("function", "custom", ""):
+            yield in_namespace(namespace, name, definition_of(one)), one.get("defer_loading") is True
+
 
 _NOT_READ = frozenset(
     {"reasoning", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"}
@@ -199,3 +270,94 @@ def _error_text(error: object) -> str:
     words = text(error) or text(found.get("message")) or said(found.get("content"))
     code = found.get("code")
     return f"{words} ({code})" if words and isinstance(code, int | str) else words or text(found.get("type"))
+
+
+# A response names its calls and its usage; without one, an answer ends where results of its calls come.
+
+_COPY = "copied history"
+_LISTED = "mcp_list_tools"
+_UNFINISHED = ("in_progress", "queued")
+
+
+class ResponsesReader:
+    """Reads responses and items in the order in which they were made."""
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+        self._flow = Flow()
+        self._items = Items(self._flow, tally)
+
+    def read(self, record: dict[str, Any]) -> list[Entry]:
+        """The entries that are finished with this record."""
+        response = record if isinstance(record.get("output"), list) else mapping(record.get("response"))
+        if "output" in response:
+            self._response(response, mapping(record.get("request")))
+        else:
+            self._alone(record)
+        return self._flow.take()
+
+    def finish(self) -> list[Entry]:
+        """The entries that waited for more."""
+        self._items.end_answer()
+        return self._flow.finish()
+
+    def _begin(self, begun: Begun) -> None:
+        if self._flow.begun is None or not self._flow.begun.session:
+            self._flow.begin(begun)
+
+    def _response(self, response: dict[str, Any], request: dict[str, Any]) -> None:
+        response_id, status = text(response.get("id")), text(response.get("status"))
+        if status in _UNFINISHED:
+            self._tally.leave_out("response in progress")
+            return
+        if response_id and not self._items.seen.add("response", response_id):
+            self._tally.leave_out(_COPY)
+            return
+        at, model = moment(response.get("created_at"), self._tally), text(response.get("model"))
+        conversation = response.get("conversation")
+        session = text(mapping(conversation).get("id")) or text(conversation) or response_id
+        self._begin(Begun("openai-responses", session=session, model=model, at=at))
+        self._items.end_answer()
+        self._items.model = model
+        self._items.offer(response.get("tools") or request.get("tools"), at)
+        self._asked(request, at, continues="previous_response_id" in request)
+        # Sorted: the lists of servers were there before the model answered.
+        output = sorted(mappings(response.get("output")), key=lambda item: item.get("type") != _LISTED)
+        answer = None
+        for item in output:
+            if answer is None and item.get("type") != _LISTED:
+                answer = self._items.begin_answer(response_id, at)
+            self._item(item, at)
+        answer = answer or self._items.begin_answer(response_id, at)
+        answer.usage = usage_of(mapping(response.get("usage")))
+        reason = text(mapping(response.get("incomplete_details")).get("reason"))
+        answer.finish_reason = reason or status
+        self._items.end_answer()
+        if message := text(mapping(response.get("error")).get("message")):
+            self._flow.add(Interrupted(message, at=at))
+
+    def _asked(self, request: dict[str, Any], at: float | None, *, continues: bool) -> None:
+        """What the request adds. Without a response before it, it repeats the whole conversation."""
+        given = request.get("input")
+        if isinstance(given, str):
+            self._flow.add(Asked(given, at))
+        for place, item in enumerate(items(given)):
+            found = mapping(item)
+            mine = found.get("role") == "user" or text(found.get("type")).endswith("_output")
+            if not mine:
+                self._tally.leave_out(_COPY)
+            elif continues or self._items.seen.add("input", place, canonical(found)):
+                self._items.read(found, at)
+
+    def _alone(self, item: dict[str, Any]) -> None:
+        begun = self._flow.begun
+        self._begin(Begun("openai-responses"))
+        if not self._item(item, None) and begun is None:
+            self._flow.begun = None
+
+    def _item(self, item: dict[str, Any], at: float | None) -> bool:
+        item_id = text(item.get("id"))
+        if item_id and not self._items.seen.add("item", item_id):
+            self._tally.leave_out(_COPY)
+            return True
+        return self._items.read(item, at)

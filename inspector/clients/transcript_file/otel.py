@@ -20,18 +20,19 @@ from inspector.clients.transcript import (
     ToolsOffered,
 )
 from inspector.clients.transcript_file.field import (
+    agent_tool,
     arguments,
     count,
     items,
     mapping,
     mappings,
     said,
+    server_name,
     text,
     texts,
 )
 from inspector.clients.transcript_file.flow import Answer, Flow, Seen
-from inspector.clients.transcript_file.openai_message import defined
-from inspector.clients.transcript_file.tool import agent_tool, server_name
+from inspector.clients.transcript_file.openai_item import defined
 from inspector.core.message import ToolCall, Usage
 from inspector.schema.json_value import JsonObject, canonical
 

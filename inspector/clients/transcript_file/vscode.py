@@ -25,10 +25,10 @@ from inspector.clients.transcript_file.field import (
     mappings,
     moment,
     said,
+    server_name,
     text,
 )
 from inspector.clients.transcript_file.flow import Answer, Flow, Seen
-from inspector.clients.transcript_file.tool import server_name
 from inspector.core.message import ToolCall, Usage
 
 _NOT_READ = frozenset(

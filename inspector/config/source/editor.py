@@ -9,15 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from inspector.config import content
+from inspector.config.content import MAX_BYTES, is_file, read_bytes, read_text, unusable
 from inspector.config.installation import FileChange, ServerChange
 from inspector.config.json_text import parse_object
-from inspector.config.source.dialect import SECTIONS
-from inspector.config.source.member import with_member, without_member
+from inspector.config.source.expansion import SECTIONS
 from inspector.config.source.reader import configured
+from inspector.config.source.server import with_member, without_member
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
-from inspector.core.sink import SECRETS
+from inspector.core.redaction import SECRETS
 from inspector.schema.json_value import JsonObject
 
 _NOTHING: Mapping[str, str] = {}
@@ -90,9 +90,9 @@ class ConfigurationEditor:
         if path.suffix in _OTHER_FORMATS:
             hint = "Edit the file by hand; `toolsight marketplace show` prints a server's command."
             raise ConfigError(f"{path} is not JSON, so Toolsight cannot edit it", hint=hint)
-        before = content.read_bytes(path, "configuration", limit=content.MAX_BYTES)
+        before = read_bytes(path, "configuration", limit=MAX_BYTES)
         _require_writable(path)
-        text = content.read_text(path, "configuration", limit=content.MAX_BYTES).removeprefix("\ufeff")
+        text = read_text(path, "configuration", limit=MAX_BYTES).removeprefix("\ufeff")
         data = parse_object(path, text)
         try:
             changed = change(text, _section(data), data)
@@ -130,7 +130,7 @@ class ConfigurationEditor:
                 backup.unlink()
                 raise
         except OSError as error:
-            raise content.unusable(path, error, "written") from error
+            raise unusable(path, error, "written") from error
         finally:
             with suppress(OSError):
                 new.unlink()
@@ -139,7 +139,7 @@ class ConfigurationEditor:
 
 def _has_file(configuration: Configuration) -> bool:
     """Whether a file of the person's own is behind it: the demo's and what was typed are trusted instead."""
-    return not configuration.trusted and content.is_file(Path(configuration.source))
+    return not configuration.trusted and is_file(Path(configuration.source))
 
 
 def _section(data: Mapping[str, Any]) -> tuple[str, ...]:
@@ -176,9 +176,9 @@ def _require_writable(path: Path) -> None:
     try:
         closed = not path.stat().st_mode & _ALL_WRITERS or not os.access(path, os.W_OK)
     except OSError as error:
-        raise content.unusable(path, error, "written") from error
+        raise unusable(path, error, "written") from error
     if closed:
-        raise content.unusable(path, PermissionError("it is read-only"), "written")
+        raise unusable(path, PermissionError("it is read-only"), "written")
 
 
 def _create(path: Path, data: bytes, *, like: Path) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 from inspector.config.json_text import load_object
 from inspector.config.problem import validated
 from inspector.config.source import setting
-from inspector.config.source.dialect import SECTIONS, Form, normalised
-from inspector.config.source.expansion import Scope
+from inspector.config.source.expansion import SECTIONS, Form, Scope, normalised
 from inspector.config.source.model import FileModel, ServerModel
 from inspector.config.source.server import ServerReader
 from inspector.config.source.toolset import toolset

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from inspector.config.problem import dotted, meant, validated
-from inspector.config.source.dialect import Form
+from inspector.config.source.expansion import Form
 from inspector.config.source.model import RuleModel, ToolsetModel
+from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import ConfigError
-from inspector.core.toolset import ServerRule, Toolset
 
 
 def toolset(path: Path, form: Form, name: str, entry: ToolsetModel) -> Toolset:

@@ -17,15 +17,9 @@ from inspector.core.events.base import (
     Tone as Tone,
 )
 from inspector.core.events.call import *
-from inspector.core.events.catalog import *
-from inspector.core.events.client import *
 from inspector.core.events.discovery import *
-from inspector.core.events.marketplace import *
-from inspector.core.events.model import *
-from inspector.core.events.reliability import *
 from inspector.core.events.server import *
 from inspector.core.events.session import *
-from inspector.core.events.version import *
 
 # By kind. `slots` creates every class twice; the second one, which is in use, overwrites the first.
 EVENT_TYPES: Mapping[str, type[Event]] = {cls.kind: cls for cls in Event.__subclasses__()}

@@ -1,9 +1,11 @@
 """The base class of all events, and the record that gives an event its position in a stream."""
 
+import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 Tone = Literal["", "muted", "success", "warning", "error"]
 Actor = Literal["model", "user", "scenario"]
@@ -52,3 +54,19 @@ class Record:
     @property
     def kind(self) -> str:
         return self.event.kind
+
+
+def record_json(record: Record) -> dict[str, Any]:
+    """The record's position in the stream, and the event's fields under `event`."""
+    return {
+        "session": record.session,
+        "seq": record.seq,
+        "at": record.at,
+        "kind": record.kind,
+        "event": asdict(record.event),
+    }
+
+
+def json_lines(records: Sequence[Record]) -> str:
+    """One line per record; ASCII only, so that the file is safe in any terminal."""
+    return "".join(json.dumps(record_json(record), default=str) + "\n" for record in records)

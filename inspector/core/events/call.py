@@ -1,26 +1,35 @@
 """Events of tool calls and of the guard that counts them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Literal
 
+from inspector.core.breaker import BreakerState, FailureKind, failure_words
+from inspector.core.definition import ToolDefinition, Verdict
 from inspector.core.events.base import Actor, Event, Group, Tone
-from inspector.core.failure import FailureKind, failure_words
 from inspector.core.message import arguments_text
-from inspector.core.number import milliseconds
+from inspector.core.number import count, duration, milliseconds, pause, percent
 from inspector.schema.json_value import JsonObject
 
 __all__ = [
     "ApprovalDecided",
+    "BreakerChanged",
+    "BreakerSubject",
     "CallCounted",
     "CallFinished",
     "CallRejected",
+    "CallRetried",
     "CallStarted",
     "Counted",
     "Decision",
+    "DefinitionChanged",
     "LoopDetected",
     "LoopTrigger",
+    "ToolSubstituted",
+    "VersionTold",
 ]
+
 
 # The window in which the iteration guard found too many equal calls, or "again": after a loop that was
 # broken.
@@ -179,3 +188,150 @@ class LoopDetected(Event):
         if self.trigger == "again":
             return f"{said}, again after a loop"
         return f"{said} in {'the last calls' if self.trigger == 'calls' else f'{self.window_seconds:.0f} s'}"
+
+
+BreakerSubject = Literal["server", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerChanged(Event):
+    """The circuit breaker of a server, or of one tool of it, is found in another state than before.
+
+    Another session may have brought it there. `tool` is the tool's id, "" for the server's own breaker.
+    `failure_rate` is the share of the counted `calls` that failed, and `cool_down` in how many seconds a call
+    may try it, 0 if one may now.
+    """
+
+    kind: ClassVar[str] = "breaker"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS, Group.GUARDS, Group.SERVERS})
+    tone: ClassVar[Tone] = "warning"
+    subject: BreakerSubject
+    server: str
+    tool: str
+    before: BreakerState
+    after: BreakerState
+    why: str = ""
+    failure_rate: float = 0.0
+    calls: int = 0
+    cool_down: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """The id of the tool, or the name of the server."""
+        return self.tool or self.server
+
+    def summary(self) -> str:
+        rate = f"{percent(self.failure_rate)} of {count(self.calls, 'call')} failed" if self.calls else ""
+        again = f"tried again in {duration(self.cool_down)}" if self.cool_down else ""
+        told = "; ".join(filter(None, (self.why or rate, again)))
+        return f"{self.name}  {self.before} → {self.after}{f'  {told}' if told else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class CallRetried(Event):
+    """An attempt at a call failed, and the next one is made after `wait` seconds.
+
+    `attempt` numbers the failed one from 1, of at most `of`; it took `milliseconds`. `left` is how many
+    retries the turn still has after this one.
+    """
+
+    kind: ClassVar[str] = "retry"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS, Group.GUARDS})
+    tone: ClassVar[Tone] = "warning"
+    call_id: str
+    tool: str
+    attempt: int
+    of: int
+    wait: float
+    failure: FailureKind
+    retry_after: float | None = None
+    milliseconds: float = 0.0
+    left: int = 0
+
+    def summary(self) -> str:
+        failed = f"attempt {self.attempt} of {self.of}: {failure_words(self.failure, self.retry_after)}"
+        left = count(self.left, "retry", "retries")
+        return f"{self.tool}  {failed}; again in {pause(self.wait)}, {left} left"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSubstituted(Event):
+    """Another tool is called in place of one that is not available; its own call follows.
+
+    `mapping` says which parameter of it takes each argument, and `similarity` (0 to 1) how alike they are.
+    """
+
+    kind: ClassVar[str] = "substitute"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS, Group.GUARDS})
+    tone: ClassVar[Tone] = "warning"
+    call_id: str
+    instead_of: str
+    tool: str
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    similarity: float = 0.0
+    why: str = ""
+
+    def summary(self) -> str:
+        renamed = [f"{name} as {other}" for name, other in self.mapping.items() if name != other]
+        given = f", {', '.join(renamed)}" if renamed else ""
+        return (
+            f"{self.tool} instead of {self.instead_of}  similarity {self.similarity:.2f}{given}  {self.why}"
+        )
+
+
+_SHOWN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionChanged(Event):
+    """A server lists another definition of a tool than it did before, and what that means for a caller.
+
+    `before` and `after` are the hashes of both definitions; the first `breaking` of the `reasons` are
+    breaking. `since` is when the earlier one was listed if that was in an earlier session, in seconds since
+    1970, UTC; that one is `earlier`, and its hash is of what is remembered, which has no secrets. `others`
+    changed besides, of which no event tells.
+    """
+
+    kind: ClassVar[str] = "definition"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    tool: str
+    before: str
+    after: str
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    breaking: int = 0
+    since: float = 0.0
+    earlier: ToolDefinition | None = None
+    others: int = 0
+
+    @property
+    def is_routine(self) -> bool:
+        """Other words alone are."""
+        return self.verdict == "words"
+
+    @property
+    def breaking_reasons(self) -> tuple[str, ...]:
+        """The reasons that are breaking."""
+        return self.reasons[: self.breaking]
+
+    def summary(self) -> str:
+        since = " since an earlier session" if self.since else ""
+        words = "words only" if self.verdict == "words" else self.verdict
+        told = "; ".join(self.reasons[:_SHOWN])
+        more = f"; {len(self.reasons) - _SHOWN} more" if len(self.reasons) > _SHOWN else ""
+        others = f"  ({count(self.others, 'more tool')} changed)" if self.others else ""
+        return f"{self.tool}  {words}{since}: {told}{more}{others}"
+
+
+@dataclass(frozen=True, slots=True)
+class VersionTold(Event):
+    """The model got `text`: these tools are no longer what it knows them as."""
+
+    kind: ClassVar[str] = "told"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS, Group.MODEL})
+    tone: ClassVar[Tone] = "muted"
+    tools: tuple[str, ...]
+    text: str
+
+    def summary(self) -> str:
+        return f"the model about the new definition of {', '.join(self.tools)}"

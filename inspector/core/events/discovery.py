@@ -4,22 +4,31 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from inspector.core.events.base import Actor, Event, Group, Tone
-from inspector.core.number import percent, signed
-from inspector.core.ranking import Answer, SearchReport
+from inspector.core.marketplace import MarketplaceReport
+from inspector.core.number import count, percent, signed
+from inspector.core.ranking import Answer, IndexPhase, IndexState, SearchOffer, SearchReport
 
 __all__ = [
+    "CatalogBuilt",
+    "CatalogEntry",
     "EvictionCause",
     "GateApplied",
     "GateScore",
     "Guess",
+    "IndexChanged",
+    "InstallFailed",
     "LoadCause",
+    "MarketplaceSearched",
     "NextPredicted",
+    "PluginInstalled",
     "RedundantSearch",
     "SearchPerformed",
+    "ServerRemoved",
     "ToolEvicted",
     "ToolLoaded",
     "ToolRefreshed",
 ]
+
 
 # `gone`: its server no longer lists it; `changed`: its server changed it, and the model only read of it as it
 # was; `toolset`: the toolset in use does not permit it; `window`: a request has no room for it.
@@ -217,3 +226,141 @@ class ToolEvicted(Event):
 
     def summary(self) -> str:
         return f"{self.tool}  {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """A permitted tool in the catalog event; `tokens` counts its definition."""
+
+    id: str
+    tokens: int
+    deferred: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogBuilt(Event):
+    """The catalog after the toolset filter, and the manifest that advertises it.
+
+    `pool` holds the summaries of all tools if the gate keeps them in the prompt. `rules` say how the manifest
+    was shortened. With `advisory` the search finds tools that are already bound. `decision` says whether
+    discovery is on, and by which numbers. `held` are permitted tools that are not in the catalog because
+    their server is away, but whose binding, uses and times are kept until it is back. `instructions` are
+    those of the servers, if the model gets them, and `offer` is what `search_tools` says of itself.
+    Nobody knows the definitions, and so the tokens, of `uncounted` tools: a transcript may hold names alone.
+    """
+
+    kind: ClassVar[str] = "catalog"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    toolset: str
+    entries: tuple[CatalogEntry, ...]
+    manifest: str
+    meta_tokens: int
+    static_tokens: int
+    hidden: int = 0
+    pool: str = ""
+    pool_tokens: int = 0
+    advisory: bool = False
+    rules: tuple[str, ...] = ()
+    decision: str = ""
+    held: tuple[str, ...] = ()
+    instructions: str = ""
+    offer: SearchOffer = SearchOffer()
+    uncounted: int = 0
+
+    def summary(self) -> str:
+        deferred = sum(entry.deferred for entry in self.entries)
+        toolset = f"toolset {self.toolset}: " if self.toolset else ""
+        tools, static = count(len(self.entries), "tool"), count(self.static_tokens, "token")
+        held = f", {len(self.held):,} held" if self.held else ""
+        unknown = f", excluding {self.uncounted:,} of unknown size" if self.uncounted else ""
+        return f"{toolset}{tools}, {deferred:,} deferred, {static} if static{unknown}{held}"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexChanged(Event):
+    """The search index made progress or failed."""
+
+    kind: ClassVar[str] = "index"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    index: IndexState
+
+    @property
+    def is_routine(self) -> bool:
+        """Progress is; an end is not."""
+        return self.index.phase in (IndexPhase.DOWNLOADING, IndexPhase.LOADING, IndexPhase.EMBEDDING)
+
+    def summary(self) -> str:
+        index = self.index
+        texts = f"{index.embedded:,} of {count(index.total, 'text')}"
+        return f"{index.phase}  {texts}  {index.reason or index.model}"
+
+
+@dataclass(frozen=True, slots=True)
+class MarketplaceSearched(Event):
+    """A search went on in the marketplace. `text` is what the model reads of it; nothing is loaded."""
+
+    kind: ClassVar[str] = "marketplace"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
+    report: MarketplaceReport
+    text: str
+    by: Actor = "model"
+
+    def summary(self) -> str:
+        found = self.report.suggestions
+        best = f", best {found[0].plugin} {percent(found[0].similarity)}" if found else ""
+        return f"“{self.report.query}” ({self.report.why}) -> {count(len(found), 'plugin')}{best}"
+
+
+@dataclass(frozen=True, slots=True)
+class PluginInstalled(Event):
+    """A person installed a plugin: its server is connected. `file` is "" if it is for this session alone.
+
+    `command` is what was started, or the address; `backup` is the file as it was before.
+    """
+
+    kind: ClassVar[str] = "installed"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    tone: ClassVar[Tone] = "success"
+    plugin: str
+    server: str
+    version: str
+    command: str
+    file: str = ""
+    backup: str = ""
+    by: Actor = "user"
+
+    def summary(self) -> str:
+        where = f"in {self.file}" if self.file else "for this session"
+        return f"{self.plugin} as {self.server}  {where}  {self.command}"
+
+
+@dataclass(frozen=True, slots=True)
+class InstallFailed(Event):
+    """A plugin was not installed; the session and the file are as they were."""
+
+    kind: ClassVar[str] = "uninstalled"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS, Group.ERRORS})
+    tone: ClassVar[Tone] = "error"
+    plugin: str
+    server: str
+    reason: str
+    hint: str = ""
+    stderr_tail: str = ""
+
+    def summary(self) -> str:
+        return f"{self.plugin} was not installed: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRemoved(Event):
+    """A server left the session for good; `file` is the configuration that it left, too."""
+
+    kind: ClassVar[str] = "removed"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    server: str
+    file: str = ""
+    backup: str = ""
+    by: Actor = "user"
+
+    def summary(self) -> str:
+        return f"{self.server}  {f'from {self.file}' if self.file else 'from this session'}"

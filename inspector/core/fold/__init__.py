@@ -1,22 +1,13 @@
 """Folds events into session state: `state = apply(state, record)`.
 
-The steps of each subject's events are in its module, as the events are in `domain.events`.
+The steps of each subject's events are in its module, as the events are in `core.events`.
 """
 
 from collections.abc import Iterable
 
 from inspector.core.events import Record
-from inspector.core.fold import (
-    call as call,
-    inertia as inertia,
-    marketplace as marketplace,
-    reliability as reliability,
-    server as server,
-    session as session,
-    tool as tool,
-    version as version,
-)
-from inspector.core.fold.step import evolve, step
+from inspector.core.fold import call as call, session as session, tool as tool
+from inspector.core.fold.tool import evolve, step
 from inspector.core.session import SessionState
 
 

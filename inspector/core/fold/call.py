@@ -1,23 +1,106 @@
 """What events of model calls and tool calls change: costs, uses, approvals, counts."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from inspector.core.breaker import BreakerState, BreakerStatus
+from inspector.core.definition import judged
 from inspector.core.events import (
     ApprovalDecided,
+    BreakerChanged,
     BudgetMeasured,
     CallCounted,
     CallFinished,
     CallRejected,
+    CallRetried,
     CallStarted,
     ContextReduced,
     Decision,
+    DefinitionChanged,
     LoopDetected,
     ModelRequested,
     ModelResponded,
+    NextPredicted,
+    ToolSubstituted,
+    VersionTold,
 )
-from inspector.core.fold.inertia import with_call
-from inspector.core.fold.step import evolve, step, with_tool
+from inspector.core.fold.tool import evolve, step, with_tool
+from inspector.core.inertia import Hits, InertiaState
 from inspector.core.session import CallCost, SessionState
+
+
+@step.register
+def _breaker_changed(event: BreakerChanged, state: SessionState) -> SessionState:
+    status = breaker_status(event, state.at, state.breakers.get(event.name))
+    return evolve(state, breakers={**state.breakers, event.name: status})
+
+
+def breaker_status(event: BreakerChanged, at: float, before: BreakerStatus | None) -> BreakerStatus:
+    """What is known of a breaker after its newest change, `at` seconds since 1970."""
+    opens = event.after is BreakerState.OPEN
+    return BreakerStatus(
+        server=event.server,
+        tool=event.tool,
+        state=event.after,
+        since=at,
+        until=at + event.cool_down if opens else 0.0,
+        why=event.why,
+        failure_rate=event.failure_rate,
+        calls=event.calls,
+        opened=(before.opened if before is not None else 0) + opens,
+    )
+
+
+@step.register
+def _call_retried(_event: CallRetried, state: SessionState) -> SessionState:
+    return evolve(state, retries=state.retries + 1, turn_retries=state.turn_retries + 1)
+
+
+@step.register
+def _tool_substituted(_event: ToolSubstituted, state: SessionState) -> SessionState:
+    return evolve(state, substitutions=state.substitutions + 1)
+
+
+# Only the first use of a tool is scored: a tool that was called before is bound as a rule, and half of all
+# calls are of the tool called last, which anybody could tell.
+
+_TOP = 3
+
+
+@step.register
+def _next_predicted(event: NextPredicted, state: SessionState) -> SessionState:
+    return evolve(state, inertia=replace(state.inertia, predicted=event))
+
+
+def with_call(state: SessionState, tool_id: str) -> SessionState:
+    """The state as the model calls a tool."""
+    inertia = state.inertia
+    is_first = tool_id not in state.used
+    if is_first and inertia.predicted is not None and inertia.predicted.after == inertia.called:
+        inertia = replace(inertia, hits=_scored(inertia.hits, inertia.predicted, tool_id))
+    known = state.known(tool_id)
+    if known is not None and known.is_ahead:
+        inertia = replace(inertia, used=inertia.used | {tool_id})
+    return evolve(state, inertia=replace(inertia, called=tool_id))
+
+
+def with_message(inertia: InertiaState) -> InertiaState:
+    """What is left as the user says something: another task, which begins with no call."""
+    return replace(inertia, called="", predicted=None)
+
+
+def _scored(hits: Hits, said: NextPredicted, tool_id: str) -> Hits:
+    return Hits(
+        hits.first_uses + 1,
+        _counted(hits.order_1, [one.tool for one in said.predicted], tool_id),
+        _counted(hits.most_used, said.most_used, tool_id),
+        _counted(hits.same_server, said.same_server, tool_id),
+    )
+
+
+def _counted(so_far: tuple[int, int], guesses: Sequence[str], tool_id: str) -> tuple[int, int]:
+    first, three = so_far
+    return first + (tool_id in guesses[:1]), three + (tool_id in guesses[:_TOP])
 
 
 @step.register
@@ -112,3 +195,49 @@ def _call_counted(event: CallCounted, state: SessionState) -> SessionState:
 @step.register
 def _loop_detected(_event: LoopDetected, state: SessionState) -> SessionState:
     return evolve(state, loops=state.loops + 1)
+
+
+@step.register
+def _definition_changed(event: DefinitionChanged, state: SessionState) -> SessionState:
+    definitions = state.definitions
+    if event.earlier is not None and event.earlier.tool is not None and event.before not in definitions:
+        # First: it was listed before all of this session.
+        definitions = {event.before: event.earlier.tool, **definitions}
+    untold = _untold(event, state)
+    return evolve(
+        state,
+        definitions=definitions,
+        changes={**state.changes, event.tool: event},
+        untold=untold,
+        read_as={tool: state.read_as.get(tool, event.before) for tool in untold},
+    )
+
+
+def _untold(event: DefinitionChanged, state: SessionState) -> dict[str, tuple[str, ...]]:
+    """The breaking changes that the model needs to know: those of tools it has read."""
+    untold = dict(state.untold)
+    tool = state.known(event.tool)
+    knows = tool is not None and (tool.held_as or tool.binding).is_bound
+    if event.tool in untold:
+        untold[event.tool] = _since_read(event, state)
+    elif event.verdict == "breaking" and knows and state.model_calls:
+        untold[event.tool] = event.breaking_reasons
+    return {tool_id: why for tool_id, why in untold.items() if why}
+
+
+def _since_read(event: DefinitionChanged, state: SessionState) -> tuple[str, ...]:
+    """What breaks between what the model read last and what is listed now, whatever was between them."""
+    read = state.read_as.get(event.tool, "")
+    if event.after == read:
+        return ()
+    before, after = state.definitions.get(read), state.definitions.get(event.after)
+    if before is None or after is None:
+        return tuple(dict.fromkeys((*state.untold[event.tool], *event.breaking_reasons)))
+    change = judged(before, after)
+    return change.reasons[: change.breaking]
+
+
+@step.register
+def _version_told(event: VersionTold, state: SessionState) -> SessionState:
+    untold = {tool: why for tool, why in state.untold.items() if tool not in event.tools}
+    return evolve(state, untold=untold, read_as={tool: state.read_as[tool] for tool in untold})

@@ -1,19 +1,32 @@
 """What events of the session itself change: settings, messages, turns."""
 
 import re
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
+from inspector.core.definition import ToolDefinition
 from inspector.core.events import (
+    MarketplaceSearched,
     MilestoneReached,
     ModelSwitched,
+    ServerConnecting,
+    ServerFailed,
+    ServerListing,
+    ServerReady,
+    ServerRemoved,
+    ServerStopped,
     SessionStarted,
     SettingsChanged,
     SettingsChecked,
+    ToolsChanged,
+    TrustChanged,
     TurnEnded,
     UserSaid,
 )
-from inspector.core.fold.inertia import with_message
-from inspector.core.fold.step import evolve, step
-from inspector.core.session import ServerState, SessionState
+from inspector.core.fold.call import with_message
+from inspector.core.fold.tool import evolve, step
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState, SessionState, ToolState
 
 # A question mark that ends a sentence, and not one inside an address.
 _QUESTION = re.compile(r"[?？؟](?=$|[\s\"'”’»)*_])")
@@ -68,3 +81,131 @@ def _turn_ended(event: TurnEnded, state: SessionState) -> SessionState:
     """A turn that ends after a rejection ends without recovery: with a question to the user, or without."""
     asks = state.recovering and event.outcome == "answered" and bool(_QUESTION.search(event.text))
     return evolve(state, busy=False, recovering=False, asked=state.asked + asks)
+
+
+def _with_server(state: SessionState, server: ServerState) -> SessionState:
+    return evolve(state, servers={**state.servers, server.name: server})
+
+
+@step.register
+def _server_connecting(event: ServerConnecting, state: SessionState) -> SessionState:
+    server = ServerState(
+        event.server,
+        phase=ServerPhase.CONNECTING,
+        target=event.target,
+        declared=event.declared,
+        changed=event.changed_files,
+    )
+    return _with_server(state, server)
+
+
+@step.register
+def _server_listing(event: ServerListing, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    return _with_server(state, replace(known, tools=event.tools))
+
+
+@step.register
+def _server_ready(event: ServerReady, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    server = ServerState(
+        event.server,
+        phase=ServerPhase.READY,
+        target=known.target,
+        declared=known.declared,
+        tools=event.tools,
+        tokens=event.tokens,
+        info=event.info,
+        skipped=event.skipped,
+        milliseconds=event.milliseconds,
+        added=event.added,
+        removed=event.removed,
+        since=event.since,
+        changed=known.changed,
+        approved_version=event.approved_version,
+    )
+    return _with_definitions(_with_server(state, server), event.server, event.definitions)
+
+
+def _with_definitions(
+    state: SessionState, server: str, definitions: tuple[ToolDefinition, ...]
+) -> SessionState:
+    if not definitions:
+        return state
+    listed = {f"{server}:{one.name}": one.hash for one in definitions}
+    new = {one.hash: one.tool for one in definitions if one.tool is not None}
+    changing = (tool.id for tool in new.values() if not tool.annotations.read_only)
+    return evolve(
+        state,
+        definitions={**state.definitions, **new},
+        listed={**state.listed, **listed},
+        not_read_only=state.not_read_only.union(changing),
+    )
+
+
+@step.register
+def _tools_changed(event: ToolsChanged, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    changed = replace(known, tools=event.tools, tokens=event.tokens, skipped=event.skipped)
+    ids = {f"{event.server}:{name}" for name in event.changed}
+    call = state.model_calls
+    state = evolve(
+        state,
+        tools=_with_change(state.tools, ids, call),
+        held=_with_change(state.held, ids, call),
+    )
+    return _with_definitions(_with_server(state, changed), event.server, event.definitions)
+
+
+def _with_change(
+    tools: Mapping[str, ToolState], changed: Collection[str], call: int
+) -> Mapping[str, ToolState]:
+    """The tools, where those that their server changed know the model call before which it did."""
+    if tools.keys().isdisjoint(changed):
+        return tools
+    return {id_: replace(tool, changed_call=call) if id_ in changed else tool for id_, tool in tools.items()}
+
+
+@step.register
+def _server_failed(event: ServerFailed, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    server = replace(
+        known,
+        phase=ServerPhase.FAILED,
+        reason=event.reason,
+        hint=event.hint,
+        stderr_tail=event.stderr_tail,
+        tools=0,
+        tokens=0,
+    )
+    return _with_server(state, server)
+
+
+@step.register
+def _server_stopped(event: ServerStopped, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    return _with_server(state, replace(known, phase=ServerPhase.STOPPED, tools=0, tokens=0))
+
+
+@step.register
+def _trust_changed(event: TrustChanged, state: SessionState) -> SessionState:
+    others = state.trusted_servers - {event.server}
+    return evolve(state, trusted_servers=others | {event.server} if event.trusted else others)
+
+
+@step.register
+def _marketplace_searched(event: MarketplaceSearched, state: SessionState) -> SessionState:
+    return evolve(state, marketplace=event.report)
+
+
+@step.register
+def _server_removed(event: ServerRemoved, state: SessionState) -> SessionState:
+    """Leave nothing of the server but the definitions that its calls were made with."""
+    start = f"{event.server}:"
+    return evolve(
+        state,
+        servers={name: one for name, one in state.servers.items() if name != event.server},
+        listed={tool: hash_ for tool, hash_ in state.listed.items() if not tool.startswith(start)},
+        not_read_only=frozenset(tool for tool in state.not_read_only if not tool.startswith(start)),
+        trusted_servers=state.trusted_servers - {event.server},
+    )

@@ -9,7 +9,7 @@ from inspector.demo.planner.reading import Reading
 from inspector.demo.planner.value import Source
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, fields, resolve
-from inspector.search.term import stem, terms
+from inspector.search.vocabulary import stem, terms
 
 MAX_DEPTH = 4
 MAX_FIELDS = 60

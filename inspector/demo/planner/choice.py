@@ -9,8 +9,8 @@ from inspector.demo.planner.reading import Reading, reading_verbs, stems, word_s
 from inspector.demo.planner.value import CONTENT, FORMULA, PEOPLE, QUERY, words_of
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, fields, resolve
-from inspector.search.query.statement import is_statement
-from inspector.search.term import stem, terms
+from inspector.search.query.parsed import is_statement
+from inspector.search.vocabulary import stem, terms
 from inspector.tokens.manifest import SEARCH_TOOLS
 
 FITS = 0.45

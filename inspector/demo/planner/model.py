@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncIterator
 
 from inspector.core.message import ModelChunk, ModelRequest, TextDelta
-from inspector.schema.model_feature import PLAIN
+from inspector.schema.dialect import PLAIN
 
 WINDOW = 128_000
 

@@ -21,7 +21,7 @@ from inspector.demo.planner.history import Attempt, Done, History, call_id, read
 from inspector.demo.planner.reading import Reading, read
 from inspector.demo.planner.step import split
 from inspector.demo.planner.value import Source
-from inspector.search.term import terms
+from inspector.search.vocabulary import terms
 from inspector.tokens.manifest import SEARCH_TOOLS
 
 MAX_SEARCHES = 2

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from inspector.demo.planner.arithmetic import expression
 from inspector.demo.planner.step import quoted, without_quotes
-from inspector.search.term import stem, terms
+from inspector.search.vocabulary import stem, terms
 
 
 def word_set(text: str) -> frozenset[str]:

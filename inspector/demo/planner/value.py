@@ -9,7 +9,7 @@ from zoneinfo import available_timezones
 
 from inspector.demo.planner.reading import Number, Reading, word_set
 from inspector.schema.schema import SchemaField
-from inspector.search.term import stem, terms
+from inspector.search.vocabulary import stem, terms
 
 MAX_TEXT = 4_000
 MAX_TITLE = 80

@@ -4,28 +4,26 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from inspector.config.precondition import Facts
-from inspector.core.breakpoint import Breakpoints, breakpoints
+from inspector.config.predicate import Facts
+from inspector.core.access import permitted
 from inspector.core.budget import Budget
 from inspector.core.error import ToolsightError
 from inspector.core.events import BudgetMeasured, EvictionCause, ToolEvicted
 from inspector.core.message import Message, ModelReply, ModelRequest, answer_texts
 from inspector.core.ports import Clock
-from inspector.core.prompt_cache import EXPIRED, CacheTerms, Charge, PromptCache
+from inspector.core.prompt_cache import EXPIRED, Breakpoints, CacheTerms, Charge, PromptCache, breakpoints
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, SessionState, ToolState
 from inspector.core.settings import SentDelivery
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.core.toolset import permitted
 from inspector.loop.binding.catalog import build_catalog
 from inspector.loop.binding.context import ToolContext
-from inspector.loop.binding.gate import Gate
-from inspector.loop.binding.precondition import Preconditions
-from inspector.search.live import Live
-from inspector.tokens.catalog import Catalog
+from inspector.loop.binding.gate import Gate, Preconditions
+from inspector.search.retrieval import Live
 from inspector.tokens.cost.delivery import (
     UNCHANGED,
+    DefinitionLoader,
     Difference,
     SentTools,
     ToolsArray,
@@ -38,8 +36,8 @@ from inspector.tokens.cost.delivery import (
     system_text,
     with_offer,
 )
-from inspector.tokens.cost.loader import DefinitionLoader
-from inspector.tokens.count.accounting import Accounting
+from inspector.tokens.count.measure import Accounting
+from inspector.tokens.manifest import Catalog
 
 # What becomes of bound tools when the catalog changes: held, evicted with the cause, or bound as before.
 

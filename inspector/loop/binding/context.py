@@ -1,20 +1,200 @@
 """The tool context of a session: which found tools are bound and which are evicted (paper, section 6)."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
+from typing import Final
 
 from inspector.core.events import EvictionCause, ToolEvicted, ToolLoaded, ToolRefreshed
-from inspector.core.live import LiveModel
 from inspector.core.ports import Clock
 from inspector.core.session import Binding, SessionState, ToolState
-from inspector.core.stream import Session
+from inspector.core.stream import LiveModel, Session
 from inspector.core.tool import Tool
-from inspector.loop.binding.eviction import Limits, evictions
-from inspector.loop.binding.room import Found, Load, Placement, Room, by_rank
-from inspector.tokens.cost.delivery import effective_delivery, is_native
-from inspector.tokens.cost.loader import DefinitionLoader
-from inspector.tokens.count.accounting import Accounting
+from inspector.tokens.cost.delivery import DefinitionLoader, effective_delivery, is_native
+from inspector.tokens.count.measure import Accounting
+
+TTL: Final = "ttl"
+LRU: Final = "lru"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many loaded tools may stay (0 for any number), and how many tokens they may take.
+
+    `ttl` is in seconds since the last use, 0 for no limit. `eager` evicts expired tools even if there is
+    room.
+    """
+
+    capacity: int = 0
+    tokens: int | None = None
+    ttl: float = 0.0
+    eager: bool = False
+
+    def are_exceeded(self, loaded: Sequence[ToolState]) -> bool:
+        """Whether these are more tools than may stay, or take more tokens."""
+        if self.capacity and len(loaded) > self.capacity:
+            return True
+        return self.tokens is not None and sum(tool.tokens for tool in loaded) > self.tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Eviction:
+    """A tool to evict: `cause` is for programs, `reason` for people."""
+
+    tool_id: str
+    cause: EvictionCause
+    reason: str
+
+
+def evictions(
+    loaded: Sequence[ToolState],
+    limits: Limits,
+    now: float,
+    latest: Sequence[str] = (),
+    busy: Collection[str] = (),
+) -> tuple[Eviction, ...]:
+    """Evict expired tools first, then the least recently used until the rest is within the limits.
+
+    `loaded` holds the loaded tools in load order, without pinned ones. Use is tracked by model call: of the
+    tools last used in the same call, those with fewer uses go first, then those from the earlier search, then
+    those with a worse rank. The ids in `latest`, best first, were just found and count as the most recent of
+    all, whatever else the same model call used; those that are `busy` come next.
+    """
+    searches = _searches(loaded)
+    just_found = {tool_id: len(latest) - index for index, tool_id in enumerate(latest)}
+
+    def recency(entry: tuple[int, ToolState]) -> tuple[int, bool, int, int, int, int]:
+        position, tool = entry
+        used = (tool.last_call or 0, tool.uses)
+        return (just_found.get(tool.id, 0), tool.id in busy, *used, searches[position], -position)
+
+    staying = sorted(enumerate(loaded), key=recency)
+    chosen: list[Eviction] = []
+    if limits.ttl > 0 and (limits.eager or limits.are_exceeded(loaded)):
+        expired = [tool for _, tool in staying if now - _last_use(tool) > limits.ttl]
+        chosen += [Eviction(tool.id, TTL, _expired(tool, limits, now)) for tool in expired]
+        gone = {tool.id for tool in expired}
+        staying = [entry for entry in staying if entry[1].id not in gone]
+    left = [tool for _, tool in staying]
+    while left and limits.are_exceeded(left):
+        chosen.append(Eviction(left[0].id, LRU, _least(left, limits)))
+        left = left[1:]
+    return tuple(chosen)
+
+
+def _searches(loaded: Sequence[ToolState]) -> list[int]:
+    """For each tool the number of the search that loaded it; within one search the ranks go up from 1."""
+    numbers, number, last = [], 0, 0
+    for tool in loaded:
+        number += tool.place <= last
+        last = tool.place
+        numbers.append(number)
+    return numbers
+
+
+def _last_use(tool: ToolState) -> float:
+    return tool.last_used_at if tool.last_used_at is not None else tool.discovered_at or 0.0
+
+
+def _expired(tool: ToolState, limits: Limits, now: float) -> str:
+    return f"not used for {now - _last_use(tool):.0f} s, the limit is {limits.ttl:g} s"
+
+
+def _least(left: Sequence[ToolState], limits: Limits) -> str:
+    if limits.capacity and len(left) > limits.capacity:
+        return f"least recently used of {len(left)}, with room for {limits.capacity}"
+    tokens = sum(tool.tokens for tool in left)
+    return f"least recently used of {tokens} tokens, with room for {limits.tokens}"
+
+
+# Room is given by rank: to the best match of each search, then to the second best of each, and so on. A
+# listing of a server's tools comes last and never unloads a tool that was used: nobody asked for its tools
+# one by one.
+
+Load = ToolLoaded | ToolRefreshed
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one search found, best first, and its request in words."""
+
+    tools: tuple[str, ...]
+    reason: str
+    is_listing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What the searches of one reply bind and unbind.
+
+    `staying` holds the tools that are bound in the next model call, `loads` what each search binds, in order,
+    `evictions` what has to make room.
+    """
+
+    staying: frozenset[str]
+    loads: tuple[tuple[Load, ...], ...]
+    evictions: tuple[ToolEvicted, ...] = ()
+
+
+def by_rank(rankings: Sequence[Sequence[str]]) -> list[str]:
+    """Every tool once: rank 1 of each ranking, then rank 2 of each, and so on."""
+    rounds = zip_longest(*rankings)
+    return list(dict.fromkeys(tool_id for tool_id in chain.from_iterable(rounds) if tool_id is not None))
+
+
+class Room:
+    """The loaded tools, in load order, and how many of them may stay.
+
+    `calling` are the tools that the reply itself calls: they count as used by it. `kept` are the found tools
+    that have room.
+    """
+
+    def __init__(
+        self, loaded: Sequence[ToolState], limits: Limits, now: float, calling: Collection[str]
+    ) -> None:
+        self._loaded = list(loaded)
+        self._limits = limits
+        self._now = now
+        self._calling = frozenset(calling)
+        self.kept: list[str] = []
+        self.evictions: list[Eviction] = []
+
+    def keep(self, found: Sequence[ToolState]) -> None:
+        """Load the best of these tools, and evict others for them."""
+        fitting = self._fitting(found, self._limits, ())
+        self._load(fitting, self._calling)
+
+    def fill(self, found: Sequence[ToolState]) -> None:
+        """As `keep`, but evict no tool that was used, nor one that was kept before."""
+        firm = [tool for tool in self._loaded if tool.uses or tool.id in self._calling.union(self.kept)]
+        fitting = self._fitting(found, self._limits, firm)
+        self._load(fitting, self._calling.union(tool.id for tool in firm))
+
+    @property
+    def staying(self) -> frozenset[str]:
+        """The tools that are loaded in the end: those kept, and others that did not have to go."""
+        return frozenset(tool.id for tool in self._loaded)
+
+    def _fitting(
+        self, found: Sequence[ToolState], limits: Limits, beside: Sequence[ToolState]
+    ) -> list[ToolState]:
+        """The first of the tools that have room beside others that stay."""
+        taken = {tool.id: tool for tool in beside}
+        fitting: list[ToolState] = []
+        for tool in found:
+            taken[tool.id] = tool
+            if limits.are_exceeded(list(taken.values())):
+                break
+            fitting.append(tool)
+        return fitting
+
+    def _load(self, fitting: Sequence[ToolState], busy: Collection[str]) -> None:
+        held = {tool.id for tool in self._loaded}
+        self._loaded += [tool for tool in fitting if tool.id not in held]
+        self.kept = list(dict.fromkeys([*self.kept, *(tool.id for tool in fitting)]))
+        gone = evictions(self._loaded, self._limits, self._now, self.kept, busy)
+        self.evictions += gone
+        self._loaded = [tool for tool in self._loaded if tool.id not in {one.tool_id for one in gone}]
 
 
 class ToolContext:

@@ -21,11 +21,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from inspector.core.access import matches, values_for
 from inspector.core.events import CallCounted, LoopDetected, LoopTrigger
 from inspector.core.events.call import Counted, Restarts
-from inspector.core.live import LiveSettings
 from inspector.core.settings import GuardSettings
-from inspector.core.tool_pattern import matches, values_for
+from inspector.core.stream import LiveSettings
 from inspector.loop.guards.guidance import advice, loop_text
 from inspector.schema.json_value import JsonObject, canonical
 

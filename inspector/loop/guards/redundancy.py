@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Collection, Sequence
 
 from inspector.core.events import RedundantSearch
-from inspector.core.live import LiveSettings
+from inspector.core.stream import LiveSettings
 from inspector.loop.guards.guidance import GIVE_UP
 
 KEPT_SEARCHES = 64

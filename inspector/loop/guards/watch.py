@@ -1,9 +1,8 @@
 """Counts what the model did and reports loops to the session."""
 
 from inspector.core.events import LoopDetected
-from inspector.core.live import LiveSettings
 from inspector.core.ports import Clock
-from inspector.core.stream import Session
+from inspector.core.stream import LiveSettings, Session
 from inspector.loop.guards.iteration import IterationGuard, Outcome
 from inspector.schema.json_value import JsonObject
 

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-from inspector.core.sink import clean, learn_environment
+from inspector.core.redaction import clean, learn_environment
 
 # What the body of a provider's error says: its own sentence, and a code. Anything may have answered.
 

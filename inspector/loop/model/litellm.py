@@ -3,23 +3,50 @@
 import asyncio
 import logging
 import os
+import re
 import warnings
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.core.breakpoint import Breakpoints
 from inspector.core.error import ModelError
 from inspector.core.message import ModelChunk, ModelReply, ModelRequest, TextDelta, ToolMessage, Usage
+from inspector.core.prompt_cache import Breakpoints
 from inspector.loop.model.error import Asked, broke_off, model_error, no_tools, not_processed
-from inspector.loop.model.feature import features_of
-from inspector.loop.model.responses import ResponsesAssembly, responses_body
-from inspector.loop.model.wire import Assembly, is_usage_reported, wire_tools
+from inspector.loop.model.responses import (
+    Assembly,
+    ResponsesAssembly,
+    is_usage_reported,
+    responses_body,
+    wire_tools,
+)
+from inspector.schema.dialect import PLAIN, ModelFeatures
 from inspector.schema.json_value import JsonObject
-from inspector.schema.model_feature import ModelFeatures
-from inspector.tokens.model_file import model_entry, shipped_models
-from inspector.tokens.wire import text_with, wire_message, wire_system
+from inspector.tokens.manifest import text_with, wire_message, wire_system
+from inspector.tokens.prices import model_entry, shipped_models
+
+# Anthropic's documentation, Tool search tool: not Claude Opus 4.1 and earlier models.
+_WITHOUT_REFERENCES = re.compile(r"claude-(instant|[23]|(opus|sonnet)-4(-[01])?(-20\d{6})?$)")
+# OpenAI's guide, Tool search: gpt-5.4 and later models; litellm lists earlier ones too.
+_WITHOUT_TOOL_SEARCH = re.compile(r"gpt-(4|5(\.[0-3])?(-|$))")
+
+
+def features_of(name: str) -> ModelFeatures:
+    """The features of a model.
+
+    Only Anthropic and OpenAI themselves are asked for theirs: whether other providers of the same models take
+    them is not tested. Every Claude model takes marks; for references, litellm has to list it.
+    """
+    entry = model_entry(shipped_models(), name)
+    listed, served = entry.get("litellm_provider"), name.rpartition("/")[0]
+    if served == "anthropic" or (listed == "anthropic" and not served):
+        knows = listed == "anthropic" and not _WITHOUT_REFERENCES.search(name)
+        return ModelFeatures(True, "tool_reference" if knows else "", dialect="anthropic")
+    if listed == "openai" and served in ("", "openai") and entry.get("supports_tool_search") is True:
+        return ModelFeatures(deferral="" if _WITHOUT_TOOL_SEARCH.search(name) else "tool_search")
+    return PLAIN
+
 
 # Requests with what only Claude takes: marks for its prompt cache, deferred definitions and references.
 

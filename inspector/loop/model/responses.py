@@ -5,7 +5,10 @@ The search runs here (`execution: client`): the model's `tool_search_call` is an
 says follows as a developer message. Source: OpenAI's guide, Tool search: client-executed tool search.
 """
 
-from dataclasses import dataclass, field
+import json
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from inspector.core.error import ModelError
@@ -18,10 +21,147 @@ from inspector.core.message import (
     ToolMessage,
     Usage,
 )
-from inspector.loop.model.wire import read_call, sendable_copy, unique_ids
 from inspector.schema.json_value import JsonObject, compact
-from inspector.tokens.manifest import SEARCH_TOOLS
-from inspector.tokens.wire import text_with, wire_message
+from inspector.tokens.manifest import SEARCH_TOOLS, sendable, text_with, wire_message
+
+
+def wire_tools(tools: Sequence[JsonObject]) -> list[Any]:
+    """A copy of the `tools` array: for some providers litellm changes the schemas in place."""
+    return [sendable_copy(tool) for tool in tools]
+
+
+def sendable_copy(value: Any) -> Any:
+    """A copy of a JSON value without lone surrogates."""
+    if isinstance(value, str):
+        return sendable(value)
+    if isinstance(value, Mapping):
+        return {sendable_copy(key): sendable_copy(item) for key, item in value.items()}
+    return [sendable_copy(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+@dataclass(slots=True)
+class Assembly:
+    """Assembles a streamed reply. Providers leave out indexes and ids, and split arguments anywhere."""
+
+    text: str = ""
+    usage: Usage = Usage()
+    finish_reason: str = ""
+    _calls: list[_Call] = field(default_factory=list)
+    _open: dict[int, _Call] = field(default_factory=dict)
+
+    def add(self, chunk: Any) -> str:
+        """Add one chunk; return the text that it added."""
+        if (usage := getattr(chunk, "usage", None)) is not None:
+            self.usage = read_usage(usage)
+        added = ""
+        for choice in getattr(chunk, "choices", None) or ():
+            self.finish_reason = choice.finish_reason or self.finish_reason
+            delta = choice.delta
+            added += getattr(delta, "content", None) or ""
+            self._add_calls(getattr(delta, "tool_calls", None) or ())
+        self.text += added
+        return added
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.text or self._calls)
+
+    def add_whole(self, response: Any) -> None:
+        """Add an answer that was not streamed."""
+        self.usage = read_usage(getattr(response, "usage", None))
+        choice = response.choices[0]
+        self.text = choice.message.content or ""
+        self.finish_reason = choice.finish_reason or ""
+        self._add_calls(choice.message.tool_calls or ())
+
+    def _add_calls(self, fragments: Iterable[Any]) -> None:
+        for fragment in fragments:
+            call = self._call_of(fragment)
+            call.id = call.id or fragment.id or ""
+            call.name = call.name or fragment.function.name or ""
+            call.arguments += fragment.function.arguments or ""
+
+    def _call_of(self, fragment: Any) -> _Call:
+        """The call a fragment belongs to: by its index, else the last call, unless it begins a new one."""
+        index = getattr(fragment, "index", None)
+        last = self._calls[-1] if self._calls else None
+        known = self._open.get(index) if isinstance(index, int) else last
+        if known is None or _begins(fragment, known):
+            known = _Call()
+            self._calls.append(known)
+        if isinstance(index, int):
+            self._open[index] = known
+        return known
+
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The finished calls in order; a call whose arguments are not a JSON object says why."""
+        return unique_ids(read_call(call.id, call.name, call.arguments) for call in self._calls)
+
+
+def _begins(fragment: Any, known: _Call) -> bool:
+    """Whether a fragment begins a new call although its index (0 where litellm fills it in) is taken.
+
+    Normally only a call's first fragment has a name. But some servers repeat the name, or make up an id for
+    every fragment, so neither alone is enough.
+    """
+    name = fragment.function.name
+    if not name or not known.name:
+        return False
+    return bool(name != known.name or not read_call("", "", known.arguments or "?").error)
+
+
+def unique_ids(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
+    """The calls with a missing or duplicate id replaced, because results refer to their call by id."""
+    known: dict[str, ToolCall] = {}
+    for call in calls:
+        made = call.id if call.id and call.id not in known else f"call_{uuid.uuid4().hex}"
+        known[made] = replace(call, id=made)
+    return tuple(known.values())
+
+
+def read_call(call_id: str, name: str, arguments: str) -> ToolCall:
+    """Parse a call's argument string; an empty string means no arguments."""
+    try:
+        parsed = json.loads(arguments, parse_constant=_refuse) if arguments.strip() else {}
+    except (ValueError, RecursionError) as error:
+        return ToolCall(call_id, name, {}, error=f"not JSON ({error})")
+    if not isinstance(parsed, dict):
+        return ToolCall(call_id, name, {}, error=f"not a JSON object but {type(parsed).__name__}")
+    return ToolCall(call_id, name, parsed)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def is_usage_reported(answer: Any) -> bool:
+    """Whether the provider sent a usage with a streamed answer; litellm makes one up if it did not."""
+    chunks = getattr(answer, "chunks", None)
+    return chunks is None or any(getattr(chunk, "usage", None) is not None for chunk in chunks)
+
+
+def read_usage(usage: Any) -> Usage:
+    """The token counts that the provider reports; None for those it does not."""
+    details = getattr(usage, "prompt_tokens_details", None)
+    written = getattr(details, "cache_creation_token_details", None)
+    made = getattr(usage, "completion_tokens_details", None)
+    return Usage(
+        # litellm fills a missing count with 0, which no request has.
+        input_tokens=getattr(usage, "prompt_tokens", None) or None,
+        output_tokens=getattr(usage, "completion_tokens", None),
+        cached_tokens=getattr(details, "cached_tokens", None),
+        written_tokens=getattr(details, "cache_creation_tokens", None),
+        written_hour_tokens=getattr(written, "ephemeral_1h_input_tokens", None),
+        reasoning_tokens=getattr(made, "reasoning_tokens", None),
+    )
+
 
 Item = dict[str, Any]
 

@@ -14,15 +14,15 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector.core.clock import SystemClock
 from inspector.core.error import ServerExited
 from inspector.core.frame import FrameLog
 from inspector.core.message import ToolResult
+from inspector.core.number import SystemClock
 from inspector.core.ports import ClientSide, Clock, ServerLink, ToolListing, ignored
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.log import StderrLog, quiet_sdk
 from inspector.mcp.client.server_thread import ServerThread
-from inspector.mcp.process.registration import NoRegistry, Registry
+from inspector.mcp.process.record import NoRegistry, Registry
 from inspector.schema.json_value import JsonObject
 
 if TYPE_CHECKING:

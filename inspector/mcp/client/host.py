@@ -24,11 +24,11 @@ from pydantic import ValidationError
 from inspector.core.error import ConnectError, ConnectTimeout, ServerExited
 from inspector.mcp.client.frame import stray_hint
 from inspector.mcp.client.log import LOG
-from inspector.mcp.client.page import flaw_text
 from inspector.mcp.client.reader import Reader, is_reply
 from inspector.mcp.client.recorder import Recorder
 from inspector.mcp.client.server_request import ServerRequests
 from inspector.mcp.client.tap import Streams, Tap
+from inspector.mcp.client.translate import flaw_text
 
 # Seconds that a modern server gets to confirm the subscription to changes before it counts as ready.
 _SUBSCRIBE_GRACE = 1.0

@@ -26,14 +26,13 @@ from inspector.mcp.client.frame import UNREADABLE
 from inspector.mcp.client.host import Channel, Host, cause_text
 from inspector.mcp.client.http import HttpChannel
 from inspector.mcp.client.log import StderrLog
-from inspector.mcp.client.page import SKIPPED
 from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import SESSION_GONE, Reader, is_reply
 from inspector.mcp.client.recorder import Recorder
 from inspector.mcp.client.server_request import ServerRequests
 from inspector.mcp.client.tap import RAW
-from inspector.mcp.client.translate import MAX_INSTRUCTIONS, summary, tool_result
-from inspector.mcp.process.registration import Registry
+from inspector.mcp.client.translate import MAX_INSTRUCTIONS, SKIPPED, summary, tool_result
+from inspector.mcp.process.record import Registry
 from inspector.schema.json_value import JsonObject
 
 # What a server says of itself and of its tools, as Toolsight's own types.

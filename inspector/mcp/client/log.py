@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import RLock
 from typing import IO, Any
 
-from inspector.core.sink import clean, open_private, private_folder
+from inspector.core.redaction import clean, open_private, private_folder
 from inspector.mcp.client.line import Lines
 
 LOG = logging.getLogger("toolsight.mcp")

@@ -27,7 +27,7 @@ from inspector.mcp.client.line import Lines
 from inspector.mcp.client.log import LOG, StderrLog
 from inspector.mcp.client.reader import Reader
 from inspector.mcp.client.tap import Streams
-from inspector.mcp.process.registration import Registration, Registry
+from inspector.mcp.process.record import Registration, Registry
 
 # The shutdown order follows the specification; waits are in seconds.
 STDIN_CLOSED_GRACE = 2.0

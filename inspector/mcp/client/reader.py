@@ -26,9 +26,8 @@ from inspector.mcp.client.frame import Message, RawMessage
 from inspector.mcp.client.line import LONGEST_LINE, CutLine
 from inspector.mcp.client.log import LOG
 from inspector.mcp.client.recorder import Recorder
-from inspector.mcp.client.repair import repaired
 from inspector.mcp.client.stand_in import StandIns
-from inspector.mcp.client.translate import size_text
+from inspector.mcp.client.translate import repaired, size_text
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SEVERAL_LINES, MARK = "message split over several lines", "byte order mark"

@@ -10,7 +10,7 @@ from mcp import types
 from mcp.client.session import ClientRequestContext
 from pydantic import FileUrl, TypeAdapter, ValidationError
 
-from inspector.core.client_capabilities import protocol_form
+from inspector.core.configuration import protocol_form
 from inspector.core.elicitation import (
     QUESTIONS_A_CALL,
     Action,
@@ -22,7 +22,7 @@ from inspector.core.elicitation import (
 from inspector.core.error import ClientRefusal
 from inspector.core.ports import ClientSide
 from inspector.core.settings import ClientCapabilities
-from inspector.mcp.client.page import flaw_text
+from inspector.mcp.client.translate import flaw_text
 from inspector.schema.json_value import JsonObject, compact
 
 # The time that a call may take, without the time in which a person is asked.

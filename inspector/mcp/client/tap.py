@@ -22,9 +22,9 @@ from mcp_types import (
 )
 
 from inspector.mcp.client.frame import RawMessage
-from inspector.mcp.client.page import LIST, MAX_DEFINITION, with_valid_tools
 from inspector.mcp.client.reader import Reader
 from inspector.mcp.client.recorder import Recorder
+from inspector.mcp.client.translate import LIST, MAX_DEFINITION, with_valid_tools
 
 Streams = tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]]
 

@@ -1,12 +1,160 @@
 """Converts raw call results and server texts, without the SDK; accepts data of any shape."""
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
+from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, ListToolsResult, Tool, jsonrpc_message_adapter
+from mcp_types.methods import validate_server_result
+from pydantic import BaseModel, ValidationError
+
 from inspector.core.message import ToolResult
+from inspector.mcp.client.frame import UNREADABLE, Message
+from inspector.schema.check import result_flaw
 from inspector.schema.json_value import JsonObject, compact
-from inspector.schema.result_flaw import result_flaw
+
+TOO_DEEP = "[nested more deeply than Toolsight reads]"
+"""What stands in place of a value that is nested too deeply; also the key of a tool that had one."""
+LONE_SURROGATE, NESTING, NOT_UTF8 = "lone surrogate", "value nested too deeply", "invalid UTF-8"
+OTHER_TEXT = "other text on the line of a message"
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+# The SDK's parser gives up at 200 levels.
+_DEEPEST = 190
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
+_DECODER = json.JSONDecoder(strict=False)
+# Where a message may begin on a line that has other text too.
+_MOST_STARTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """A message, and what was wrong with it."""
+
+    message: Message
+    flaws: tuple[str, ...] = ()
+
+
+def repaired(data: bytes) -> Iterator[Repaired]:
+    """The messages that can be found, in order; none in what has nothing to do with JSON-RPC."""
+    text = data.decode("utf-8", "replace")
+    flaws = [NOT_UTF8] if text.count(_REPLACEMENT) != data.count(_REPLACEMENT.encode()) else []
+    position = 0
+    while (found := _next_object(text, position)) is not None:
+        value, start, end = found
+        flaws += [OTHER_TEXT] if text[position:start].strip() else []
+        message, more = _message(value)
+        if message is not None:
+            yield Repaired(message, (*flaws, *more))
+            flaws = []
+        position = end
+        if text[end:].strip() == "":
+            return
+
+
+def _next_object(text: str, position: int) -> tuple[dict[str, Any], int, int] | None:
+    """The next JSON object that looks like a message, with where it begins and ends."""
+    for found in islice(re.compile("{").finditer(text, position), _MOST_STARTS):
+        start = found.start()
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except ValueError:
+            continue
+        except RecursionError:
+            value, end = _shallow_object(text[start:]), len(text)
+        if isinstance(value, dict) and ("jsonrpc" in value or ("id" in value and value.keys() & _ANSWERS)):
+            return value, start, end
+    return None
+
+
+_ANSWERS = {"result", "error"}
+
+
+def _shallow_object(text: str) -> object:
+    try:
+        return json.loads(shallow(text))
+    except (ValueError, RecursionError):
+        return None
+
+
+def shallow(text: str, deepest: int = _DEEPEST) -> str:
+    """The JSON text with a mark in place of whatever is nested more deeply."""
+    parts: list[str] = []
+    start = depth = 0
+    for token in _TOKEN.finditer(text):
+        if token[0] in ("{", "["):
+            depth += 1
+            if depth == deepest + 1:
+                parts += [text[start : token.start()], json.dumps(TOO_DEEP)]
+        elif token[0] in ("}", "]"):
+            if depth == deepest + 1:
+                start = token.end()
+            depth -= 1
+    return "".join([*parts, text[start:] if depth <= deepest else ""])
+
+
+def _message(value: dict[str, Any]) -> tuple[Message | None, list[str]]:
+    """The message that a JSON object is, with its flaws.
+
+    An answer that is not valid, such as one whose result is a list, becomes an error: without it the caller
+    would wait until its timeout.
+    """
+    flaws: list[str] = []
+    text = compact(value)
+    if TOO_DEEP not in text and (cut := shallow(text)) != text:
+        text = cut
+    if TOO_DEEP in text:
+        value = _without_deep_tools(json.loads(text))
+        text = compact(value)
+        flaws += [f"{NESTING} in {place}" for place in _places(value, re.compile(re.escape(TOO_DEEP)))]
+    if _SURROGATE.search(text):
+        flaws += [f"{LONE_SURROGATE} in {place}" for place in _places(value, _SURROGATE)]
+        text = _SURROGATE.sub(_REPLACEMENT, text)
+    try:
+        return jsonrpc_message_adapter.validate_json(text, by_name=False), flaws
+    except ValueError:
+        return _error(value), flaws
+
+
+def _without_deep_tools(value: dict[str, Any]) -> dict[str, Any]:
+    """The page without the definitions that were cut; of those only the name is left, and why."""
+    tools = _tools(value)
+    for number, tool in enumerate(tools):
+        if isinstance(tool, dict) and TOO_DEEP in compact(tool):
+            tools[number] = {"name": tool.get("name"), TOO_DEEP: True}
+    return value
+
+
+def _tools(value: dict[str, Any]) -> list[Any]:
+    result = value.get("result")
+    tools = result.get("tools") if isinstance(result, dict) else None
+    return tools if isinstance(tools, list) else []
+
+
+def _places(value: dict[str, Any], flaw: re.Pattern[str]) -> list[str]:
+    """Where in a message a flaw is: the tools that have it, or else the kind of message."""
+    named = [
+        f"the tool {_SURROGATE.sub(_REPLACEMENT, str(tool.get('name')))}"
+        for tool in _tools(value)
+        if isinstance(tool, dict) and flaw.search(compact(tool))
+    ]
+    method = value.get("method")
+    whole = _SURROGATE.sub(_REPLACEMENT, method) if isinstance(method, str) else "an answer"
+    return named or [whole]
+
+
+def _error(value: dict[str, Any]) -> Message | None:
+    request_id = value.get("id")
+    if not value.keys() & _ANSWERS or isinstance(request_id, bool) or not isinstance(request_id, int | str):
+        return None
+    if isinstance(request_id, str):
+        request_id = _SURROGATE.sub(_REPLACEMENT, request_id)
+    error = ErrorData(code=INTERNAL_ERROR, message=UNREADABLE)
+    return JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
+
 
 # Some 50,000 tokens: more is no use to a model, and counting it would keep the keys waiting.
 MAX_TEXT = 200_000
@@ -123,3 +271,97 @@ def summary(*candidates: str | None) -> str:
             sentence = _SENTENCE_END.split(line, maxsplit=1)[0]
             return sentence if len(sentence) <= MAX_SUMMARY else f"{sentence[: MAX_SUMMARY - 1].rstrip()}…"
     return ""
+
+
+LIST = "tools/list"
+SKIPPED = "toolsight/skipped"
+"""Where `_meta` names the tools that were left out, each with the reason."""
+MAX_DEFINITION = 1_000_000
+"""Characters of one tool's definition as JSON: some 250,000 tokens."""
+_SHOWN_ERRORS = 2
+_Skipped = list[list[str]]
+
+
+def with_valid_tools(page: Mapping[str, Any], protocol: str, *, is_large: bool = True) -> dict[str, Any]:
+    """A page without the tools that the SDK would reject; `_meta` names those, with the reasons.
+
+    So it does the tools that are too large, which only a page that `is_large` may have. A page that is
+    invalid apart from its tools stays unchanged, so that the SDK reports it.
+    """
+    whole = dict(page)
+    tools = page.get("tools")
+    if not isinstance(tools, list) or _flaw({**whole, "tools": []}, protocol):
+        return whole
+    giants, skipped = _giants(tools) if is_large else {}, _Skipped()
+    good = [tool for number, tool in enumerate(tools) if number not in giants]
+    if _flaw({**whole, "tools": good}, protocol) or _model_flaw(ListToolsResult, {**whole, "tools": good}):
+        good, skipped = _sorted_out(whole, good, protocol)
+    meta = page.get("_meta")
+    skipped += giants.values()
+    return {**whole, "tools": good, "_meta": {**(meta if isinstance(meta, dict) else {}), SKIPPED: skipped}}
+
+
+def _giants(tools: Sequence[Any]) -> dict[int, list[str]]:
+    """By their place, the tools that are too large to be of any use, with their sizes."""
+    sizes = ((place, tool, len(compact(tool))) for place, tool in enumerate(tools))
+    return {
+        place: [
+            _name(tool, place + 1),
+            f"its definition has {size_text(size)}; Toolsight reads at most {size_text(MAX_DEFINITION)}",
+        ]
+        for place, tool, size in sizes
+        if size > MAX_DEFINITION
+    }
+
+
+def _sorted_out(page: Mapping[str, Any], tools: Sequence[Any], protocol: str) -> tuple[list[Any], _Skipped]:
+    """The valid tools of a page, and the names of the others with what is wrong."""
+    good: list[Any] = []
+    skipped = _Skipped()
+    for number, tool in enumerate(tools, start=1):
+        flaw = _nesting(tool) or _flaw({**page, "tools": [tool]}, protocol) or _model_flaw(Tool, tool)
+        if flaw:
+            skipped.append([_name(tool, number), flaw])
+        else:
+            good.append(tool)
+    return good, skipped
+
+
+def _nesting(tool: object) -> str:
+    is_cut = isinstance(tool, dict) and TOO_DEEP in tool
+    return "its definition is nested too deeply for Toolsight" if is_cut else ""
+
+
+def _name(tool: object, number: int) -> str:
+    """What a tool of any shape is called; `number` is its place in the page."""
+    name = tool.get("name") if isinstance(tool, dict) else None
+    return name if isinstance(name, str) and name else f"tool {number}"
+
+
+def _flaw(page: Mapping[str, Any], protocol: str) -> str:
+    try:
+        validate_server_result(LIST, protocol, page)
+    except ValidationError as error:
+        return flaw_text(error)
+    except (KeyError, ValueError):
+        return ""
+    return ""
+
+
+def _model_flaw(model: type[BaseModel], value: object) -> str:
+    try:
+        model.model_validate(value, by_name=False)
+    except ValidationError as error:
+        return flaw_text(error)
+    return ""
+
+
+def flaw_text(error: ValidationError) -> str:
+    """What pydantic found wrong and where, in one short line."""
+    flaws = error.errors(include_url=False, include_context=False, include_input=False)
+    texts = []
+    for flaw in flaws[:_SHOWN_ERRORS]:
+        where = ".".join(str(step) for step in flaw["loc"]).removeprefix("tools.0").lstrip(".")
+        texts.append(f"{where}: {flaw['msg']}" if where else flaw["msg"])
+    more = len(flaws) - len(texts)
+    return "; ".join(texts) + (f"; and {more} more" if more > 0 else "")

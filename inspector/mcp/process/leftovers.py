@@ -8,9 +8,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from inspector.config.target import without_secrets
-from inspector.core.leftover import Leftover
-from inspector.mcp.process import lock, record
-from inspector.mcp.process.record import Run
+from inspector.core.server import Leftover
+from inspector.mcp.process import record
+from inspector.mcp.process.record import Run, is_held
 from inspector.mcp.process.remains import Remains, end, remains
 from inspector.mcp.process.table import Table, place, table
 
@@ -96,7 +96,7 @@ def _unheld(path: Path) -> Iterator[Run | None]:
         yield None
         return
     try:
-        run = None if lock.is_held(handle) else record.read(path)
+        run = None if is_held(handle) else record.read(path)
     except OSError:
         run = None  # Its reaper has removed it meanwhile.
     try:

@@ -4,9 +4,63 @@ Lines are only appended, each in one write, so that a run may be killed at any m
 finished is not read.
 """
 
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
+
+from inspector.core.file_lock import locked
+from inspector.mcp.process import record
+from inspector.mcp.process.table import MARKER, Table, table
+
+# The operating system drops a lock when its process ends, however it ends.
+
+
+def hold(path: Path) -> int:
+    """Hold a record, to append to it, until the descriptor is closed. Raises OSError."""
+    handle = os.open(path, os.O_RDWR | os.O_APPEND)
+    # Where files cannot be locked, `is_held` says of every record that it is.
+    locked(handle, exclusive=False)
+    return handle
+
+
+def is_held(handle: int) -> bool:
+    """Whether the app or its reaper is alive, or that is unknown."""
+    return not locked(handle, exclusive=True)
+
+
+class Registration:
+    """One start of a server, created before its process: there is no moment in which it is unknown."""
+
+    def __init__(self, marker: str, number: int, write: Callable[[bytes], None], processes: Table) -> None:
+        """Without a `marker` the server's environment has none."""
+        self.variables: Mapping[str, str] = {MARKER: marker} if marker else {}
+        self._number = number
+        self._write = write
+        self._processes = processes
+
+    def started(self, pid: int) -> None:
+        """The process is there, and leads a group of its own."""
+        self._write(record.started(self._number, pid, self._processes.started(pid)))
+
+    def ended(self) -> None:
+        """Nothing of its group is left, or it was never started."""
+        self._write(record.ended(self._number))
+
+
+class Registry(Protocol):
+    """Notes what is started."""
+
+    def register(self, server: str) -> Registration:
+        """Note that a server is about to be started; it may take some milliseconds, and never raises."""
+
+
+class NoRegistry:
+    """A `Registry` that notes nothing."""
+
+    def register(self, server: str) -> Registration:  # noqa: ARG002
+        return Registration("", 0, lambda _line: None, table())
+
 
 _FIRST = "toolsight-run-1"
 _ANNOUNCED, _STARTED, _ENDED, _KEPT = "announced", "started", "ended", "kept"

@@ -10,10 +10,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from inspector.core.sink import private_folder
-from inspector.mcp.process import lock, record
+from inspector.core.redaction import private_folder
+from inspector.mcp.process import record
 from inspector.mcp.process.reaper import Reaper
-from inspector.mcp.process.registration import Registration
+from inspector.mcp.process.record import Registration, hold
 from inspector.mcp.process.remains import remains
 from inspector.mcp.process.table import Table, place, table
 
@@ -76,7 +76,7 @@ class ProcessRegistry:
             run = secrets.token_hex(8)
             path = self._folder / run
             path.touch(mode=_PRIVATE_FILE, exist_ok=False)
-            self._handle = lock.hold(path)
+            self._handle = hold(path)
             self._run = run
             self._write(record.opening(place()))
             atexit.register(self._forget)

@@ -1,16 +1,200 @@
 """Audits a client's configuration."""
 
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
 
-from inspector.core.number import count, percent
+from inspector.core.budget import Prices
+from inspector.core.configuration import Configuration
+from inspector.core.number import count, percent, signed_percent
+from inspector.core.prompt_cache import UNCACHED, CacheTerms
+from inspector.core.report import Table
+from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
-from inspector.measure.audit.cost import Pricing, deferring, server_costs, share, tool_tokens
-from inspector.measure.audit.result import ConfigurationAudit, Subject, Suggestion
+from inspector.measure.audit.result import (
+    ConfigurationAudit,
+    ServerAudit,
+    Subject,
+    Suggestion,
+    ToolAudit,
+    relative_error,
+)
 from inspector.schema.json_value import JsonObject, compact
+from inspector.session.setup.change import Setup, catalog_planner, first_call
+from inspector.session.verdict import PricedSession, discovery_delivery, price_session
 from inspector.tokens.cost.delivery_cost import Delivery
+from inspector.tokens.cost.plan import Assumptions
 from inspector.tokens.count.measure import BudgetMeter
+
+NOTHING = "–"
+_HEADERS = ("server", "tools", "tokens", "chars/4", "error", "window", "")
+_NUMBERS = frozenset({1, 2, 3, 4, 5})
+
+
+def server_table(one: ConfigurationAudit) -> Table:
+    """The servers, each with its tokens or why it was not measured; and all of them together."""
+    rows = [_server(server) for server in one.servers]
+    if len(one.servers) > 1:
+        known = len(one.measured)
+        told = "" if known == len(one.servers) else f"{known} of {count(len(one.servers), 'server')} measured"
+        whole = _counts(len(one.tools), one.tokens, one.estimate, one.error, one.share)
+        rows.append(("together", *(whole if known else [NOTHING] * 5), told))
+    return Table("", _HEADERS, tuple(rows), _NUMBERS)
+
+
+def note(server: ServerAudit) -> str:
+    """Why a server was not measured, or its snapshot's date and how many tools the client leaves out."""
+    reading = server.reading
+    if not reading.is_measured:
+        return f"not measured: {reading.reason}"
+    parts = [f"{reading.left_out} more left out by the client"] if reading.left_out else []
+    if reading.at is not None:
+        parts.insert(0, f"snapshot of {datetime.fromtimestamp(reading.at, UTC):%Y-%m-%d}")
+    return ", ".join(parts)
+
+
+def _server(server: ServerAudit) -> tuple[str, ...]:
+    if not server.reading.is_measured:
+        return (server.name, *[NOTHING] * 5, note(server))
+    whole = _counts(len(server.tools), server.tokens, server.estimate, server.error, server.share)
+    return (server.name, *whole, note(server))
+
+
+def _counts(tools: int, counted: int, estimate: int, error: float, share: float) -> tuple[str, ...]:
+    return (f"{tools:,}", f"{counted:,}", f"{estimate:,}", signed_percent(error), percent(share, 1))
+
+
+# Growth of exactly the allowed amount must pass: 1.05 is slightly more than 105 percent in binary.
+_ROUNDING = 1e-9
+
+Key = tuple[str, str, str]
+"""Client, scope and file of a configuration."""
+Tokens = Mapping[str, int | None]
+"""Tokens by server; None for a server that was not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Tokens of a configuration in two audits; None if an audit does not have it.
+
+    `skipped` names servers that are in both audits but not measured in both; they count on neither side.
+    `servers` lists those whose tokens changed as (name, before, after), with 0 for a missing server.
+    """
+
+    key: Key
+    before: int | None
+    after: int | None
+    servers: tuple[tuple[str, int, int], ...] = ()
+    skipped: tuple[str, ...] = ()
+    is_compared: bool = True
+
+    @property
+    def increase(self) -> float:
+        """The relative increase: 0.05 is five percent more; infinite if there was nothing before."""
+        before, after = self.before or 0, self.after or 0
+        if not before:
+            return float("inf") if after else 0.0
+        return relative_error(after, before)
+
+    def exceeds(self, limit: float) -> bool:
+        """Whether it grew by more than the fraction `limit`."""
+        return self.is_compared and self.increase > limit + _ROUNDING
+
+
+def totals(audited: Iterable[ConfigurationAudit]) -> dict[Key, Tokens]:
+    """The tokens in an audit by configuration and server, for comparison with another audit."""
+    return {
+        (each.client, each.scope, each.source): {
+            server.name: server.tokens if server.reading.is_measured else None for server in each.servers
+        }
+        for each in audited
+    }
+
+
+def changes(now: Mapping[Key, Tokens], before: Mapping[Key, Tokens]) -> list[Change]:
+    """The configurations of both audits: those in `now` in its order, then those that are gone."""
+    current = [_change(key, servers, before.get(key)) for key, servers in now.items()]
+    gone = (key for key in before if key not in now)
+    return [*current, *(Change(key, _sum(before[key]), None, is_compared=False) for key in gone)]
+
+
+def _change(key: Key, now: Tokens, before: Tokens | None) -> Change:
+    if before is None:
+        return Change(key, None, _sum(now), is_compared=False)
+    skipped = tuple(name for name in now if name in before and None in (now[name], before[name]))
+    names = [name for name in dict.fromkeys((*before, *now)) if name not in skipped]
+    pairs = [(name, before.get(name) or 0, now.get(name) or 0) for name in names]
+    moved = tuple(pair for pair in pairs if pair[1] != pair[2])
+    both = sum(pair[1] for pair in pairs), sum(pair[2] for pair in pairs)
+    is_compared = any(tokens.get(name) is not None for name in names for tokens in (before, now))
+    return Change(key, *both, moved, skipped, is_compared)
+
+
+def _sum(tokens: Tokens) -> int:
+    return sum(count or 0 for count in tokens.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Pricing:
+    """What prices a session: prices, the terms of the prompt cache, assumptions.
+
+    With `judges` a configuration gets its verdict, which takes a second or so.
+    """
+
+    prices: Prices | None = None
+    terms: CacheTerms = UNCACHED
+    assumed: Assumptions = Assumptions()
+    judges: bool = False
+
+    def session(self, setup: Setup, meter: BudgetMeter, *, judged: bool = False) -> PricedSession:
+        """A session over the setup's tools. Raises ConfigError for an unknown toolset."""
+        delivery = discovery_delivery(setup.settings, meter.features)
+        return price_session(
+            catalog_planner(setup, meter),
+            self.assumed,
+            self.prices,
+            terms=self.terms,
+            discovery=delivery,
+            ranges=(delivery,) if judged else (),
+        )
+
+
+def deferring(subject: Subject, servers: frozenset[str]) -> Setup:
+    """The setup with exactly these servers deferred, whatever the configuration says."""
+    specs = tuple(ServerSpec(name, defer_loading=name in servers) for name in subject.readings)
+    settings = subject.settings
+    discovery = replace(settings.discovery, enabled=True, defer_all=False, auto="always", search_tool=True)
+    binding = replace(settings.binding, policy="bounded", always_include=())
+    return Setup(
+        subject.tools,
+        Configuration(subject.configuration.source, specs),
+        replace(settings, discovery=discovery, binding=binding),
+        summaries=subject.summaries,
+    )
+
+
+def tool_tokens(subject: Subject, meter: BudgetMeter, deferred: frozenset[str]) -> int:
+    """Tool tokens of a first model call with the given servers deferred: definitions and `search_tools`."""
+    return first_call(deferring(subject, deferred), meter).tokens
+
+
+def server_costs(subject: Subject, meter: BudgetMeter) -> tuple[ServerAudit, ...]:
+    """Every server with the cost of its permitted tools."""
+    tools = subject.tools
+    audits = []
+    for name, reading in subject.readings.items():
+        costs = tuple(ToolAudit(tool.id, meter.cost(tool)) for tool in tools if tool.server == name)
+        tokens = sum(tool.cost.tokens for tool in costs)
+        audits.append(ServerAudit(name, reading, costs, tokens, share(tokens, meter)))
+    return tuple(audits)
+
+
+def share(tokens: int, meter: BudgetMeter) -> float:
+    """The share of the model's window."""
+    return tokens / meter.window if meter.window > 0 else 0.0
+
 
 # Suggests changes to a configuration, each with the tokens it concerns.
 

@@ -8,11 +8,11 @@ stands under `toolsight.`, and a server's configured name under `mcp.server.name
 from dataclasses import fields
 from typing import Any
 
+from inspector.core.breaker import FailureKind
 from inspector.core.events import CallFinished, CallStarted, ModelRequested, ModelResponded, SearchPerformed
-from inspector.core.failure import FailureKind
 from inspector.core.message import ToolCall, Usage
 from inspector.core.ranking import SearchRequest
-from inspector.measure.telemetry.span import Value, known
+from inspector.measure.telemetry.otel import Value, known
 from inspector.schema.json_value import compact
 
 UNKNOWN_ERROR = "_OTHER"

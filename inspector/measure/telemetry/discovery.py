@@ -4,8 +4,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from inspector.clients.backlog import BacklogGroups
-from inspector.clients.miss import KINDS as MISS_KINDS, Miss, MissCause, SearchWatch
+from inspector.clients.miss import KINDS as MISS_KINDS, BacklogGroups, Miss, MissCause, SearchWatch
 from inspector.core.events import (
     CallStarted,
     CatalogBuilt,

@@ -3,12 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from inspector.core.breaker import BreakerState, BreakerStatus
+from inspector.core.breaker import BreakerState, BreakerStatus, FailureKind
 from inspector.core.events import BreakerChanged, CallFinished, CallRetried, Record, ToolSubstituted
-from inspector.core.failure import FailureKind
-from inspector.core.fold.reliability import breaker_status
-from inspector.core.moment import shown_moment
-from inspector.core.number import percent
+from inspector.core.fold.call import breaker_status
+from inspector.core.number import percent, shown_moment
 from inspector.core.report import Table
 from inspector.measure.telemetry.cell import NOTHING, Row, number_row, share_row, words
 from inspector.measure.telemetry.sample import Cases

@@ -3,7 +3,7 @@
 from array import array
 
 from inspector.measure.bootstrap import effective_size_of
-from inspector.measure.summary import Share
+from inspector.measure.report import Share
 from inspector.search.metric import percentile
 
 

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from inspector.clients.backlog import Backlog
-from inspector.clients.miss import MissCause
-from inspector.core.moment import shown_moment
-from inspector.core.number import count, percent
+from inspector.clients.miss import Backlog, MissCause
+from inspector.core.number import count, percent, shown_moment
 from inspector.core.report import Section, Table
 from inspector.measure.telemetry.call import CallUse
 from inspector.measure.telemetry.cell import (

@@ -36,7 +36,7 @@ from inspector.core.events import (
 from inspector.core.message import Usage
 from inspector.measure.telemetry import attribute
 from inspector.measure.telemetry.discovery import OWN
-from inspector.measure.telemetry.span import OpenSpan, Span, SpanKind, Value, known, moment, trace_id
+from inspector.measure.telemetry.otel import OpenSpan, Span, SpanKind, Value, known, moment, trace_id
 from inspector.schema.json_value import compact
 
 # Spans of single requests to servers: a connection's beginning, and each attempt at a call.

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from inspector.config.consent_check import approve, check_consent
+from inspector.config.consent import approve, check_consent
 from inspector.config.installation import Installation, Removal, ServerChange
 from inspector.config.target import target
 from inspector.core.configuration import Configuration
@@ -18,9 +18,9 @@ from inspector.core.server import ServerPhase, ServerSpec
 from inspector.core.store_ports import ServerMemory
 from inspector.core.stream import Session
 from inspector.mcp.connections import Connections
-from inspector.mcp.uncancelled import uncancelled
+from inspector.mcp.listing import uncancelled
 from inspector.registry.marketplace.port import ServerEditor
-from inspector.search.live import Live
+from inspector.search.retrieval import Live
 
 _AGAIN = "Open it again to see the current changes."
 

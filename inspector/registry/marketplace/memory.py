@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from inspector.config.installation import FileChange, ServerChange
-from inspector.config.source.member import with_member, without_member
+from inspector.config.source.server import with_member, without_member
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec

@@ -1,6 +1,7 @@
 """Toolsight's own catalog format: what an organisation publishes, a plugin an entry."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -10,7 +11,37 @@ from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
 from inspector.core.plugin import Package, Permissions, Plugin, PluginTool, Variable
 from inspector.registry.marketplace import text
-from inspector.registry.marketplace.catalog_command import RUNTIMES, command_line
+
+_PIN = {PackageKind.NPM: "@", PackageKind.PYPI: "@", PackageKind.OCI: ":"}
+# A colon before a slash belongs to a registry's port.
+_TAGGED = re.compile(r"@|:[^/]*$")
+RUNTIMES = {PackageKind.NPM: "npx", PackageKind.PYPI: "uvx", PackageKind.OCI: "docker"}
+
+
+def command_line(
+    kind: PackageKind,
+    identifier: str,
+    version: str,
+    *,
+    options: Sequence[str] = (),
+    args: Sequence[str] = (),
+    env: Sequence[str] = (),
+) -> tuple[str, tuple[str, ...]]:
+    """The command and its arguments; `options` are for the runtime, `env` the variables it passes on.
+
+    An image that has a tag or digest keeps it.
+    """
+    pinned = identifier
+    if version and not (kind is PackageKind.OCI and _TAGGED.search(identifier)):
+        pinned += f"{_PIN[kind]}{version}"
+    before: tuple[str, ...] = ()
+    if kind is PackageKind.NPM:
+        before = () if "-y" in options or "--yes" in options else ("-y",)
+    elif kind is PackageKind.OCI:
+        passed = tuple(word for name in env for word in ("-e", name))
+        before = ("run", "-i", "--rm", *passed)
+    return RUNTIMES[kind], (*before, *options, pinned, *args)
+
 
 _Price = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 _Rating = Annotated[float, Field(ge=0, le=5, allow_inf_nan=False)]

@@ -9,15 +9,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from inspector.config import content
+from inspector.config.content import MEGABYTE, unusable
 from inspector.config.json_text import load_value
 from inspector.core.error import ConfigError
 from inspector.core.plugin import Plugin
-from inspector.core.sink import open_private, private_folder
+from inspector.core.redaction import open_private, private_folder
 from inspector.registry.marketplace.own import own_plugins
 from inspector.registry.marketplace.server_json import registry_plugins
 
-MAX_BYTES = 64 * content.MEGABYTE
+MAX_BYTES = 64 * MEGABYTE
 MOST_PLUGINS = 20_000
 _KIND = "marketplace catalog"
 _HINT = (
@@ -107,7 +107,7 @@ def keep_catalog(folder: Path, name: str, plugins: Sequence[Plugin]) -> Path:
             file.write(json.dumps(data, indent=1))
         new.replace(target)
     except OSError as error:
-        raise content.unusable(target, error, "written") from error
+        raise unusable(target, error, "written") from error
     finally:
         with suppress(OSError):
             new.unlink()

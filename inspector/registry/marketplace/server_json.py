@@ -15,7 +15,7 @@ from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
 from inspector.core.plugin import Package, Plugin, Variable
 from inspector.registry.marketplace import text
-from inspector.registry.marketplace.catalog_command import RUNTIMES, command_line
+from inspector.registry.marketplace.own import RUNTIMES, command_line
 
 _CAMEL = {
     "registry_type": "registryType",

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from inspector.core.registered_tool import SyncReport
-from inspector.registry.postgres.database import PostgresDatabase
-from inspector.registry.postgres.migration import LOCK
+from inspector.registry.postgres.database import LOCK, PostgresDatabase
 from inspector.registry.postgres.row import Staged
 
 if TYPE_CHECKING:

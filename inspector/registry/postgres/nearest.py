@@ -4,19 +4,70 @@ Each search is one statement and sees one state of the registry. Which way is ta
 the state with the same number, its generation; if another one is found, what is known is read again.
 """
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.core.access import Sight
 from inspector.core.registered_tool import Neighbour
 from inspector.registry.postgres.database import PostgresDatabase
 from inspector.registry.postgres.row import registered
-from inspector.registry.postgres.sight_filter import Condition, condition
-from inspector.registry.postgres.stored_text import stored
+from inspector.registry.postgres.stored_text import ONE_CHARACTER, stored
 from inspector.registry.postgres.vector_table import VectorTable
+
+_WILD = re.compile(r"[*?]")
+_STARS = re.compile(r"\*+")
+_SPECIAL_IN_LIKE = re.compile(r"[\\%_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """SQL over a column of stored ids, with its parameters by name; "TRUE" keeps nothing out."""
+
+    sql: str
+    parameters: dict[str, list[str]] = field(default_factory=dict)
+
+
+def condition(sight: Sight, column: str) -> Condition:
+    """The condition that holds for the ids that may be seen."""
+    granted = _any_of(sight.patterns, column, "granted")
+    if sight.allowlist is None:
+        return granted
+    allowed = _any_of(sight.allowlist, column, "allowed")
+    return Condition(f"({granted.sql}) AND ({allowed.sql})", granted.parameters | allowed.parameters)
+
+
+def _any_of(patterns: Sequence[str], column: str, name: str) -> Condition:
+    """The cheapest test for each: an id compared, LIKE, and a regular expression where `?` occurs."""
+    patterns = [_STARS.sub("*", pattern) for pattern in patterns]
+    if "*" in patterns:
+        return Condition("TRUE")
+    tests = (
+        (f"{name}_ids", "=", [stored(one) for one in patterns if not _WILD.search(one)]),
+        (f"{name}_likes", "LIKE", [_like(one) for one in patterns if "*" in one and "?" not in one]),
+        (f"{name}_regexes", "~", [_regex(one) for one in patterns if "?" in one]),
+    )
+    used = [test for test in tests if test[2]]
+    sql = " OR ".join(f"{column} {operator} ANY(%({key})s)" for key, operator, _values in used)
+    return Condition(sql or "FALSE", {key: values for key, _operator, values in used})
+
+
+def _like(pattern: str) -> str:
+    return _SPECIAL_IN_LIKE.sub(r"\\\g<0>", stored(pattern)).replace("*", "%")
+
+
+def _regex(pattern: str) -> str:
+    wild = {"*": ".*", "?": ONE_CHARACTER}
+    return f"^{''.join(wild.get(one) or _literal(one) for one in stored(pattern))}$"
+
+
+def _literal(character: str) -> str:
+    """A backslash before a letter or digit would mean something else, and nothing before any other."""
+    return character if character.isalnum() or character == "_" else f"\\{character}"
+
 
 # Measured with a million tools, see docs/registry.md.
 EF_SEARCH = 400

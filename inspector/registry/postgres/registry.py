@@ -2,21 +2,23 @@
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import ceil
+from secrets import token_hex
 from typing import Any
 
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.registered_tool import Neighbour, RegisteredTool, SyncReport
 from inspector.core.tool import Tool
-from inspector.registry.acceptance import accepted, accepted_query, accepted_vectors, versions_of
-from inspector.registry.postgres.database import TIMEOUT_S, PostgresDatabase
+from inspector.registry.acceptance import accepted, accepted_query, accepted_vectors, tool_in, versions_of
+from inspector.registry.embedding import embedded_text
+from inspector.registry.postgres.database import TIMEOUT_S, PostgresDatabase, address_of
 from inspector.registry.postgres.merge import merge
-from inspector.registry.postgres.nearest import ITERATING, READER, NearestTools
+from inspector.registry.postgres.nearest import ITERATING, READER, NearestTools, condition
 from inspector.registry.postgres.row import COLUMNS, NOW, VERSIONS, registered, staged
-from inspector.registry.postgres.sight_filter import condition
 from inspector.registry.postgres.stored_text import original, stored
 from inspector.registry.postgres.vector_table import VectorTable, build_index, keep, tables_of
-from inspector.registry.stored_definition import tool_in
-from inspector.registry.text import embedded_text
+from inspector.search.registry_port import SearchableRegistry
 
 _PAGE = 500
 # In the collation "C" only a to z have another case.
@@ -175,3 +177,33 @@ def _has_vector(tables: Sequence[VectorTable]) -> str:
     """The condition that a tool has a vector in one of the tables."""
     tests = (f"EXISTS (SELECT FROM {one.name} AS vector WHERE vector.key = t.key)" for one in tables)
     return " OR ".join(tests) or "FALSE"
+
+
+@contextmanager
+def scratch_registry(url: str) -> Iterator[PostgresRegistry]:
+    """An empty registry on the server of this address; its database is dropped in the end.
+
+    Raises StoreError, also if the user may not create databases.
+    """
+    name = f"toolsight_scratch_{token_hex(4)}"
+    server = PostgresDatabase(url, migrated=False)
+    try:
+        server.command(f"CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0")
+        registry = PostgresRegistry(address_of(url, database=name))
+        try:
+            yield registry
+        finally:
+            registry.close()
+            server.command(f"DROP DATABASE {name} WITH (FORCE)")
+    finally:
+        server.close()
+
+
+def open_peer(url: str, *, seconds: float) -> SearchableRegistry:
+    """The registry at an address, in read-only transactions. Nothing is connected yet.
+
+    Connecting and each statement may take so many `seconds`.
+    """
+    limit = f"SET statement_timeout = {max(1, round(seconds * 1000))}"
+    # libpq takes whole seconds, and at least two.
+    return PostgresRegistry(url, timeout=max(2, ceil(seconds)), read_only=True, settings=limit)

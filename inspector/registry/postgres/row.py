@@ -1,9 +1,9 @@
 """A version of a tool as the registry's tables have it."""
 
 from inspector.core.registered_tool import RegisteredTool
+from inspector.registry.acceptance import definition_of, tool_in
+from inspector.registry.embedding import embedded_text
 from inspector.registry.postgres.stored_text import original, stored
-from inspector.registry.stored_definition import definition_of, tool_in
-from inspector.registry.text import embedded_text
 from inspector.search.document import key_of
 
 Staged = tuple[str, int, str, str, str, float, bool, bytes, str]

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from inspector.registry.postgres.database import PostgresDatabase
+from inspector.registry.postgres.database import LOCK, PostgresDatabase
 from inspector.registry.postgres.merge import CHANGED
-from inspector.registry.postgres.migration import LOCK
 from inspector.registry.postgres.stored_text import stored
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ CREATE TABLE toolsight.vector_{number} (
     embedding vector({dimensions}) NOT NULL
 )
 """
-_STAGE = "CREATE TEMP TABLE coming (key bytea, embedding vector) ON COMMIT DROP"
+_COMING = "CREATE TEMP TABLE coming (key bytea, embedding vector) ON COMMIT DROP"
 _KEEP = """
 INSERT INTO toolsight.vector_{number} (key, embedding) SELECT key, embedding FROM coming
 ON CONFLICT (key) DO UPDATE SET embedding = excluded.embedding
@@ -102,7 +101,7 @@ def build_index(database: PostgresDatabase, table: VectorTable) -> None:
 
 def _keep(connection: "Connection[Any]", model: str, dimensions: int, vectors: Mapping[bytes, bytes]) -> None:
     number = _number(connection, model, dimensions)
-    connection.execute(_STAGE)
+    connection.execute(_COMING)
     with connection.cursor() as cursor, cursor.copy("COPY coming FROM STDIN (FORMAT BINARY)") as copy:
         copy.write(_HEADER)
         for key, vector in vectors.items():

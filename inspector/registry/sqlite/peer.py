@@ -10,8 +10,8 @@ from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
 from inspector.core.registered_tool import Neighbour
 from inspector.registry.sqlite.registry import SqliteRegistry
-from inspector.store import table as sqlite_schema
 from inspector.store.database import SqliteDatabase
+from inspector.store.table import is_current, newer_steps
 
 # The file is another program's: no value may fill the memory, and no statement may run on.
 _MAX_VALUE = 4 * 1024 * 1024
@@ -58,9 +58,9 @@ class ReadOnlyDatabase(SqliteDatabase):
         return connection
 
     def _require_current(self, connection: sqlite3.Connection) -> None:
-        if sqlite_schema.is_current(connection):
+        if is_current(connection):
             return
-        if newer := sqlite_schema.newer_steps(connection):
+        if newer := newer_steps(connection):
             raise StoreError(
                 f"{self.path} was written by a newer version of Toolsight "
                 f"(unknown migrations: {', '.join(newer)})",

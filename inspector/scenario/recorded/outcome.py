@@ -14,12 +14,12 @@ from inspector.core.events import (
     RedundantSearch,
     SearchPerformed,
 )
-from inspector.core.inertia_state import InertiaState
+from inspector.core.inertia import InertiaState
 from inspector.core.message import AssistantMessage
 from inspector.core.ranking import Answer, Outcome, SearchReport
-from inspector.mcp.recorded_run import RecordedRun
+from inspector.mcp.recorded_link import RecordedRun
 from inspector.scenario.recorded.agent import AgentLog, Lack, Reason
-from inspector.tokens.count.accounting import Accounting
+from inspector.tokens.count.measure import Accounting
 
 LOOP = "loop"
 

@@ -10,14 +10,12 @@ from inspector.core.configuration import Configuration
 from inspector.core.events import Decision, Record
 from inspector.core.ports import ApprovalRequest, TokenCounter
 from inspector.core.tool import Tool
-from inspector.mcp.recorded_link import RecordedServers
-from inspector.mcp.recorded_run import RecordedRun
-from inspector.scenario.clock import LabClock
-from inspector.scenario.recorded.agent import RecordedAgent
-from inspector.scenario.recorded.others import session_of
+from inspector.mcp.recorded_link import RecordedRun, RecordedServers
+from inspector.scenario.recorded.agent import RecordedAgent, session_of
 from inspector.scenario.recorded.outcome import PlayedRun, outcome
+from inspector.scenario.run import LabClock
 from inspector.search.index import ToolIndex
-from inspector.session.ports import Ports
+from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 
 SECONDS_A_CALL = 10.0

@@ -14,7 +14,7 @@ from pydantic import Field
 from inspector.config.json_text import load_lines
 from inspector.config.problem import Foreign, validated
 from inspector.core.error import ConfigError
-from inspector.mcp.recorded_run import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
+from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
 from inspector.scenario.recording.conversation import text_of
 
 NAME = "BFCL multi-turn"

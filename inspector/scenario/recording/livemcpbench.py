@@ -9,9 +9,8 @@ from typing import Any
 from pydantic import Field
 
 from inspector.config.problem import Foreign, validated
-from inspector.mcp.recorded_run import RecordedCall, RecordedRun
-from inspector.scenario.recording.chat import read_chat
-from inspector.scenario.recording.conversation import Conversation, arguments_of
+from inspector.mcp.recorded_link import RecordedCall, RecordedRun
+from inspector.scenario.recording.conversation import Conversation, arguments_of, read_chat
 
 NAME = "LiveMCPBench"
 _SEARCH, _CALL = "route", "execute-tool"

@@ -12,9 +12,14 @@ from pydantic import Field
 
 from inspector.config.json_text import load_object
 from inspector.config.problem import Foreign, validated
-from inspector.mcp.recorded_run import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
-from inspector.scenario.recording.chat import ChatMessage, add_chat
-from inspector.scenario.recording.conversation import Conversation, arguments_of, text_of
+from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
+from inspector.scenario.recording.conversation import (
+    ChatMessage,
+    Conversation,
+    add_chat,
+    arguments_of,
+    text_of,
+)
 
 NAME = "MCPMark"
 _FILE, _META = "messages.json", "meta.json"

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from inspector.config import content
+from inspector.config.content import MEGABYTE
 from inspector.config.json_text import load_value
 from inspector.core.error import ConfigError
-from inspector.mcp.recorded_run import RecordedRun
+from inspector.mcp.recorded_link import RecordedRun
 from inspector.scenario.recording import bfcl, livemcpbench, mcpmark, toolathlon
 
-MAX_BYTES = 256 * content.MEGABYTE
+MAX_BYTES = 256 * MEGABYTE
 _FORMATS = (mcpmark, livemcpbench, toolathlon, bfcl)
 _NAMES = ", ".join(one.NAME for one in _FORMATS)
 _HINT = f"Formats: {_NAMES}. docs/papers/recorded-runs.md describes their files."

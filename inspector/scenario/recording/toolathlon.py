@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import Field
 
 from inspector.config.problem import Foreign, validated
-from inspector.mcp.recorded_run import RecordedRun
-from inspector.scenario.recording.chat import read_chat
+from inspector.mcp.recorded_link import RecordedRun
+from inspector.scenario.recording.conversation import read_chat
 
 NAME = "Toolathlon"
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from inspector.access.evaluation import EvalCase
+from inspector.access.reach import EvalCase
 from inspector.core.ranking import Outcome, SearchRequest
 from inspector.core.tool import Tool
 from inspector.search.document import MAX_EMBEDDED
 from inspector.search.explanation import phrase
+from inspector.search.explanation.confusable import Verdict
 from inspector.search.explanation.standing import Standing, Standings, position_of
 from inspector.search.explanation.tool_edit import edited_rankers
-from inspector.search.explanation.verdict import Verdict
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import ranking_for
 from inspector.search.rules import SearchRules

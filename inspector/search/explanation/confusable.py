@@ -1,20 +1,26 @@
 """Finds confusable tools: pairs that a search or a model may mistake for one another."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from itertools import combinations, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.core.ranking import Answer, Hit, Outcome, SearchRequest
 from inspector.core.summary_pool import first_sentence
 from inspector.core.tool import Tool
 from inspector.search.document import MAX_EMBEDDED
 from inspector.search.explanation.closeness import CLOSE, Closeness
+from inspector.search.explanation.standing import Standings, position_of
 from inspector.search.index import ToolIndex
-from inspector.search.term import split_words
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.ranker import ranking_for
+from inspector.search.rules import Places, SearchRules
+from inspector.search.vocabulary import split_words
 
 # Without vectors, the weighted Jaccard index of the terms from which two tools count as close.
 ALIKE = 0.5
@@ -163,3 +169,105 @@ def _sharing_a_rare_term(index: ToolIndex) -> Iterator[_Pair]:
     rare = [span for span in spans if 2 <= span.stop - span.start <= most]
     for span in sorted(rare, key=lambda span: (span.stop - span.start, span.start)):
         yield from combinations(postings.documents[span].tolist(), 2)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A request over ranked tools; `standings` are the ranks for its query."""
+
+    rankers: CatalogRankers
+    request: SearchRequest
+    standings: Standings
+    rules: SearchRules
+
+    @property
+    def answer(self) -> Answer:
+        """What the search may say at most; a lookup by name, server or tags is sure."""
+        return Answer.FOUND if self.is_lookup else self.rules.answer(self.standings.ranking)
+
+    @property
+    def told(self) -> Answer:
+        """What the search says in the end: nothing, where no result is left."""
+        return self.answer if self.results else Answer.NOTHING
+
+    @property
+    def is_lookup(self) -> bool:
+        """Whether names, server or tags alone answer the request, without a ranking."""
+        return bool(self.named) or not self.request.query.strip()
+
+    @cached_property
+    def named(self) -> tuple[int, ...]:
+        """The positions of the tools that the request names."""
+        find, server = self.rankers.names.find, self.request.server_name
+        tools = [tool for name in self.request.tool_names for tool in find(name, server=server)]
+        return tuple(dict.fromkeys(self.rankers.index.position[tool.id] for tool in tools))
+
+    @cached_property
+    def matches(self) -> tuple[int, ...]:
+        """The positions that the request could return without limit and threshold, best first."""
+        tools = self.rankers.index.tools
+        if self.request.is_empty or (self.is_lookup and self.request.tool_names):
+            return self.named
+        pool = range(len(tools)) if self.is_lookup else self.standings.kept()
+        return tuple(p for p in pool if self.rules.outside(tools[p], self.request) is None)
+
+    @cached_property
+    def results(self) -> tuple[int, ...]:
+        """The positions of the results; if the answer is `nothing`, of what they would have been."""
+        return tuple(position for position, refused in self._placed.items() if refused is None)
+
+    @cached_property
+    def _placed(self) -> Mapping[int, Outcome | None]:
+        """Of each match why it is no result, or None if it is one."""
+        if self.is_lookup:
+            return dict.fromkeys(self.matches)
+        places, tools = Places(self.rules, self.standings.ranking), self.rankers.index.tools
+        query = self.standings.ranking.read or self.request.query
+        return {
+            position: Outcome.WITHHELD
+            if places.end is None and self.rules.withholds(tools[position], query, self.answer)
+            else places.take(tools[position], position)
+            for position in self.matches
+        }
+
+    def rivals(self, tool: Tool) -> Sequence[str]:
+        """The matches that compete with a tool for a place, itself included, best first."""
+        matches = [self.rankers.index.tools[position].id for position in self.matches]
+        is_pinned = tool.id in self.rules.pinned
+        return [tool_id for tool_id in matches if (tool_id in self.rules.pinned) is is_pinned]
+
+    def missing_tags(self, tool: Tool) -> tuple[str, ...]:
+        """The tags of the request that the tool does not have."""
+        return self.rules.tags.missing(tool, self.request.tags)
+
+    def cut(self, position: int) -> Outcome | None:
+        """Why a tool is not returned, or None if it is; in a lookup, an unnamed tool is below the floor."""
+        if position in self._placed:
+            return Outcome.NOTHING_FITS if self.answer is Answer.NOTHING else self._placed[position]
+        outside = self.rules.outside(self.rankers.index.tools[position], self.request)
+        if outside is not None or self.is_lookup:
+            return outside or Outcome.BELOW_FLOOR
+        return self.rules.missed(self.standings.ranking, position)
+
+    def rival(self, position: int) -> int | None:
+        """The result directly before this one; for a tool that is not a result, the last result."""
+        results = self.results
+        if self.is_lookup or not results:
+            return None
+        if position not in results:
+            return results[-1]
+        index = results.index(position)
+        return results[index - 1] if index else None
+
+
+def hit_of(
+    rankers: CatalogRankers, ranker_name: str, request: SearchRequest, tool_id: str, rules: SearchRules
+) -> Hit:
+    """One tool's line of a search report, however far down. Raises ToolsightError for an unknown tool."""
+    position = position_of(rankers.index, tool_id)
+    request = rankers.names.resolved(request)
+    ranking = ranking_for(rankers.get(ranker_name), request)
+    verdict = Verdict(rankers, request, Standings(ranking, rules.likely(ranking, request)), rules)
+    cut = verdict.cut(position)
+    found = Outcome.CLOSEST if verdict.answer is Answer.CLOSEST else Outcome.FOUND
+    return Hit(verdict.standings[position].rank, ranking.explain(position), cut or found)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, groupby
 
 from inspector.search.query.literal import typed
-from inspector.search.term import STOP_WORDS, split_words, terms
+from inspector.search.vocabulary import STOP_WORDS, split_words, terms
 
 # Of a query with more missing words only the rarest are combined.
 MOST_WORDS = 4

@@ -9,9 +9,9 @@ from inspector.core.number import percent
 from inspector.core.ranking import Answer, Outcome, Score, SearchRequest, Signal
 from inspector.core.tool import Tool
 from inspector.search.answer_text import told_apart
-from inspector.search.explanation.ledger import BEST_PASSAGE, LedgerLine, ledger
+from inspector.search.explanation.confusable import Verdict
 from inspector.search.explanation.standing import Standing, Standings, position_of
-from inspector.search.explanation.verdict import Verdict
+from inspector.search.explanation.steps import BEST_PASSAGE, LedgerLine, ledger
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.evidence import STATIC
 from inspector.search.rankers.ranker import ranking_for

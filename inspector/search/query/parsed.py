@@ -1,12 +1,278 @@
 """A query as rankers read it: its wordings, its clauses, its steps."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from inspector.search.query.clause import Clause, clauses, steps
 from inspector.search.query.literal import typed
-from inspector.search.vocabulary import MAX_QUERY_LENGTH
+from inspector.search.vocabulary import MAX_QUERY_LENGTH, STOP_WORDS, VERBS, split_words, stem
+
+STEP_VERBS = VERBS | frozenset(
+    re.findall(
+        r"\w+",
+        """
+        answer arrange ask attach begin book bring change check choose cut drop email ensure fill
+        fix give hand install keep leave let log look mail make mark message note order pay pick
+        print prepare put remind report return select show shut sort store switch take tell text
+        turn use wait zip
+        """,
+    )
+)
+# “… and send …”, “…, then send …”: a step of its own if a verb follows.
+_AND = re.compile(
+    r",?\s+(?:and(?:\s+(?:then|also|finally|please))?|then|also|after\s+that,?|finally)\s+(?=([a-z]+))|,\s+(?=([a-z]+)\b)",
+    re.IGNORECASE,
+)
+
+
+def further_steps(sentence: str) -> Iterator[re.Match[str]]:
+    """What joins a further step to the one before it: all up to its verb."""
+    return (match for match in _AND.finditer(sentence) if (match[1] or match[2]).lower() in STEP_VERBS)
+
+
+# Where something is asked, what is merely said beside it is not looked for. These are rules of thumb for
+# English: a subject and its verb make a statement, unless the sentence asks, or goes on with an imperative
+# (“our edits are done, publish the site”).
+
+_ASKS = re.compile(
+    r"\?|\b(?:could|can|would|will)\s+you\b|\bplease\b|\b(?:i|we)(?:[’']d|\s+would)\s+like\b"
+    r"|\b(?:i|we)\s+(?:\w+\s+)?(?:need|want|wish)\b"
+    r"|\blooking\s+for\b|\blet\s+me\s+know\b|\btell\s+me\b|\bhelp\s+me\b",
+    re.IGNORECASE,
+)
+# A subject that nobody searches for, after any number of interjections.
+_SUBJECT = re.compile(
+    r"""\W*(?:(?:so|well|okay|ok|oh|ah|hm+|wow|yes|no|yeah|fine|sure|anyway|honestly|sometimes|then|now|just|and
+          |but|maybe|again|at\s+least|to\s+be\s+honest|in\s+my\s+opinion|of\s+course)\W+)*
+    (?: (?:i|we|you|it|there|he|she|they|that|this)(?:[’'](?:m|ve|ll|d|re|s))?
+      | my | our | the | his | her | their | these | those
+      | (?:no|every|some|any)(?:body|one|thing) | nothing | people | what\s+an? | not
+    )\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_QUESTION_WORD = re.compile(
+    r"\W*(?:what|which|who|whom|whose|where|when|why|how|is|are|was|were|do|does|did|has|have|had|can|could"
+    r"|may|should|will|would|am|any|don|let)\b",
+    re.IGNORECASE,
+)
+_FINITE_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|did|does|am)(?:n[’']t)?\b|[’'](?:re|ve|ll|m)\b"
+    r"|\b(?:don|won|can|couldn|wouldn)[’']t\b",
+    re.IGNORECASE,
+)
+# What comes after one of these, or after a comma, says more of a thing that is asked for.
+_SUBORDINATE = re.compile(
+    r"\b(?:that|which|who|whom|whose|what|where|when|whenever|wherever|why|how|if|whether|there|until|once"
+    r"|because|since|as|while|unless)\b|,(?!$)",
+    re.IGNORECASE,
+)
+_AFTER_COLON = re.compile(r"(?:\s[-–—]|:)\s+([a-z]+)", re.IGNORECASE)
+_FIRST_WORD = re.compile(r"\W*(\w+)")
+
+
+def is_statement(sentence: str) -> bool:
+    """Whether a sentence says something and asks for nothing. A few words without a verb are a request."""
+    if _ASKS.search(sentence) or _has_imperative(sentence):
+        return False
+    return bool(_SUBJECT.match(sentence)) or _begins_with_subject_and_verb(sentence)
+
+
+def _has_imperative(sentence: str) -> bool:
+    """Whether one follows what is said first."""
+    after_colon = (match[1].lower() for match in _AFTER_COLON.finditer(sentence))
+    return any(further_steps(sentence)) or any(word in STEP_VERBS for word in after_colon)
+
+
+def _begins_with_subject_and_verb(sentence: str) -> bool:
+    first = _FIRST_WORD.match(sentence)
+    if first is None or first[1].lower() in STEP_VERBS or _QUESTION_WORD.match(sentence):
+        return False
+    verb = _FINITE_VERB.search(sentence)
+    return verb is not None and not _SUBORDINATE.search(sentence[: verb.start()].strip())
+
+
+# A clause depends on nothing around it. What is judged clause by clause, as whether any tool fits, therefore
+# cannot be changed by what else is said.
+
+_COURTESY = re.compile(
+    r"""\b(?:
+      (?:would|do)\s+you\s+mind(?:\s+helping(?:\s+me)?(?:\s+(?:to|with|out))?)?
+    | (?:could|can|would|will)\s+you(?:\s+(?:please|kindly|maybe|perhaps|possibly|also))*
+        (?:\s+be\s+so\s+kind\s+as\s+to)?(?:\s+help\s+me(?:\s+(?:to|with|out))?)?
+    | please | kindly | pls | (?:please\s+)?help\s+(?:me|us)(?:\s+(?:to|with|out))?
+    | if\s+(?:it'?s\s+|it\s+is\s+|that'?s\s+)?(?:possible|you\s+(?:can|could|have\s+time|don[’']?t\s+mind))
+    | (?:i|we)(?:[’']d|\s+would)\s+(?:also\s+|really\s+)?(?:like|love|appreciate)
+        (?:\s+(?:you\s+)?to|\s+it\s+if\s+you\s+could)?
+    | (?:i|we)\s+(?:also\s+|really\s+|just\s+)?(?:need|want|wish)(?:\s+you)?(?:\s+to)?
+    | i(?:[’']m|\s+am)\s+(?:trying|looking|hoping|wondering)\s+(?:to|for|if\s+you\s+(?:could|can))
+    | after\s+that | let\s+me\s+know | tell\s+me | for\s+(?:me|us)
+    | thank(?:s|\s+you)(?:\s+(?:a\s+lot|so\s+much|very\s+much|in\s+advance|again|a\s+million))?
+    | many\s+thanks(?:\s+in\s+advance)? | cheers | (?:much|greatly)\s+appreciated
+    | (?:hi|hey|hello)(?:\s+there)? | good\s+(?:morning|afternoon|evening|day)
+    | it(?:[’']s|\s+is)\s+(?:really\s+|very\s+|quite\s+|rather\s+)?urgent
+    | as\s+soon\s+as\s+possible | asap | right\s+away | no\s+rush | take\s+your\s+time
+    | when(?:ever)?\s+you\s+(?:get|have)\s+(?:a\s+)?(?:chance|time|moment|minute)
+    | sorry(?:\s+to\s+bother\s+you)? | (?:best|kind)\s+regards
+    | (?:and\s+)?have\s+a\s+(?:nice|good|great)\s+(?:day|weekend|evening|one)
+    )\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_BLANKS = re.compile(r"[^\S\n]+")
+_SENTENCE_END = re.compile(r"(?<=[.!?;])[\"”’')]*\s+|\n+")
+_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|st|no|approx|[a-z])\.$", re.IGNORECASE)
+_EDGES = " \t,;:.!?-–—\"'“”‘’()"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One sentence without courtesies. A statement asks for nothing."""
+
+    text: str
+    is_statement: bool = False
+
+
+def clauses(text: str) -> tuple[Clause, ...]:
+    """The distinct sentences in order; what is only courtesy or stop words is none."""
+    return _distinct(_sentences(text))
+
+
+def steps(text: str) -> tuple[str, ...]:
+    """What is asked for, one thing after the other: sentences split where another verb follows."""
+    found = _distinct(part for sentence in _sentences(text) for part in _parts(sentence))
+    return tuple(clause.text for clause in found if not clause.is_statement)
+
+
+@lru_cache(maxsize=256)
+def asking(text: str) -> str:
+    """What is left of a text without its mere statements; "" if it asks for nothing."""
+    parts = [part for sentence in _sentences(text) for part in _parts(sentence)]
+    asked = [part for part in parts if not is_statement(part)]
+    return text if len(asked) == len(parts) else " ".join(asked)
+
+
+def _distinct(parts: Iterable[str]) -> tuple[Clause, ...]:
+    """What the parts say, each thing once."""
+    found: dict[str, Clause] = {}
+    for part in parts:
+        said = without_courtesies(part)
+        if _has_content(said):
+            found.setdefault(said, Clause(said, is_statement(part)))
+    return tuple(found.values())
+
+
+def without_courtesies(text: str) -> str:
+    """What is left of a clause without greetings, thanks, and forms of asking."""
+    return " ".join(_COURTESY.sub(" ", text).split()).strip(_EDGES)
+
+
+def _parts(sentence: str) -> Iterator[str]:
+    """A sentence split before each verb that begins another step."""
+    start = 0
+    for match in further_steps(sentence):
+        yield sentence[start : match.start()]
+        start = match.end()
+    yield sentence[start:]
+
+
+def _sentences(text: str) -> Iterator[str]:
+    # A run of blanks would be tried from each of its places.
+    text = _BLANKS.sub(" ", text)
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        sentence = text[start : match.start()]
+        if not _ABBREVIATION.search(sentence):
+            yield sentence
+            start = match.end()
+    yield text[start:]
+
+
+def _has_content(text: str) -> bool:
+    return any(word.lower() not in STOP_WORDS for word in split_words(text))
+
+
+# A request to delete is not served by a tool that lists, however much the two have in common. A verb in
+# several groups (“save”: make or copy) agrees with either.
+
+_GROUPS = (
+    "get list show find search read fetch view look lookup check retrieve query see display "
+    "browse tell what which who when where how describe inspect count open",
+    "create add make new insert generate build write post register set up draft compose start "
+    "schedule book plan log record file",
+    "delete remove drop erase clear cancel discard trash uninstall revoke unsubscribe close end "
+    "stop terminate purge wipe destroy kill void",
+    "update edit change modify rename replace alter adjust move reschedule reassign patch mark "
+    "tag label assign set configure",
+    "send email mail message post share forward reply notify publish submit invite",
+    "copy duplicate clone fork backup export download save archive",
+    "upload import sync load attach push",
+    "convert transform translate parse format compress encode decode resize merge split render",
+    "enable activate turn resume unlock restore undelete unarchive recover reopen restart",
+    "disable deactivate pause suspend lock block mute archive freeze hide ban",
+    "calculate compute evaluate solve measure compare analyze estimate predict forecast summarize",
+    "run execute deploy trigger launch call invoke play",
+    "pay charge refund buy order purchase transfer sell subscribe",
+    "approve reject accept decline confirm sign verify validate test",
+)
+
+
+# What people say for an action without its verb.
+_SAID = (
+    (r"\bmoney\s+back\b|\breimburse", "refund"),
+    (
+        r"\b(?:get|got)\s+rid\s+of\b|\bthrow\w*\s+(?:\w+\s+){0,3}(?:away|out)\b|\btake\w*\s+(?:\w+\s+){0,3}down\b",
+        "delete",
+    ),
+    (
+        r"\b(?:call|called)\s+off\b|\bno\s+longer\s+(?:want|need)|\bdon[’']?t\s+(?:want|need)\b.*\bany\s?more\b",
+        "cancel",
+    ),
+    (r"\blet\s+\w+(?:\s+\w+)?\s+in\b", "unlock"),
+)
+
+
+@lru_cache(maxsize=1)
+def _by_stem() -> dict[str, int]:
+    bits: dict[str, int] = {}
+    for number, group in enumerate(_GROUPS):
+        for verb in group.split():
+            bits[stem(verb)] = bits.get(stem(verb), 0) | 1 << number
+    return bits
+
+
+def actions(words: Iterable[str]) -> int:
+    """The groups of all verbs among the words, one bit each."""
+    found = 0
+    for word in words:
+        found |= _by_stem().get(stem(word.lower()), 0)
+    return found
+
+
+@lru_cache(maxsize=16_384)
+def offered(tool_name: str) -> int:
+    """The groups of all verbs in a tool's name."""
+    return actions(split_words(tool_name))
+
+
+def asked_action(text: str) -> int:
+    """The groups of the first verb of a text; 0 if it has none."""
+    bits = [actions([word]) for word in split_words(text)]
+    return next(filter(None, bits), 0)
+
+
+def asks_for(text: str, tool_name: str, verb: str = "") -> bool:
+    """Whether a text names, or paraphrases, an action of the kind that a tool does.
+
+    `verb` says what it does, by default the first verb of its name. The name's other words are what it is
+    done to, and ask for nothing: whoever mentions an order does not ask to refund one.
+    """
+    words = split_words(tool_name)
+    verb = verb or next(filter(lambda word: actions([word]), words), "")
+    objects = {stem(word.lower()) for word in words} - {stem(verb.lower())}
+    asked = [word for word in split_words(text) if stem(word.lower()) not in objects]
+    said = [done for pattern, done in _SAID if re.search(pattern, text, re.IGNORECASE)]
+    return bool(actions([*asked, *said]) & actions([verb]))
+
 
 MAX_STEPS = 8
 # From so many steps on their mean ranks as well as the meaning of the whole text, of which a model reads only

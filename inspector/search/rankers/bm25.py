@@ -25,8 +25,7 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.search.document import FIELDS, WORDS, TermCounts
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.ranker import Explanation, Ranking, Scores
-from inspector.search.term import terms, written_words
-from inspector.search.vocabulary import MAX_QUERY_LENGTH
+from inspector.search.vocabulary import MAX_QUERY_LENGTH, terms, written_words
 
 WEIGHTS: Mapping[Signal, float] = {
     Signal.NAME: 3.0,

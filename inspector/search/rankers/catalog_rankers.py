@@ -9,12 +9,12 @@ from inspector.search.history import NOTHING_ASKED, PastRequests
 from inspector.search.index import ToolIndex
 from inspector.search.name_index import NameIndex
 from inspector.search.past_use import NOTHING_USED, PastUse
-from inspector.search.rankers.affinity import Affinity, with_affinity
 from inspector.search.rankers.asked_before import AskedBefore
 from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings
 from inspector.search.rankers.claude_code import ClaudeCodeRanker
 from inspector.search.rankers.codex import CodexRanker
 from inspector.search.rankers.dense import DenseRanker
+from inspector.search.rankers.evidence import Affinity, ServerPrior, with_affinity
 from inspector.search.rankers.fusion import FusionRanker, FusionWeights
 from inspector.search.rankers.fuzzy import FuzzyRanker
 from inspector.search.rankers.hybrid import HybridRanker
@@ -26,9 +26,7 @@ from inspector.search.rankers.query_fusion import QueryFusion
 from inspector.search.rankers.ranker import Ranker
 from inspector.search.rankers.ranker_list import require_ranker
 from inspector.search.rankers.rrf import RrfRanker
-from inspector.search.rankers.server_prior import ServerPrior
-from inspector.search.rankers.three_tier import ThreeTierRanker
-from inspector.search.rankers.tier import Tiers
+from inspector.search.rankers.three_tier import ThreeTierRanker, Tiers
 from inspector.search.rankers.two_stage import Stages, TwoStageProductRanker, TwoStageRanker
 
 # The reference against which the fusion is measured: one field, two signals.

@@ -16,8 +16,7 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
 from inspector.search.document import MAX_INDEXED
 from inspector.search.rankers.ranker import Ranking
-from inspector.search.term import split_words
-from inspector.search.vocabulary import MAX_QUERY_LENGTH
+from inspector.search.vocabulary import MAX_QUERY_LENGTH, split_words
 
 NAME = "claude-code"
 EXACT, PART, WITHIN, DESCRIBED = 100.0, 3.0, 2.0, 1.0

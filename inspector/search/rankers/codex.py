@@ -21,8 +21,7 @@ from inspector.core.tool import Tool
 from inspector.schema.schema import fields
 from inspector.search.document import MAX_INDEXED
 from inspector.search.rankers.ranker import Ranking, Scores
-from inspector.search.term import STOP_WORDS, stem
-from inspector.search.vocabulary import MAX_QUERY_LENGTH
+from inspector.search.vocabulary import MAX_QUERY_LENGTH, STOP_WORDS, stem
 
 NAME = "codex"
 K1, B = 1.2, 0.75

@@ -17,10 +17,9 @@ import numpy as np
 from inspector.core.ranking import Part, Score, Signal
 from inspector.search.index import ToolIndex
 from inspector.search.query.parsed import MANY_STEPS, ParsedQuery, many_steps
-from inspector.search.rankers.evidence import Evidence
+from inspector.search.rankers.evidence import Evidence, ServerPrior
 from inspector.search.rankers.fusion import FusionRanker
 from inspector.search.rankers.ranker import Explanation, Ranking, Scores
-from inspector.search.rankers.server_prior import ServerPrior
 
 SERVER_PRIOR = "siblings that fit"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from inspector.core.closest import closest
 from inspector.core.error import ToolsightError
-from inspector.core.search_offer import Matching
+from inspector.core.ranking import Matching
 
 DENSE, ISO, THREE_TIER = "dense", "iso", "three-tier"
 

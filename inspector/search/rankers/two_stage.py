@@ -19,8 +19,8 @@ from inspector.core.tool import Tool
 from inspector.search.document import SUMMARY
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.bm25 import Bm25Ranker
+from inspector.search.rankers.evidence import ServerPrior
 from inspector.search.rankers.ranker import Ranking, Scores
-from inspector.search.rankers.server_prior import ServerPrior
 
 SERVERS_KEPT = 5
 SERVER_SHARE = 0.5

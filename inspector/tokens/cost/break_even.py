@@ -7,7 +7,7 @@ from itertools import product
 from math import ceil
 from typing import Any
 
-from inspector.core.price import Prices
+from inspector.core.budget import Prices
 from inspector.core.prompt_cache import CacheTerms
 from inspector.tokens.cost.delivery_cost import Delivery, session_cost
 from inspector.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool

@@ -8,7 +8,8 @@ Attention, section 5.6). With `tool_reference` and `tool_search` the array does 
 provider loads what a search result brings.
 """
 
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,13 +17,60 @@ from inspector.core.message import Message, NoteMessage, ToolMessage, UserMessag
 from inspector.core.session import SessionState
 from inspector.core.settings import BindingSettings, SentDelivery
 from inspector.core.tool import Tool, definition, function_definition
-from inspector.schema.model_feature import PLAIN, ModelFeatures
-from inspector.tokens.catalog import Catalog
-from inspector.tokens.cost.loader import DefinitionLoader
+from inspector.schema.dialect import PLAIN, ModelFeatures, SchemaDialect
 from inspector.tokens.count.entry_text import EntryTexts
-from inspector.tokens.manifest import search_tools_definition
-from inspector.tokens.synthetic import CALL_TOOL
-from inspector.tokens.wire import definition_lines
+from inspector.tokens.manifest import CALL_TOOL, Catalog, definition_lines, search_tools_definition
+
+
+class DefinitionLoader:
+    """Looks up tools in a catalog and caches the `capacity` most recently used definitions.
+
+    `dialect` is the form in which the model's provider takes schemas.
+    """
+
+    def __init__(self, catalog: Catalog, capacity: int, dialect: SchemaDialect = "") -> None:
+        self._dialect = dialect
+        self._kept: OrderedDict[str, tuple[Tool, dict[str, Any]]] = OrderedDict()
+        self.use(catalog, capacity, dialect)
+
+    def use(self, catalog: Catalog, capacity: int, dialect: SchemaDialect = "") -> None:
+        """Use this catalog from now on."""
+        if dialect != self._dialect:
+            self._kept.clear()
+        self._catalog, self._capacity, self._dialect = catalog, capacity, dialect
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def resolve(self, tool_id: str) -> Tool | None:
+        """The tool with this id or, if the id is stale, the only tool with its name; None without one."""
+        catalog = self._catalog
+        tool = catalog.get(tool_id)
+        if tool is not None:
+            return tool
+        named = catalog.named(tool_id.partition(":")[2])
+        return named[0] if len(named) == 1 else None
+
+    def definitions(self, tool_ids: Iterable[str]) -> list[dict[str, Any]]:
+        """The definitions as sent, in order; the same objects as long as the tools do not change.
+
+        Unknown tools are left out. Definitions requested together stay cached together.
+        """
+        catalog = self._catalog
+        loaded = []
+        for tool_id in tool_ids:
+            tool = catalog.get(tool_id)
+            if tool is None:
+                continue
+            kept = self._kept.pop(tool_id, None)
+            if kept is None or kept[0] is not tool:
+                kept = (tool, definition(tool, self._dialect))
+            self._kept[tool_id] = kept
+            loaded.append(kept[1])
+        while len(self._kept) > max(self._capacity, len(loaded)):
+            self._kept.popitem(last=False)
+        return loaded
+
 
 UNCHANGED = "unchanged"
 APPEND: Final = "append"

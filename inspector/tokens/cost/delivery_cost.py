@@ -4,14 +4,184 @@ Each delivery turns a plan into requests (`planned_request`); the requests go th
 charges are added up.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import accumulate
 
-from inspector.core.price import Prices
-from inspector.core.prompt_cache import EXPIRED, UNCACHED, CacheTerms, Charge, PromptCache
-from inspector.tokens.cost.plan import Plan
-from inspector.tokens.cost.planned_request import Delivery as Delivery, PlannedRequest, planned_requests
+from inspector.core.budget import Prices
+from inspector.core.prompt_cache import (
+    EXPIRED,
+    FIVE_MINUTES,
+    UNCACHED,
+    Block,
+    CacheTerms,
+    Charge,
+    PromptCache,
+    breakpoints,
+)
+from inspector.tokens.cost.plan import Plan, PlannedCall
+
+# Providers read a request in the order `tools`, system prompt, conversation. So a change in `tools` means
+# paying again for everything after it.
+
+
+class Delivery(StrEnum):
+    """How tools reach the model.
+
+    STATIC binds every tool in every call. REWRITE sends found tools in catalog order, so a new tool moves
+    others; APPEND sends them at the end of `tools`. With CALL_TOOL `tools` never changes: search results hold
+    the definitions, which for the cache is the same as a provider's references to deferred tools. GATE
+    selects `tools` for every turn and keeps summaries in the system prompt.
+    """
+
+    STATIC = "static"
+    REWRITE = "rewrite"
+    APPEND = "append"
+    CALL_TOOL = "call_tool"
+    GATE = "gate"
+
+    @property
+    def searches(self) -> bool:
+        """Whether the model has to search for tools."""
+        return self in (Delivery.REWRITE, Delivery.APPEND, Delivery.CALL_TOOL)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRequest:
+    """A request under one delivery: `call` is the number of the plan's model call, from 1.
+
+    `bound` holds the ids of the tools in `tools` in order, if they can change. `marks` are the positions of
+    the blocks that it marks for a prompt cache, as Toolsight does. `at` is in seconds. Of the input,
+    `definitions` tokens describe tools before the conversation starts (manifest and summaries are among
+    them), and `searches` tokens are searches and their results in the conversation.
+    """
+
+    call: int
+    at: float
+    blocks: tuple[Block, ...]
+    marks: tuple[int, ...]
+    bound: tuple[str, ...]
+    output: int
+    anew: bool = False
+    definitions: int = 0
+    searches: int = 0
+
+
+def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
+    """The requests of a session. A delivery without searches skips calls that only follow one."""
+    front = _Front(plan, delivery)
+    history: list[Block] = []
+    requests: list[PlannedRequest] = []
+    at = 0.0
+    searches = before = 0
+    for number, call in enumerate(plan.calls, start=1):
+        at += call.seconds
+        if call.only_searched and not delivery.searches and requests:
+            # Without a search, the previous call already gives this call's answer.
+            requests[-1] = replace(requests[-1], output=call.output)
+            continue
+        front.move(call)
+        if call.anew:
+            history, searches, before = [], 0, 0
+        search = call.search if delivery.searches else 0
+        search += front.in_results(call) if delivery is Delivery.CALL_TOOL else 0
+        searches += search
+        history.append(Block(f"call {number}", call.growth + search, "messages"))
+        blocks = (*front.blocks, *history)
+        requests.append(
+            PlannedRequest(
+                call=number,
+                at=at,
+                blocks=blocks,
+                marks=front.marks(len(history), before),
+                bound=front.bound,
+                output=call.output,
+                anew=call.anew,
+                definitions=front.definitions,
+                searches=searches,
+            )
+        )
+        before = len(history)
+    return requests
+
+
+class _Front:
+    """The part of a request before the conversation: tool definitions and the system prompt."""
+
+    def __init__(self, plan: Plan, delivery: Delivery) -> None:
+        self._delivery = delivery
+        self._tokens = {tool.id: tool.tokens for tool in plan.tools}
+        self._order = {tool.id: position for position, tool in enumerate(plan.tools)}
+        self._pinned = tuple(tool.id for tool in plan.tools if tool.pinned)
+        self._found = dict.fromkeys(self._pinned)
+        self._fresh: tuple[str, ...] = ()
+        self._meta = _meta(plan, delivery)
+        pool = plan.overhead.pool if delivery is Delivery.GATE else 0
+        self._prompt = plan.overhead.system
+        self._system = Block("system", self._prompt + pool, "system")
+        self.bound: tuple[str, ...] = ()
+        self.blocks: tuple[Block, ...] = (*self._meta, self._system)
+
+    @property
+    def definitions(self) -> int:
+        """Tokens of everything that describes tools here, the summaries in the system prompt included."""
+        return sum(block.tokens for block in self.blocks) - self._prompt
+
+    def move(self, call: PlannedCall) -> None:
+        """Move on to the request of a call."""
+        new = dict.fromkeys(id_ for id_ in call.discovered if id_ in self._tokens and id_ not in self._found)
+        self._fresh = tuple(new)
+        self._found |= new
+        bound = self._bound(call)
+        if bound != self.bound:
+            self.bound = bound
+            tools = (Block(f"tool {id_}", self._tokens[id_], f"tools: {id_}") for id_ in bound)
+            self.blocks = (*self._meta, *tools, self._system)
+
+    def in_results(self, call: PlannedCall) -> int:
+        """Tokens of the definitions in search results; a conversation that is cut down keeps them."""
+        ids = [id_ for id_ in self._found if id_ not in self._pinned] if call.anew else self._fresh
+        return sum(self._tokens[id_] for id_ in ids)
+
+    def marks(self, messages: int, before: int) -> tuple[int, ...]:
+        """The marked blocks of a request with so many messages, the first `before` of them sent before."""
+        loaded = (place for place, id_ in enumerate(self.bound) if id_ not in self._pinned)
+        steady = len(self._meta) + next(loaded, len(self.bound))
+        tools = len(self._meta) + len(self.bound)
+        marked = breakpoints(
+            tools=tools, steady=steady, system=True, messages=messages, before=before, ttl=FIVE_MINUTES
+        )
+        return marked.blocks(tools, system=True)
+
+    def _bound(self, call: PlannedCall) -> tuple[str, ...]:
+        match self._delivery:
+            case Delivery.STATIC:
+                return ()
+            case Delivery.CALL_TOOL:
+                return self._pinned
+            case Delivery.APPEND:
+                return tuple(self._found)
+            case Delivery.REWRITE:
+                return self._in_order(self._found)
+            case Delivery.GATE:
+                return self._in_order({*self._pinned, *(i for i in call.gated if i in self._tokens)})
+
+    def _in_order(self, ids: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted(ids, key=self._order.__getitem__))
+
+
+def _meta(plan: Plan, delivery: Delivery) -> tuple[Block, ...]:
+    """The constant part of `tools`: every definition, or what searches need if any tool is deferred."""
+    overhead = plan.overhead
+    if delivery is Delivery.STATIC:
+        return (Block("every tool", plan.tool_tokens, "tools"),)
+    if not delivery.searches or all(tool.pinned for tool in plan.tools):
+        return ()
+    search = Block("search_tools", overhead.meta + overhead.manifest, "tools: search_tools")
+    proxy = Block("call_tool", overhead.call_tool, "tools: call_tool")
+    return (search, proxy) if delivery is Delivery.CALL_TOOL else (search,)
+
 
 _NAMED = 3
 

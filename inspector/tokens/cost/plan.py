@@ -3,13 +3,101 @@
 A plan comes from a recorded session (`recorded_plan`) or from assumptions, which are labelled as such.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from math import ceil
 from random import Random
 
+from inspector.core.budget import HOUR_SECONDS
+from inspector.core.events import CallFinished, CallStarted, Event, Record, UserSaid
 from inspector.core.number import count
+from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.core.setting_field import knob
+from inspector.schema.json_value import compact
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedSteps:
+    """The steps solved so far.
+
+    A step is solved by a tool call of the model that its server answered without an error. The same call
+    again, with the same arguments in the same turn, solves nothing more.
+    """
+
+    count: int = 0
+    _turn: frozenset[str] = frozenset()
+    _running: Mapping[str, str] = field(default_factory=dict)
+
+    def after(self, event: Event) -> "SolvedSteps":
+        """The steps after one more event."""
+        match event:
+            case UserSaid():
+                return SolvedSteps(self.count)
+            case CallStarted(by="model"):
+                call = f"{event.tool} {compact(dict(event.arguments))}"
+                return replace(self, _running={**self._running, event.call_id: call})
+            case CallFinished(ok=True) if call := self._running.get(event.call_id, ""):
+                if call not in self._turn:
+                    return replace(self, count=self.count + 1, _turn=self._turn | {call})
+        return self
+
+
+def solved_steps(records: Iterable[Record]) -> int:
+    """The solved steps of a whole session."""
+    solved = SolvedSteps()
+    for record in records:
+        solved = solved.after(record.event)
+    return solved.count
+
+
+# The multipliers come from the providers' own documentation; for a model with known prices, `Prices.terms`
+# has its exact ones.
+
+
+@dataclass(frozen=True, slots=True)
+class CachePreset:
+    """Named terms. `source` says where they come from, `note` what they leave out."""
+
+    name: str
+    terms: CacheTerms
+    source: str
+    note: str = ""
+
+
+PRESETS = (
+    CachePreset(
+        "Anthropic, 5 minutes",
+        CacheTerms(write=1.25, read=0.1, marked=True),
+        "Anthropic's documentation, Prompt caching: pricing, cache lifetime",
+        "minimum prefix: 1,024 tokens for most models, 2,048 or 4,096 for some",
+    ),
+    CachePreset(
+        "Anthropic, 1 hour",
+        CacheTerms(write=2.0, read=0.1, ttl_seconds=HOUR_SECONDS, marked=True),
+        "Anthropic's documentation, Prompt caching: 1-hour cache duration",
+        "minimum prefix: 1,024 tokens for most models, 2,048 or 4,096 for some",
+    ),
+    CachePreset(
+        "OpenAI, gpt-5",
+        CacheTerms(write=1.0, read=0.1),
+        "OpenAI's documentation, Prompt caching, and its price list",
+        "unused prefixes expire after 5 to 10 minutes; assumes 5 minutes",
+    ),
+    CachePreset(
+        "OpenAI, gpt-4o",
+        CacheTerms(write=1.0, read=0.5),
+        "OpenAI's documentation, Prompt caching, and its price list",
+        "unused prefixes expire after 5 to 10 minutes; assumes 5 minutes",
+    ),
+    CachePreset(
+        "Gemini 2.5, implicit",
+        CacheTerms(write=1.0, read=0.1),
+        "Google's documentation, Context caching: implicit caching",
+        "no guaranteed hits, no documented lifetime; assumes 5 minutes; 2.5 Pro has a higher minimum",
+    ),
+    CachePreset("no cache", UNCACHED, "every token at full price"),
+)
+
 
 # So that 0.1 * 30 is 3 and not a little more.
 _ROUNDED = 9

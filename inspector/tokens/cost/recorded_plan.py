@@ -28,9 +28,9 @@ from inspector.tokens.cost.plan import (
     Plan,
     PlannedCall,
     PlannedTool,
+    solved_steps,
     with_searches,
 )
-from inspector.tokens.cost.solved import solved_steps
 
 
 @dataclass(slots=True)

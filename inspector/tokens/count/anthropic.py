@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from inspector.core.budget import Tokenizer
 from inspector.tokens.count.tiktoken import TiktokenCounter
-from inspector.tokens.model_file import tokenizer_folder
-from inspector.tokens.wire import sendable
+from inspector.tokens.manifest import sendable
+from inspector.tokens.prices import tokenizer_folder
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer as Encoder

@@ -1,26 +1,63 @@
 """Counts the tokens of a request exactly as sent, by part, on its compact JSON."""
 
+import asyncio
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Protocol
 
-from inspector.core.budget import Budget, Tokenizer, TokenParts, ToolCost
+from inspector.core.budget import Budget, Prices, Tokenizer, TokenParts, ToolCost, cache_terms
 from inspector.core.message import AssistantMessage, Message, ModelRequest, NoteMessage, ToolMessage
-from inspector.core.ports import TokenCounter
-from inspector.core.prompt_cache import Block
+from inspector.core.ports import PriceList, TokenCounter
+from inspector.core.prompt_cache import FIVE_MINUTES, UNCACHED, Block, CacheTerms, Ttl
 from inspector.core.settings import BudgetSettings
+from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool, definition
-from inspector.schema.dialect import schema_for
+from inspector.schema.dialect import PLAIN, ModelFeatures, schema_for
 from inspector.schema.json_value import compact
-from inspector.schema.model_feature import PLAIN, ModelFeatures
 from inspector.tokens.count.entry_text import EntryTexts
-from inspector.tokens.count.segment import inner, piece, request_pieces
-from inspector.tokens.manifest import SEARCH_TOOLS
-from inspector.tokens.synthetic import SYNTHETIC
-from inspector.tokens.wire import wire_message, wire_system
+from inspector.tokens.manifest import SEARCH_TOOLS, SYNTHETIC, wire_message, wire_system
+
+# OpenAI's encodings split a text with a regular expression before they merge bytes, and never merge across a
+# split. There, a run of two or more punctuation marks is one match, up to the first letter. Every entry of
+# `messages` and `tools` begins with `{"` and a letter, so the text can be cut after that quotation mark:
+#
+#     {"messages":[{"  |  role":"user",…},{"  |  role":…}],"tools":[{"  |  type":"function",…}]}
+#
+# A piece depends only on its entry and on what follows it, so its count is valid as long as the entry is.
+
+HEAD, TOOLS_HEAD = '{"messages":[', '],"tools":['
+OPENING, NEXT = '{"', ',{"'
+_END = "]}"
+
+
+def request_pieces(messages: Sequence[str], tools: Sequence[str]) -> tuple[str, list[str], list[str]]:
+    """The text before the first entry, then one piece per entry; joined they form the compact body.
+
+    `messages` and `tools` are the entries as compact JSON; a body without tools has no `tools` key.
+    """
+    tail = TOOLS_HEAD + OPENING if tools else _END
+    if not messages:
+        return HEAD + tail, [], _pieces(tools, _END)
+    return HEAD + OPENING, _pieces(messages, tail), _pieces(tools, _END)
+
+
+def piece(entry: str) -> str:
+    """What an entry adds to an array that continues after it."""
+    return entry[len(OPENING) :] + NEXT
+
+
+def _pieces(entries: Sequence[str], tail: str) -> list[str]:
+    last = len(entries) - 1
+    return [entry[len(OPENING) :] + (NEXT if index < last else tail) for index, entry in enumerate(entries)]
+
+
+def inner(value: str) -> str:
+    """A text as written between the quotation marks of a JSON string."""
+    return compact(value)[1:-1]
+
 
 # Attributes the tokens of a text to its parts: a token belongs to the part in which it begins.
 
@@ -255,3 +292,75 @@ def _is_search(message: Message) -> bool:
         return message.name == SEARCH_TOOLS
     calls = message.tool_calls if isinstance(message, AssistantMessage) else ()
     return bool(calls) and all(call.name == SEARCH_TOOLS for call in calls)
+
+
+class Accounting:
+    """Counts and prices tokens for the session's model, with a meter per tokenizer and features."""
+
+    def __init__(
+        self,
+        counter_for: Callable[[str], TokenCounter],
+        prices: PriceList,
+        live: LiveModel,
+    ) -> None:
+        self._counter_for = counter_for
+        self._prices = prices
+        self._live = live
+        self._meters: dict[tuple[str, ModelFeatures], BudgetMeter] = {}
+        self.meter = self._meter_of_model()
+
+    async def use_model(self, tools: Sequence[Tool], on_counted: Callable[[], None]) -> None:
+        """Switch to the current model's meter and call `on_counted` once it has counted these tools."""
+        meter = self._meter_of_model()
+        await asyncio.to_thread(_counted, meter, tools)
+        self.meter = meter
+        on_counted()
+
+    def count(self, tools: Sequence[Tool]) -> int:
+        """Tokens of the definitions. Thread-safe."""
+        return _counted(self.meter, tools)
+
+    def cost(self, tool: Tool) -> ToolCost:
+        """Tokens of one definition by part."""
+        return self.meter.cost(tool)
+
+    def warm(self) -> None:
+        """Load tokenizer and prices, which takes some hundred milliseconds. Thread-safe."""
+        self.meter.text("warm")
+        self.prices()
+
+    def prices(self, model: str = "") -> Prices | None:
+        """The prices of a model, by default the session's, or else of `budget.priced_as`."""
+        own = self._prices.prices(model or self._live.model.name)
+        return own if own is not None else self._prices.prices(self._live.settings.budget.priced_as)
+
+    @property
+    def terms(self) -> CacheTerms:
+        """The prompt cache terms of the session's model; none if it caches marks only and they are off."""
+        features = self._live.features
+        if features.breakpoints and self.ttl is None:
+            return UNCACHED
+        return cache_terms(self.prices(), features, self.ttl or FIVE_MINUTES)
+
+    @property
+    def ttl(self) -> Ttl | None:
+        """How long the model keeps what a request marks; None if it takes no marks or they are off.
+
+        An hour needs a price.
+        """
+        chosen = self._live.settings.budget.prompt_cache
+        if not self._live.features.breakpoints or chosen == "off":
+            return None
+        prices = self.prices()
+        return FIVE_MINUTES if prices is not None and prices.hour_terms is None else chosen
+
+    def _meter_of_model(self) -> BudgetMeter:
+        counter = self._counter_for(self._live.model.name)
+        known = counter.tokenizer.label, self._live.features
+        if known not in self._meters:
+            self._meters[known] = BudgetMeter(counter, self._live, known[1])
+        return self._meters[known]
+
+
+def _counted(meter: BudgetMeter, tools: Sequence[Tool]) -> int:
+    return sum(meter.tool(tool) for tool in tools)

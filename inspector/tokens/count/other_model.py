@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from inspector.core.live import LiveSettings
+from inspector.core.budget import Prices
 from inspector.core.ports import ChatModel, LocalModels, TokenCounter
-from inspector.core.price import Prices
+from inspector.core.stream import LiveSettings
 from inspector.core.tool import Tool
 from inspector.tokens.count.measure import BudgetMeter
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from inspector.core.budget import Tokenizer
 from inspector.core.error import ModelError
-from inspector.tokens.model_file import tokenizer_folder
-from inspector.tokens.wire import sendable
+from inspector.tokens.manifest import sendable
+from inspector.tokens.prices import tokenizer_folder
 
 if TYPE_CHECKING:
     from tiktoken import Encoding

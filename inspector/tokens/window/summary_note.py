@@ -8,7 +8,7 @@ from inspector.core.message import AssistantMessage, Message, NoteMessage, ToolM
 
 _QUOTED = 200
 _NAME = 80
-_NAMED = 12
+_MOST_NAMED = 12
 
 
 def summary_note(exchanges: int, lines: Sequence[str] = ()) -> NoteMessage:
@@ -43,7 +43,7 @@ def _tools(exchange: Sequence[Message]) -> str:
         for m in exchange
         if isinstance(m, ToolMessage)
     )
-    named = [f"{call} {count}x" if count > 1 else call for call, count in islice(calls.items(), _NAMED)]
+    named = [f"{call} {count}x" if count > 1 else call for call, count in islice(calls.items(), _MOST_NAMED)]
     more = len(calls) - len(named)
     return ", ".join([*named, f"{more} more"] if more else named)
 

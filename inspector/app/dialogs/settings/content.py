@@ -2,14 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from textual.content import Content
 
-from inspector.app.dialogs.settings.section import FRONT, SECTIONS, Listed
-from inspector.app.draw.failure import failure_text
-from inspector.app.draw.problem import problem_count, problem_lines, sign
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED, failure_text, problem_count, problem_lines, sign
 from inspector.core.configuration import Configuration
 from inspector.core.error import ToolsightError
 from inspector.core.knob import Knob, KnobKind, Origin, knobs, origins, render_value, value_of
@@ -18,6 +16,45 @@ from inspector.core.setting_problem import SettingProblem
 from inspector.core.settings import Settings
 from inspector.search.rankers.ranker_list import RANKERS
 from widgets import Column, Record, middle, visible
+
+SECTIONS: Mapping[str, str] = {
+    "session": "This session",
+    "discovery": "Search",
+    "manifest": "Manifest",
+    "binding": "Binding and eviction",
+    "gate": "Per-turn gate",
+    "access": "Preconditions",
+    "guard": "Iteration guard against loops",
+    "redundancy": "Redundant searches",
+    "breaker": "Circuit breakers for failing tools",
+    "retry": "Retries of transient failures",
+    "fallback": "Substitutes for unavailable tools",
+    "budget": "Window and budget",
+    "chat": "Conversation",
+    "client": "Client capabilities declared to servers",
+}
+
+
+class Listed(StrEnum):
+    """Which settings the dialog lists."""
+
+    FRONT = "front"
+    ALL = "all"
+    DIFFERENT = "different"
+
+
+FRONT = (
+    *("discovery.enabled", "discovery.ranker", "discovery.max_search_results", "discovery.min_probability"),
+    *(
+        "binding.delivery",
+        "binding.capacity",
+        "guard.enabled",
+        "budget.prompt_cache",
+        "consent.changed_files",
+    ),
+)
+"""What people change; with model, toolset and profile these are twelve."""
+
 
 # Paths are indented below their heading.
 _PATH_WIDTH = 2 + max(len(knob.path) for knob in knobs())

@@ -13,14 +13,13 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from inspector.app.base_screen import BaseScreen
-from inspector.app.bridge import View
 from inspector.app.context import REPLAYED, Context
 from inspector.app.dialogs import choice_row
 from inspector.app.dialogs.choice import DIALOGS, ChoiceDialog
 from inspector.app.dialogs.settings import content
-from inspector.app.dialogs.settings.content import heading
-from inspector.app.dialogs.settings.section import FRONT, Listed
-from inspector.app.draw.style import MUTED
+from inspector.app.dialogs.settings.content import FRONT, Listed, heading
+from inspector.app.draw.problem import MUTED
+from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.knob import Knob, KnobKind, find_knob, parse_value, render_value, value_of
 from widgets import Column, PlainInput, Record, RecordList, visible

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED
 from inspector.app.pages.chat.race.playback import Playback
 from inspector.app.scenario_job import Progress
-from inspector.core.index_state import IndexPhase
 from inspector.core.number import count, money, percent, tokens
 from inspector.core.profile import PROFILES
+from inspector.core.ranking import IndexPhase
 from inspector.scenario.profile_comparison import STATIC
 from inspector.scenario.race import RaceFrame
 from inspector.scenario.racer import Racer

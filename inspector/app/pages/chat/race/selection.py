@@ -9,10 +9,9 @@ from inspector.app.pages.chat.race import entry
 from inspector.app.scenario_job import ScenarioFile, choice
 from inspector.core.error import ConfigError
 from inspector.core.profile import DEFAULT_PROFILE
-from inspector.scenario.estimate import estimate
 from inspector.scenario.ground import require_fit, require_own_mind
 from inspector.scenario.profile_comparison import STATIC
-from inspector.scenario.race import Race
+from inspector.scenario.race import Race, estimate
 from inspector.session.view import SessionView
 from widgets import Record
 

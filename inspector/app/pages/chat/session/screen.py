@@ -13,17 +13,13 @@ from textual.style import Style
 from textual.worker import Worker
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.bridge import View
-from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.dialogs.tool_picker import ToolPicker
-from inspector.app.draw.event_row import COLUMNS, feed_rows
-from inspector.app.draw.problem import problem_lines
-from inspector.app.draw.style import MUTED
-from inspector.app.navigation import Page, RacePage, SearchPage, WhyNotPage
-from inspector.app.pages.chat.session.budget_panel import BudgetPanel
+from inspector.app.dialogs.detail import DetailScreen, ToolPicker
+from inspector.app.draw.problem import COLUMNS, MUTED, feed_rows, problem_lines
+from inspector.app.pages.chat.session.budget_panel import BudgetPanel, ToolsPanel
 from inspector.app.pages.chat.session.conversation import detail_title
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
-from inspector.app.pages.chat.session.tools_panel import ToolsPanel
+from inspector.app.place_app import Page, RacePage, SearchPage, WhyNotPage
+from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
 from inspector.core.conversation import Item, ItemKind
 from inspector.core.events import SearchPerformed, TurnEnded

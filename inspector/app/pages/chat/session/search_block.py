@@ -5,12 +5,10 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
-from inspector.app.draw.style import MUTED
-from inspector.app.draw.suggestion import suggestion_lines
+from inspector.app.draw.problem import MUTED, suggestion_lines
 from inspector.core.conversation import Item
 from inspector.core.number import bar, count, milliseconds, signed
-from inspector.core.rank_gap import Gap, with_gaps
-from inspector.core.ranking import Answer, Hit, Outcome
+from inspector.core.ranking import Answer, Gap, Hit, Outcome, with_gaps
 from inspector.search.answer_text import confidence_text
 from widgets import plain, shortened, visible
 

@@ -3,20 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from inspector.core.budget import Prices
 from inspector.core.events import Record
-from inspector.core.price import Prices
 from inspector.core.prompt_cache import CacheTerms
-from inspector.session.setup.catalog_plan import catalog_planner
-from inspector.session.setup.change import Setup
-from inspector.session.setup.priced_session import (
-    PricedSession,
-    discovery_delivery,
-    own_delivery,
-    price_session,
-)
-from inspector.tokens.cost.cache_preset import PRESETS, CachePreset
+from inspector.session.setup.change import Setup, catalog_planner
+from inspector.session.verdict import PricedSession, discovery_delivery, own_delivery, price_session
 from inspector.tokens.cost.delivery_cost import Delivery
-from inspector.tokens.cost.plan import Assumptions, Plan
+from inspector.tokens.cost.plan import PRESETS, Assumptions, CachePreset, Plan
 from inspector.tokens.cost.recorded_plan import plan_of
 from inspector.tokens.count.measure import BudgetMeter
 

@@ -2,9 +2,9 @@
 
 from textual.content import Content
 
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED
+from inspector.core.budget import Prices
 from inspector.core.number import money
-from inspector.core.price import Prices
 from widgets import visible
 
 NOTHING = "–"

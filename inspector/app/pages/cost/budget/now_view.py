@@ -8,14 +8,13 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from inspector.app.draw import budget as present
-from inspector.app.draw.canvas import Canvas
+from inspector.app.draw.header import Canvas
 from inspector.app.pages.cost.budget import table
 from inspector.app.pages.cost.budget.calls import session_cost
 from inspector.app.pages.cost.budget.change import headline, hint
 from inspector.app.pages.cost.budget.plots import call_plot
 from inspector.app.verdict_line import VerdictLine
-from inspector.core.budget import ToolCost
-from inspector.core.price import Prices
+from inspector.core.budget import Prices, ToolCost
 from inspector.core.session import Binding, SessionState
 from widgets import Meter, Record, RecordList
 

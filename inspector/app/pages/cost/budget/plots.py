@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED
 from inspector.core.number import tokens
 from inspector.core.session import CallCost
 

@@ -12,21 +12,19 @@ from textual.content import Content
 from textual.widgets import ContentSwitcher
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.bridge import View
-from inspector.app.context import InContext
+from inspector.app.context import InContext, Job
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.budget import flow
-from inspector.app.draw.canvas import Canvas
-from inspector.app.draw.failure import failure_text
-from inspector.app.job import Job
+from inspector.app.draw.header import Canvas
+from inspector.app.draw.problem import failure_text
 from inspector.app.pages.cost.budget import calls, ways
 from inspector.app.pages.cost.budget.delivery_comparison import CACHES, DeliveryComparison, Question
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.plots import call_plot
 from inspector.app.pages.cost.budget.trial_screen import TrialScreen
 from inspector.app.place import other_view
-from inspector.core.budget import ToolCost
-from inspector.core.price import Prices
+from inspector.app.stream import View
+from inspector.core.budget import Prices, ToolCost
 from inspector.core.session import SessionState
 from inspector.tokens.cost.delivery_cost import Delivery
 from widgets import KeyBar, RecordList

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from textual.content import Content
 
-from inspector.app.draw.style import MUTED
-from inspector.app.draw.tool_row import ICONS
+from inspector.app.draw.problem import MUTED
+from inspector.app.draw.table import ICONS
 from inspector.core.budget import ToolCost
 from inspector.core.number import count, percent, signed_percent, tokens
 from inspector.core.session import Binding, SessionState, ToolState

@@ -6,17 +6,16 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from inspector.app.context import REPLAYED
+from inspector.app.context import REPLAYED, Job
 from inspector.app.dialogs.choice import ChoiceDialog, NamedDialog
 from inspector.app.dialogs.choice_row import model_rows, toolset_rows
-from inspector.app.draw.failure import failure_text
-from inspector.app.job import Job
+from inspector.app.draw.problem import failure_text
 from inspector.app.pages.cost.budget import change as what_if
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.table import is_server, server_of
 from inspector.app.tool_keys import ToolKeys
+from inspector.core.budget import Prices
 from inspector.core.error import ToolsightError
-from inspector.core.price import Prices
 from inspector.session.commands import Commands
 from inspector.session.setup.change import (
     ChangeEffect,
@@ -28,7 +27,7 @@ from inspector.session.setup.change import (
     first_call,
     steps,
 )
-from inspector.session.setup.priced_session import setup_dollars
+from inspector.session.verdict import setup_dollars
 from inspector.session.view import SessionView
 from inspector.tokens.count.other_model import OtherModel, count_definitions
 from widgets import visible

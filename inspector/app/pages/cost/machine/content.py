@@ -5,13 +5,12 @@ from textwrap import wrap
 
 from textual.content import Content
 
-from inspector.app.draw.path import shown_path
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED, shown_path
 from inspector.app.draw.table import table_lines
 from inspector.app.verdict_line import verdict_text
 from inspector.core.number import count, percent
+from inspector.measure.audit.audit import NOTHING, server_table
 from inspector.measure.audit.result import Audit, ConfigurationAudit, Problem
-from inspector.measure.audit.table import NOTHING, server_table
 from inspector.session.verdict import Answer
 from widgets import Column, Record, plain, visible
 

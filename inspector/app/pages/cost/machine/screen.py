@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
-from inspector.app.draw.failure import failure_line
+from inspector.app.draw.problem import failure_line
 from inspector.app.pages.cost.machine import content
 from inspector.measure.audit.result import Audit, ConfigurationAudit
 from widgets import KeyBar, RecordList

@@ -17,20 +17,18 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
 
-from inspector.access.evaluation import EvalSet
-from inspector.app.dialogs.export import ExportDialog
-from inspector.app.draw.failure import failure_text
-from inspector.app.job import Job
+from inspector.access.reach import EvalSet
+from inspector.app.context import Job
+from inspector.app.dialogs.detail import ExportDialog
+from inspector.app.draw.problem import failure_text
 from inspector.app.pages.find.edit import content
 from inspector.app.pages.find.edit.content import Reading, definition_json
-from inspector.app.pages.find.edit.effect_panel import EffectPanel
-from inspector.app.pages.find.edit.text_editor import ToolTextEditor
+from inspector.app.pages.find.edit.text_editor import EffectPanel, ToolTextEditor
 from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.topic import Topic
 from inspector.core.error import ToolsightError
 from inspector.core.tool import Tool
-from inspector.search.explanation.draft import ToolText, reworded, wording_of
-from inspector.search.explanation.tool_edit import EditTrial
+from inspector.search.explanation.tool_edit import EditTrial, ToolText, reworded, wording_of
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from widgets import RecordList
 

@@ -6,13 +6,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
+from inspector.app.context import Job
 from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.draw.failure import failure_line
-from inspector.app.job import Job
+from inspector.app.draw.problem import failure_line
 from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.rankers import content
 from inspector.app.pages.find.topic import Topic
-from inspector.search.explanation.ranker_comparison import standings_under
+from inspector.search.explanation.steps import standings_under
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker_list import INFO, RANKERS
 from widgets import RecordList

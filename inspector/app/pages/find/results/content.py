@@ -10,8 +10,7 @@ from inspector.app.pages.find.score_bar import BAR_WIDTH, bar, full_bars
 from inspector.app.pages.find.wording import outcome, score
 from inspector.core.marketplace import Suggestion, brief
 from inspector.core.number import percent
-from inspector.core.rank_gap import Gap, with_gaps
-from inspector.core.ranking import Hit, Outcome, SearchReport, SearchRequest
+from inspector.core.ranking import Gap, Hit, Outcome, SearchReport, SearchRequest, with_gaps
 from inspector.search.rankers.ranker_list import INFO
 from widgets import Column, Record
 

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from textual.content import Content
 
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED
 from inspector.app.pages.find.wording import stands_for
-from inspector.core.index_state import IndexPhase, IndexState
 from inspector.core.number import count, milliseconds
-from inspector.core.ranking import Answer, Outcome, SearchReport
+from inspector.core.ranking import Answer, IndexPhase, IndexState, Outcome, SearchReport
 from inspector.search.answer_text import confidence_text
 from inspector.search.explanation.phrase import as_written
 from widgets import middle, plain, visible

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED
 from inspector.app.pages.find.score_bar import SHORT_TERMS, SIGNALS
 from inspector.app.pages.find.why_not.missing_tool import MissingTool
 from inspector.app.pages.find.wording import score, stands_for
@@ -13,8 +13,8 @@ from inspector.core.number import count, ordinal, signed
 from inspector.core.ranking import TOLERANCE, Outcome, Signal
 from inspector.search.answer_text import told_apart
 from inspector.search.explanation.addition import Addition, Place
-from inspector.search.explanation.ledger import LedgerLine
 from inspector.search.explanation.phrase import as_written
+from inspector.search.explanation.steps import LedgerLine
 from inspector.search.explanation.why_not import LOOKED_UP, WhyNot
 from widgets import Column, Record, middle, plain, visible
 

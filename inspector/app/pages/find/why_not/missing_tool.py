@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
+from inspector.core.access import Toolset
 from inspector.core.closest import closest
 from inspector.core.number import count
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
-from inspector.core.toolset import Toolset
-from inspector.tokens.catalog import Catalog
+from inspector.tokens.manifest import Catalog
 from widgets import visible
 
 _NAME = 80

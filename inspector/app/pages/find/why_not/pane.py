@@ -10,16 +10,16 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from inspector.access.evaluation import EvalCase
-from inspector.app.draw.failure import failure_line
-from inspector.app.job import Job
+from inspector.access.reach import EvalCase
+from inspector.app.context import Job
+from inspector.app.draw.problem import failure_line
 from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.topic import Topic
 from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.missing_tool import missing_tool
 from inspector.core.events import CallStarted, SearchPerformed, TurnEnded, UserSaid
 from inspector.core.ranking import SearchRequest
-from inspector.measure.logged import added_cases
+from inspector.measure.evalset import added_cases
 from inspector.search.explanation.addition import Addition, AdditionTrial
 from inspector.search.explanation.why_not import WhyNot, why_not
 from inspector.search.rules import SearchRules

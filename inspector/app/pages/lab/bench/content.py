@@ -7,15 +7,14 @@ from pathlib import Path
 
 from textual.content import Content
 
-from inspector.access.evaluation import EvalSet
-from inspector.app.draw.style import MUTED
+from inspector.access.reach import EvalSet
+from inspector.app.draw.problem import MUTED
 from inspector.core.number import bar, count, duration, percent, plural
 from inspector.core.ranking import Answer
 from inspector.measure.bootstrap import Estimate
 from inspector.measure.ranker_bench import Measured
-from inspector.measure.report import NOTHING, Row, csv_text, json_text, markdown
+from inspector.measure.report import KINDS, NOTHING, Kind, Row, Share, Summary, csv_text, json_text, markdown
 from inspector.measure.standing import standings
-from inspector.measure.summary import KINDS, Kind, Share, Summary
 from inspector.search.rankers.ranker_list import INFO, RANKERS
 from widgets import Column, Record, visible
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 from textual.content import Content
 
-from inspector.access.evaluation import EvalCase
-from inspector.app.draw.style import MUTED
+from inspector.access.reach import EvalCase
+from inspector.app.draw.problem import MUTED
 from inspector.core.number import count, percent
 from inspector.core.ranking import Answer
 from inspector.measure.difference import difference
 from inspector.measure.ranker_bench import Measured
 from inspector.measure.run import CaseRun, Run
-from inspector.measure.weak import Weak, weakest
+from inspector.measure.standing import Weak, weakest
 from widgets import Column, Record, middle, plain, visible
 
 WORST_COLUMNS = (

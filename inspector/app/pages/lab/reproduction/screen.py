@@ -13,13 +13,13 @@ from textual.widgets import Static
 
 from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
-from inspector.app.dialogs.export import ExportDialog
-from inspector.app.job import Job
+from inspector.app.context import Job
+from inspector.app.dialogs.detail import ExportDialog
 from inspector.app.pages.lab.reproduction import content
 from inspector.app.pages.lab.reproduction.job import ReproduceJob
 from inspector.app.reproduction import Reproduction
 from inspector.core.report import Section, markdown
-from inspector.research.heading import report
+from inspector.research.published import report
 from inspector.research.run import CHAPTERS, chapters
 from inspector.research.source import Steps, Stopped
 from widgets import KeyBar, RecordList, visible

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.style import MUTED
-from inspector.core.access import AccessPolicy, Sight, viewer
+from inspector.app.draw.problem import MUTED
+from inspector.core.access import AccessPolicy, Sight, UserRow, ruling, sight_difference, viewer
 from inspector.core.number import count
-from inspector.core.ruling import UserRow, ruling, sight_difference
 from inspector.core.tool import Tool
 from widgets import Column, Record, visible
 

@@ -8,11 +8,10 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.bridge import View
 from inspector.app.pages.tools.access import content
+from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
-from inspector.core.access import AccessPolicy
-from inspector.core.ruling import user_rows
+from inspector.core.access import AccessPolicy, user_rows
 from widgets import KeyBar, RecordList
 
 

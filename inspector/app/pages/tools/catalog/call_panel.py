@@ -10,15 +10,15 @@ from textual.widgets import Static
 from textual.worker import Worker
 
 from inspector.app.context import InContext
-from inspector.app.dialogs.approval_text import approval_body
-from inspector.app.draw.style import MUTED
+from inspector.app.dialogs.approver import approval_body
+from inspector.app.draw.problem import MUTED
 from inspector.app.pages.tools.catalog.tool_text import failure_line, result_line
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallFinished
 from inspector.core.message import ToolResult
 from inspector.core.ports import ApprovalRequest
 from inspector.core.tool import Tool
-from inspector.reliability.approval import CLAIMED, why_ask
+from inspector.reliability.ports import CLAIMED, why_ask
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, fields
 from widgets import NOTHING, Choice, Field, GuardedConfirm, SchemaForm, SchemaTree, TextView, visible

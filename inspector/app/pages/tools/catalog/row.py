@@ -5,16 +5,16 @@ from itertools import chain
 
 from textual.content import Content
 
-from inspector.app.draw.style import MUTED
-from inspector.app.draw.tool_row import ICONS
-from inspector.app.pages.tools.catalog.server_text import STATES
+from inspector.app.draw.problem import MUTED
+from inspector.app.draw.table import ICONS
+from inspector.app.pages.tools.catalog.server_panel import STATES
 from inspector.core.number import tokens
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState, ToolState
 from inspector.core.summary_pool import first_sentence
 from inspector.core.tool import Tool
-from inspector.search.tag import Tags
-from inspector.tokens.catalog import Catalog
+from inspector.search.vocabulary import Tags
+from inspector.tokens.manifest import Catalog
 from widgets import Column, Record, plain
 
 COLUMNS = (

@@ -1,17 +1,124 @@
 """Everything about one server, one view at a time."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
+from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.context import InContext
-from inspector.app.pages.tools.catalog.server_text import instructions, server_facts, server_title
+from inspector.app.draw.problem import MUTED, problem_line
+from inspector.app.draw.table import fact
 from inspector.app.pages.tools.catalog.wire_panel import WirePanel
+from inspector.core.events import DefinitionChanged
 from inspector.core.frame import Flaw
+from inspector.core.number import count, milliseconds, shown_moment, tokens
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
-from widgets import TextView, ViewStrip
+from inspector.core.setting_problem import SettingProblem
+from widgets import TextView, Tone, ViewStrip, middle, plain, visible
+
+STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
+    ServerPhase.CONNECTING: ("… connecting", "$text-warning", "warning"),
+    ServerPhase.READY: ("✓ ready", "$text-success", ""),
+    ServerPhase.FAILED: ("✕ failed", "$text-error", "error"),
+    ServerPhase.STOPPED: ("■ stopped", MUTED, "muted"),
+}
+NO_SERVER = "The configuration has no servers. Add one to its file and restart."
+_LABELS, _NAMES = 14, 4
+_TRUSTED = "trusted: tools it marks as read-only run without asking (T asks again)"
+_NOT_TRUSTED = "not trusted: you are asked even about tools it marks as read-only (T trusts)"
+
+
+def server_title(server: ServerState, width: int) -> Content:
+    """Return name and state in one line, and below what it cost to connect and to list."""
+    word, color, _ = STATES[server.phase]
+    name = plain(middle(visible(server.name, newlines=False), max(width - len(word) - 3, 12)))
+    first = Content.assemble(name.stylize("bold"), "   ", (word, color))
+    if server.phase is ServerPhase.CONNECTING and server.tools:
+        return Content.assemble(first, "\n", (f"{count(server.tools, 'tool')} listed so far", MUTED))
+    if server.phase is not ServerPhase.READY:
+        return first
+    listed = (count(server.tools, "tool"), f"{tokens(server.tokens)} tokens")
+    took = f"ready after {milliseconds(server.milliseconds)}" if server.milliseconds else ""
+    return Content.assemble(first, "\n", ("   ".join(filter(None, (*listed, took))), MUTED))
+
+
+def server_facts(
+    server: ServerState,
+    problems: Sequence[SettingProblem] = (),
+    changes: Sequence[DefinitionChanged] = (),
+    *,
+    flaws: Sequence[Flaw] = (),
+    held: int = 0,
+    trusted: bool = False,
+    width: int = 0,
+) -> Content:
+    """Return the facts about a server in lines of `width`, with the problems of the settings about it.
+
+    `changes` are the last ones of its tools' definitions, `flaws` what it sent that had to be repaired or
+    dropped. `held` counts its tools that are kept as they were while it is away; `trusted` says whether what
+    it claims about its tools is believed.
+    """
+    failed, info = server.phase is ServerPhase.FAILED, server.info
+    trust = _TRUSTED if trusted else _NOT_TRUSTED
+    facts = (
+        ("reason", server.reason if failed else ""),
+        ("try", _what_to_try(server)),
+        ("held", f"{count(held, 'tool')} kept until it reconnects, not offered meanwhile" if held else ""),
+        ("target", server.target),
+        ("identifies as", f"{info.name} {info.version}".strip()),
+        ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),
+        ("capabilities", ", ".join(info.capabilities)),
+        ("declared", _told(server)),
+        ("its claims", trust if server.phase is ServerPhase.READY else ""),
+        ("changed", _changes(server, changes) if server.phase is ServerPhase.READY else ""),
+    )
+    lines = [fact(label, plain(value, limit=2000), _LABELS, width) for label, value in facts if value]
+    warns = Content.styled("⚠ changed", "$text-warning")
+    lines += [fact(warns, plain(one, limit=400, newlines=False), _LABELS, width) for one in server.news]
+    skipped = Content.styled("⚠ skipped", "$text-warning")
+    lines += [
+        fact(skipped, plain(f"{tool.name}: {tool.reason}", limit=400, newlines=False), _LABELS, width)
+        for tool in server.skipped
+    ]
+    sent = Content.styled("⚠ it sent", "$text-warning")
+    lines += [fact(sent, plain(str(flaw), limit=400, newlines=False), _LABELS, width) for flaw in flaws]
+    lines += [problem_line(problem) for problem in problems if problem.server == server.name]
+    return Content("\n").join(lines)
+
+
+def _changes(server: ServerState, changes: Sequence[DefinitionChanged]) -> str:
+    """How its list differs from the one before, with its date if that is from an earlier session."""
+    verdicts = Counter("wording only" if one.verdict == "words" else one.verdict for one in changes)
+    parts = [f"+{name}" for name in server.added[:_NAMES]] + [f"-{name}" for name in server.removed[:_NAMES]]
+    left = sum(max(len(names) - _NAMES, 0) for names in (server.added, server.removed))
+    parts += [f"{left:,} more"] if left else []
+    parts += [f"{count(number, 'definition')} {verdict}" for verdict, number in verdicts.items()]
+    since = f" since {shown_moment(server.since)} UTC" if server.since else ""
+    return f"{', '.join(parts)}{since}" if parts else ""
+
+
+def _told(server: ServerState) -> str:
+    """The capabilities that the client declared to the server."""
+    if server.phase is not ServerPhase.READY:
+        return ""
+    return f"{', '.join(server.declared) or 'nothing'} (settings: client)"
+
+
+def instructions(server: ServerState) -> str:
+    """Return the server's instructions to a model."""
+    return server.info.instructions or server.info.summary
+
+
+def _what_to_try(server: ServerState) -> str:
+    if server.phase is ServerPhase.FAILED:
+        return server.hint or "r reconnects."
+    return "r reconnects." if server.phase is ServerPhase.STOPPED else ""
+
 
 _LOOKS_EVERY = 0.5
 _STDERR = "stderr, newest last"

@@ -9,21 +9,20 @@ from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.app.bridge import View
 from inspector.app.context import InContext
-from inspector.app.draw.fact import fact
-from inspector.app.draw.style import MUTED
-from inspector.app.navigation import WhyNotPage
+from inspector.app.draw.problem import MUTED
+from inspector.app.draw.table import fact
 from inspector.app.pages.tools.catalog import tool_text
 from inspector.app.pages.tools.catalog.call_panel import CallPanel
-from inspector.core.budget import Tokenizer, ToolCost
+from inspector.app.place_app import WhyNotPage
+from inspector.app.stream import View
+from inspector.core.budget import Prices, Tokenizer, ToolCost
 from inspector.core.events import SearchPerformed
 from inspector.core.number import bar, count, money, percent
-from inspector.core.price import Prices
 from inspector.core.ranking import SearchReport
 from inspector.core.session import ToolState
 from inspector.core.tool import Tool
-from inspector.reliability.approval import why_ask
+from inspector.reliability.ports import why_ask
 from widgets import Column, Record, RecordList, SchemaTree, TextView, ViewStrip, plain, visible
 
 # What a tool costs: its tokens by part, bound in every call, and deferred.

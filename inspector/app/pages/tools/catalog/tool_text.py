@@ -5,20 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.definition_change import change_lines
-from inspector.app.draw.fact import fact
-from inspector.app.draw.style import MUTED
-from inspector.app.draw.tool_row import ICONS
+from inspector.app.draw.problem import MUTED, change_lines
+from inspector.app.draw.table import ICONS, fact
 from inspector.core.definition import definition_changes
 from inspector.core.error import ToolsightError
 from inspector.core.events import DefinitionChanged
 from inspector.core.message import ToolResult
-from inspector.core.moment import shown_moment
-from inspector.core.number import count, milliseconds, tokens
+from inspector.core.number import count, milliseconds, shown_moment, tokens
 from inspector.core.session import Binding, ToolState
 from inspector.core.tool import Annotations, Tool, definition
 from inspector.schema.json_value import JsonObject
-from inspector.search.contradiction import contradiction
+from inspector.search.rules import contradiction
 from widgets import middle, plain, visible
 
 # Enough of a hash to tell definitions apart by eye.

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 from textual.content import Content
 
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED
 from inspector.clients.client import Client, Confidence, Topic
 from inspector.clients.seen import Cut, SeenTool
-from inspector.core.client_capabilities import in_words
+from inspector.core.configuration import in_words
 from inspector.core.number import count, percent
 from inspector.core.settings import ClientCapabilities
 from inspector.session.client_view import ClientView

@@ -11,12 +11,11 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.bridge import View
-from inspector.app.job import Job
+from inspector.app.context import Job
 from inspector.app.pages.tools.clients import content
+from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
-from inspector.clients.client import Client
-from inspector.clients.known_client import all_clients
+from inspector.clients.client import Client, all_clients
 from inspector.core.tool import Tool
 from inspector.session.client_view import ClientView, instructions_of, view_as
 from inspector.session.commands import Commands

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from textual.content import Content, Span
 
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED
 from inspector.core.number import count
 from inspector.core.tool import Tool
 from inspector.schema.schema import SchemaField, fields
 from inspector.search.explanation.closeness import CLOSE
 from inspector.search.explanation.confusable import ALIKE, Confusable, Reason
 from inspector.search.index import ToolIndex
-from inspector.search.term import split_words, stem
+from inspector.search.vocabulary import split_words, stem
 from widgets import Column, Record, plain, visible
 
 COLUMNS = (

@@ -12,8 +12,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.bridge import View
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED
+from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
 from inspector.core.budget import Tokenizer
 from inspector.core.message import ModelRequest, NoteMessage

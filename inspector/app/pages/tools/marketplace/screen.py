@@ -12,16 +12,16 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
-from inspector.app.bridge import View
-from inspector.app.dialogs.consent_text import TEXT_AT, fact_line
-from inspector.app.draw.style import MUTED
-from inspector.app.navigation import Destination, MarketplacePage
+from inspector.app.dialogs.approver import TEXT_AT, fact_line
+from inspector.app.draw.problem import MUTED
 from inspector.app.pages.tools.marketplace import content
+from inspector.app.place_app import Destination, MarketplacePage
+from inspector.app.stream import View
 from inspector.config.installation import Installation, Removal, ServerChange
 from inspector.core.error import ToolsightError
 from inspector.core.marketplace import MarketplaceReport
 from inspector.core.plugin import Plugin, Variable
-from inspector.core.sink import clean
+from inspector.core.redaction import clean
 from inspector.registry.marketplace.marketplace import INSTALL
 from inspector.session.commands import Commands
 from widgets import (

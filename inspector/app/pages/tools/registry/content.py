@@ -4,13 +4,10 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.definition_change import change_lines
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED, change_lines
 from inspector.core.definition import definition_changes
-from inspector.core.federation import Located, PeerAnswer
-from inspector.core.moment import shown_moment
-from inspector.core.number import bar, count, percent
-from inspector.core.registered_tool import RegisteredTool
+from inspector.core.number import bar, count, percent, shown_moment
+from inspector.core.registered_tool import Located, PeerAnswer, RegisteredTool
 from inspector.registry.library import Overview
 from inspector.session.synchronise import Synchronised
 from widgets import Column, Record, plain, visible

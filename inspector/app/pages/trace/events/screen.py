@@ -12,12 +12,11 @@ from textual.containers import Container
 from textual.widgets import Tab, Tabs
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
-from inspector.app.bridge import View
-from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.dialogs.export import ExportDialog
-from inspector.app.draw.event_row import feed_row
+from inspector.app.dialogs.detail import DetailScreen, ExportDialog
+from inspector.app.draw.problem import feed_row
+from inspector.app.stream import View
 from inspector.core.events import AnswerStreamed, Event, Failed, Group, Record
-from inspector.core.events.json import json_lines
+from inspector.core.events.base import json_lines
 from inspector.core.number import count
 from widgets import Column, KeyBar, Record as Row, RecordList, SchemaTree, visible
 

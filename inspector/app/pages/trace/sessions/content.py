@@ -6,13 +6,12 @@ from pathlib import PurePath
 
 from textual.content import Content
 
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED
 from inspector.app.draw.table import table_lines
-from inspector.clients.backlog import backlog
 from inspector.clients.finding import Findings, ServerUse
 from inspector.clients.library import Found, ImportReport
-from inspector.core.moment import shown_moment
-from inspector.core.number import byte_size, count, money, tokens
+from inspector.clients.miss import backlog
+from inspector.core.number import byte_size, count, money, shown_moment, tokens
 from inspector.core.report import Table
 from inspector.core.store_ports import SessionSummary
 from widgets import Column, Record, plain, visible

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
-from inspector.app.draw.fact import fact
-from inspector.app.draw.style import MUTED
-from inspector.app.draw.table import table_lines
-from inspector.clients.backlog import Backlog
+from inspector.app.draw.problem import MUTED
+from inspector.app.draw.table import fact, table_lines
+from inspector.clients.miss import Backlog
 from inspector.core.breaker import BreakerState, BreakerStatus
-from inspector.core.moment import shown_moment
-from inspector.core.number import bar, count, percent
+from inspector.core.number import bar, count, percent, shown_moment
 from inspector.core.report import Section, Table
 from inspector.measure.telemetry.gathering import Telemetry
 from inspector.measure.telemetry.section import MOST, overview, sections

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from textual.content import Content, Span
 
-from inspector.app.draw.style import MUTED
-from inspector.app.draw.tool_row import ICONS
-from inspector.core.moment import shown_moment
-from inspector.core.number import count, percent, tokens
+from inspector.app.draw.problem import MUTED
+from inspector.app.draw.table import ICONS
+from inspector.core.number import count, percent, shown_moment, tokens
 from inspector.core.session import Binding
 from inspector.core.store_ports import SessionSummary
 from inspector.core.timeline import Action, Lane, ModelCall, Move, Tally, Timeline

@@ -1,4 +1,4 @@
-"""Circuit breakers in the database that holds the sessions: every process that uses it shares them."""
+"""Where the states of breakers are kept."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -11,6 +11,28 @@ from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+
+
+class MemoryBreakers:
+    """See `BreakerStore`."""
+
+    def __init__(self) -> None:
+        self._breakers: dict[BreakerKey, Breaker] = {}
+
+    def get(self, key: BreakerKey) -> Breaker:
+        """The breaker as it is now."""
+        return self._breakers.get(key, Breaker())
+
+    def update(self, key: BreakerKey, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
+        """Change it; return it as it was and as it is."""
+        before = self.get(key)
+        after = self._breakers[key] = change(before)
+        return before, after
+
+    def every(self) -> Mapping[BreakerKey, Breaker]:
+        """All breakers that were ever updated."""
+        return dict(self._breakers)
+
 
 _ONE = "SELECT state FROM breaker WHERE server = ? AND tool = ?"
 _EVERY = "SELECT server, tool, state FROM breaker ORDER BY rowid"

@@ -13,7 +13,7 @@ from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Button, Static
 
-from inspector.app.draw.style import MUTED
+from inspector.app.draw.problem import MUTED
 from inspector.core.elicitation import (
     CANCELLED,
     DECLINED,
@@ -32,6 +32,7 @@ from widgets.typed_value import Kind
 
 if TYPE_CHECKING:
     from textual.app import App
+
 
 # What a person reads of a server's question. All of it but our own sentences is the server's text.
 

@@ -1,0 +1,329 @@
+"""A session as spans of OpenTelemetry: as a file, or sent to a collector."""
+
+import hashlib
+import json
+import logging
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inspector import __version__
+from inspector.core.error import ConfigError, ConnectError
+from inspector.core.events import Record
+from inspector.core.redaction import open_private
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
+
+
+Value = str | int | float | bool | Sequence[str]
+Attributes = Mapping[str, Value]
+_NANOSECONDS = 1_000_000_000
+_LAST = 2**63 - 1
+
+
+class SpanKind(StrEnum):
+    """INTERNAL happens in this program, CLIENT asks another one."""
+
+    INTERNAL = "internal"
+    CLIENT = "client"
+
+
+@dataclass(frozen=True, slots=True)
+class SpanEvent:
+    """A moment within a span; `at` is in nanoseconds since 1970, UTC."""
+
+    name: str
+    at: int
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Ids are hexadecimal, `parent` is "" for the first of its trace; times are in nanoseconds since 1970."""
+
+    name: str
+    kind: SpanKind
+    trace: str
+    id: str
+    parent: str
+    start: int
+    end: int
+    attributes: Attributes
+    events: tuple[SpanEvent, ...] = ()
+    failed: bool = False
+    message: str = ""
+
+
+def moment(record: Record, before_ms: float = 0.0) -> int:
+    """When a record was made, or some milliseconds before.
+
+    The record's number is added in nanoseconds: records of one time stay in their order.
+    """
+    at = (record.at - before_ms / 1000) * _NANOSECONDS
+    # No exporter takes a time that 64 bits cannot hold, whatever is recorded.
+    return min((round(at) if 0 <= at < _LAST else 0) + record.seq, _LAST)
+
+
+def plain(text: str) -> str:
+    """The text as UTF-8 can hold it: what models write may have lone surrogates."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def known(values: Mapping[str, Value | None]) -> dict[str, Value]:
+    """The attributes that have a value: what is not known is left out, and is no 0."""
+    return {key: made for key, value in values.items() if (made := _sent(value)) is not None}
+
+
+def _sent(value: Value | None) -> Value | None:
+    """The value as any exporter takes it; None for one that says nothing."""
+    match value:
+        case bool() | None:
+            return value
+        case int():
+            return max(min(value, _LAST), -_LAST)
+        case float():
+            return value if math.isfinite(value) else None
+        case str():
+            return plain(value) or None
+        case _:
+            return tuple(map(plain, value)) or None
+
+
+def trace_id(session: str, seq: int) -> str:
+    """The id of the trace that began with this record: the same each time it is exported."""
+    return _digest(f"trace\0{session}\0{seq}", 32)
+
+
+def span_id(session: str, seq: int, part: str = "") -> str:
+    """The id of the span that began with this record; `part` distinguishes several of one record."""
+    return _digest(f"span\0{session}\0{seq}\0{part}", 16)
+
+
+def _digest(key: str, digits: int) -> str:
+    """Hexadecimal digits, never all zero: that would be no id."""
+    found = hashlib.sha256(key.encode("utf-8", "backslashreplace")).hexdigest()[:digits]
+    return found if found.strip("0") else f"{found[:-1]}1"
+
+
+@dataclass(slots=True)
+class OpenSpan:
+    """A span that has begun."""
+
+    name: str
+    kind: SpanKind
+    began: Record
+    trace: str
+    parent: str
+    attributes: dict[str, Value] = field(default_factory=dict)
+    events: list[SpanEvent] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        return span_id(self.began.session, self.began.seq)
+
+    def mark(self, record: Record, name: str, values: Mapping[str, Value | None]) -> None:
+        """Add what happened in between."""
+        self.events.append(SpanEvent(name, moment(record), known(values)))
+
+    def ended(self, by: Record, *, failed: bool = False, message: str = "") -> Span:
+        """The span, once it has ended with a record."""
+        start = moment(self.began)
+        return Span(
+            *(plain(self.name), self.kind, self.trace, self.id, self.parent, start, max(moment(by), start)),
+            *(self.attributes, tuple(self.events), failed, plain(message)),
+        )
+
+
+SERVICE = "toolsight"
+BATCH = 500
+_KINDS = {SpanKind.INTERNAL: 1, SpanKind.CLIENT: 3}
+_ERROR = 2
+
+
+def export_lines(spans: Iterable[Span]) -> Iterator[tuple[str, int]]:
+    """The spans as lines, each one an export of at most `BATCH` of them, and how many it holds."""
+    waiting = iter(spans)
+    while batch := list(islice(waiting, BATCH)):
+        yield json.dumps(export_json(batch), separators=(",", ":")), len(batch)
+
+
+def write_spans(path: Path, spans: Iterable[Span]) -> int:
+    """Write the spans to a file that is not there yet, and return how many there are. Raises ConfigError."""
+    written = 0
+    try:
+        with open_private(path, "x", encoding="ascii") as file:
+            for line, size in export_lines(spans):
+                file.write(f"{line}\n")
+                written += size
+    except FileExistsError:
+        raise ConfigError(f"{path} already exists", hint="Choose another file.") from None
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror}", hint="Choose another file."
+        ) from error
+    return written
+
+
+def export_json(spans: Sequence[Span]) -> dict[str, Any]:
+    """One export of spans, as OTLP's JSON has it: hexadecimal ids, 64-bit numbers as text."""
+    scope = {"name": SERVICE, "version": __version__}
+    resource = {"attributes": _attributes({"service.name": SERVICE, "service.version": __version__})}
+    return {
+        "resourceSpans": [
+            {"resource": resource, "scopeSpans": [{"scope": scope, "spans": [_span(one) for one in spans]}]}
+        ]
+    }
+
+
+def _span(span: Span) -> dict[str, Any]:
+    told = {
+        "traceId": span.trace,
+        "spanId": span.id,
+        **({"parentSpanId": span.parent} if span.parent else {}),
+        "name": span.name,
+        "kind": _KINDS[span.kind],
+        "startTimeUnixNano": str(span.start),
+        "endTimeUnixNano": str(span.end),
+        "attributes": _attributes(span.attributes),
+    }
+    if span.events:
+        told["events"] = [_event(event) for event in span.events]
+    if span.failed:
+        told["status"] = {"code": _ERROR, **({"message": span.message} if span.message else {})}
+    return told
+
+
+def _event(event: SpanEvent) -> dict[str, Any]:
+    return {
+        "timeUnixNano": str(event.at),
+        "name": event.name,
+        "attributes": _attributes(event.attributes),
+    }
+
+
+def _attributes(values: Attributes) -> list[dict[str, Any]]:
+    return [{"key": key, "value": _value(value)} for key, value in values.items()]
+
+
+def _value(value: Value) -> dict[str, Any]:
+    match value:
+        case bool():
+            return {"boolValue": value}
+        case int():
+            return {"intValue": str(value)}
+        case float():
+            return {"doubleValue": value}
+        case str():
+            return {"stringValue": value}
+        case _:
+            return {"arrayValue": {"values": [_value(one) for one in value]}}
+
+
+_TRACES = "/v1/traces"
+_INSTALL = "Install it with `pip install 'toolsight[otel]'`; --otel FILE works without it."
+
+
+def send_spans(endpoint: str, spans: Iterable[Span], *, timeout: float = 10.0) -> int:
+    """Send the spans, and return how many there were.
+
+    `endpoint` is a collector's address; without a path it gets the specification's one. The environment
+    (`OTEL_EXPORTER_OTLP_HEADERS`, …) is heeded. Raises ConfigError without the extra, and ConnectError if the
+    collector does not take them.
+    """
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.trace.export import SpanExportResult
+    except ImportError as error:
+        raise ConfigError("the OpenTelemetry exporter is not installed", hint=_INSTALL) from error
+    exporter, sent, waiting = (
+        OTLPSpanExporter(endpoint=traces_address(endpoint), timeout=timeout),
+        0,
+        iter(spans),
+    )
+    with _heard() as said:
+        try:
+            while batch := [readable(one) for one in islice(waiting, BATCH)]:
+                if exporter.export(batch) is not SpanExportResult.SUCCESS:
+                    raise _refused(endpoint, said)
+                sent += len(batch)
+        except OSError as error:
+            raise ConnectError(f"{endpoint} cannot be reached: {error}", hint=_HINT) from error
+        finally:
+            exporter.shutdown()  # type: ignore[no-untyped-call]
+    return sent
+
+
+_HINT = "Is a collector running there? Its OTLP/HTTP port is usually 4318."
+
+
+def traces_address(endpoint: str) -> str:
+    """The address to send to: an address without a path gets the specification's one."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(endpoint)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ConfigError(f"{endpoint} is not a valid address", hint="Write it as http://localhost:4318.")
+    return endpoint.rstrip("/") + _TRACES if parts.path in ("", "/") else endpoint
+
+
+def readable(span: Span) -> "ReadableSpan":
+    """The span as the SDK has those that have ended."""
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import Event, ReadableSpan
+    from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+    from opentelemetry.trace import SpanContext, SpanKind as Kind, Status, StatusCode, TraceFlags
+
+    def context(span_id: str) -> SpanContext:
+        flags = TraceFlags(TraceFlags.SAMPLED)
+        return SpanContext(int(span.trace, 16), int(span_id, 16), is_remote=False, trace_flags=flags)
+
+    return ReadableSpan(
+        name=span.name,
+        context=context(span.id),
+        parent=context(span.parent) if span.parent else None,
+        resource=Resource({"service.name": SERVICE, "service.version": __version__}),
+        attributes=dict(span.attributes),
+        events=[Event(one.name, dict(one.attributes), one.at) for one in span.events],
+        kind=Kind.CLIENT if span.kind is SpanKind.CLIENT else Kind.INTERNAL,
+        status=Status(StatusCode.ERROR, span.message or None) if span.failed else Status(StatusCode.UNSET),
+        start_time=span.start,
+        end_time=span.end,
+        instrumentation_scope=InstrumentationScope(SERVICE, __version__),
+    )
+
+
+class _Ear(logging.Handler):
+    """Keeps what the exporter logs of a failure, which it reports nowhere else."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.heard: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.heard.append(record.getMessage())
+
+
+@contextmanager
+def _heard() -> Iterator[list[str]]:
+    """What the exporter says while this is open; it goes nowhere else."""
+    logger, ear = logging.getLogger("opentelemetry"), _Ear()
+    before = logger.propagate
+    logger.addHandler(ear)
+    logger.propagate = False
+    try:
+        yield ear.heard
+    finally:
+        logger.removeHandler(ear)
+        logger.propagate = before
+
+
+def _refused(endpoint: str, said: list[str]) -> ConnectError:
+    return ConnectError(
+        f"{endpoint} did not accept the spans: {said[-1] if said else 'no reason given'}", hint=_HINT
+    )
