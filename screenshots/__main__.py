@@ -17,10 +17,10 @@ from textual.widgets import Static, TextArea
 
 from fixtures.transcripts.make import claude_code, codex
 from inspector.app.app import ToolsightApp
+from inspector.app.navigation import ToolPage
 from inspector.app.pages.chat.race.screen import RaceScreen
-from inspector.app.place_app import ToolPage
 from inspector.cli.agents.library import MachineLibrary
-from inspector.cli.composition import fixtures_path
+from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options
 from inspector.core.configuration import Configuration
 from inspector.session.workbench import Workbench

@@ -6,7 +6,7 @@ import sys
 
 from textual.pilot import Pilot
 
-from inspector.cli.composition import fixtures_path
+from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options
 from inspector.session.workbench import Workbench
 from screenshots.taking import goes, running, save, types, until

@@ -14,8 +14,9 @@ from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.reproduction import Reproduction
 from inspector.cli.agents.library import MachineLibrary
-from inspector.cli.composition import demo_configuration, fixtures_path, make_workbench, open_memory
+from inspector.cli.composition import demo_configuration, make_workbench, open_memory
 from inspector.cli.inertia.command import RecordedFlows
+from inspector.cli.location import fixtures_path
 from inspector.cli.open_app import registry_library
 from inspector.cli.options import Options
 from inspector.cli.research.sources import ShippedSource

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
     from inspector.app.stream import Bridge, View
-    from inspector.app.verdict_line import Verdicts
     from inspector.clients.library import AgentLibrary
     from inspector.measure.audit.result import Audit
     from inspector.registry.library import RegistryLibrary
     from inspector.reliability.flow import FlowLibrary
     from inspector.session.commands import Commands
+    from inspector.session.verdict import Verdicts
     from inspector.session.view import SessionView
 
 # Records are gathered this long before the page is drawn again, and so many times as long as drawing takes:
@@ -113,7 +113,7 @@ class ToolsightApp(PlaceApp):
 
     @cached_property
     def verdicts(self) -> "Verdicts":
-        from inspector.app.verdict_line import Verdicts
+        from inspector.session.verdict import Verdicts
 
         return Verdicts()
 
@@ -223,7 +223,7 @@ class ToolsightApp(PlaceApp):
             return
         from inspector.app.keymap import checked
 
-        keymap, problems = await asyncio.to_thread(checked, wanted)
+        keymap, problems = await asyncio.to_thread(checked, wanted, type(self))
         self.set_keymap(keymap)
         if problems:
             self.notify(

@@ -4,7 +4,6 @@ Pages import this module, never the app or one another, so that each can be read
 """
 
 from collections.abc import Callable, Coroutine
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from textual.message import Message
@@ -12,7 +11,8 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
 from inspector.app.draw.problem import failure_text
-from inspector.app.place_app import Destination, ToolPage
+from inspector.app.job import Job, run
+from inspector.app.navigation import Destination, ToolPage
 from inspector.session.commands import Commands
 from inspector.session.view import SessionView
 from widgets import RecordList, SchemaTree, TextView, visible
@@ -23,57 +23,14 @@ if TYPE_CHECKING:
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
     from inspector.app.stream import View
-    from inspector.app.verdict_line import Verdicts
     from inspector.clients.library import AgentLibrary
     from inspector.measure.audit.result import Audit
     from inspector.registry.library import RegistryLibrary
     from inspector.reliability.flow import FlowLibrary
+    from inspector.session.verdict import Verdicts
 
 
 T = TypeVar("T")
-
-
-class Job:
-    """One long task in a thread. `progress` is (done, total)."""
-
-    def __init__(self, deliver: Callable[["Job", Callable[[], None]], None]) -> None:
-        self.progress = (0, 0)
-        self.is_stopped = False
-        self._deliver = deliver
-        self._on_progress: Callable[[int, int], None] | None = None
-
-    def listen(self, on_progress: Callable[[int, int], None]) -> None:
-        """Call `on_progress` with every report, on the event loop."""
-        self._on_progress = on_progress
-
-    def tell(self, act: Callable[[], None]) -> None:
-        """Run `act` on the event loop, unless a newer job has started; callable from any thread."""
-        self._deliver(self, act)
-
-    def report(self, done: int, total: int) -> None:
-        """Report progress; callable from any thread."""
-        self.progress = (done, total)
-        if self._on_progress is not None:
-            self.tell(partial(self._on_progress, done, total))
-
-    def stopped(self) -> bool:
-        """Whether the job should end as soon as it can."""
-        return self.is_stopped
-
-
-def run(
-    job: Job, work: Callable[[Job], T], done: Callable[[T], None], failed: Callable[[Exception], None]
-) -> None:
-    """Run the work of a job in its thread."""
-    try:
-        result = work(job)
-    # Whatever it is: a page that waits for its job has to hear that it ended.
-    except Exception as error:
-        job.tell(partial(failed, error))
-    else:
-        job.tell(partial(done, result))
-
-
 REPLAYED = "A replay is read-only. “back to now” on the second line ends it; so does n in the timeline."
 _TOAST = 2
 _COPIED_SHOWN = 80

@@ -28,12 +28,12 @@ class BoundKeys:
     where: str
 
 
-def bound_keys() -> tuple[BoundKeys, ...]:
-    """Return every action whose keys can be changed: everywhere, in lists, and page by page."""
+def bound_keys(app: type[DOMNode]) -> tuple[BoundKeys, ...]:
+    """Return every action of the app whose keys can be changed: everywhere, in lists, and page by page."""
     pages = tuple(_pages())
     found: dict[str, BoundKeys] = {}
     on_pages = Counter(bound.id for page in pages for bound in page)
-    for bound in chain(_everywhere(), *pages):
+    for bound in chain(_everywhere(app), *pages):
         found.setdefault(bound.id, _shared(bound, on_pages[bound.id], len(pages)))
     return tuple(found.values())
 
@@ -45,11 +45,10 @@ def _shared(bound: BoundKeys, pages: int, of: int) -> BoundKeys:
     return replace(bound, where="every page" if pages == of else f"{pages} pages")
 
 
-def _everywhere() -> tuple[BoundKeys, ...]:
-    from inspector.app.app import ToolsightApp
+def _everywhere(app: type[DOMNode]) -> tuple[BoundKeys, ...]:
     from widgets import RecordRows
 
-    return (*_of(ToolsightApp, "everywhere"), *_of(RecordRows, _LIST))
+    return (*_of(app, "everywhere"), *_of(RecordRows, _LIST))
 
 
 def _pages() -> Iterator[tuple[BoundKeys, ...]]:
@@ -73,9 +72,9 @@ def _of(node: type[DOMNode], where: str) -> Iterator[BoundKeys]:
     return (BoundKeys(id_, ",".join(keys[id_]), titles[id_], where) for id_ in keys)
 
 
-def checked(wanted: Mapping[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]:
+def checked(wanted: Mapping[str, Any], app: type[DOMNode]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return what can be used of a file of keys, and a sentence for everything that cannot."""
-    known = {bound.id: bound for bound in bound_keys()}
+    known = {bound.id: bound for bound in bound_keys(app)}
     keymap: dict[str, str] = {}
     problems: list[str] = []
     for name, keys in wanted.items():
@@ -87,7 +86,7 @@ def checked(wanted: Mapping[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]
             problems.append(f'The keys for \'{shown}\' must be text, such as "f" or "ctrl+f,slash".')
         else:
             keymap[name] = ",".join(_key(key.strip()) for key in keys.split(",") if key.strip())
-    return keymap, (*problems, *_clashes(keymap))
+    return keymap, (*problems, *_clashes(keymap, app))
 
 
 def _key(key: str) -> str:
@@ -95,12 +94,12 @@ def _key(key: str) -> str:
     return _character_to_key(key) if len(key) == 1 else key
 
 
-def _clashes(keymap: Mapping[str, str]) -> tuple[str, ...]:
+def _clashes(keymap: Mapping[str, str], app: type[DOMNode]) -> tuple[str, ...]:
     """Say which keys mean two things on one page, because of a changed one; each pair once."""
     found: dict[tuple[str, str, str], str] = {}
     for page in _pages():
         used: dict[str, str] = {}
-        for bound in chain(page, _everywhere()):
+        for bound in chain(page, _everywhere(app)):
             for key in keymap.get(bound.id, bound.keys).split(","):
                 before = used.setdefault(key, bound.id)
                 if before != bound.id and {before, bound.id} & keymap.keys():

@@ -1,15 +1,11 @@
 """The line that says whether discovery pays for the connected servers: the same on every page."""
 
-from collections.abc import Callable
-from threading import Lock
-
 from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.context import InContext
 from inspector.core.server import ServerPhase
-from inspector.session.verdict import Answer, Verdict, judge
-from inspector.session.view import SessionView
+from inspector.session.verdict import Answer, Verdict
 
 _ANSWERS = {
     Answer.PAYS: ("✓", "$text-success"),
@@ -22,27 +18,6 @@ def verdict_text(answer: Answer, text: str) -> Content:
     """Return whether discovery pays, with a sign and a color for the answer."""
     sign, color = _ANSWERS[answer]
     return Content.assemble((f"{sign} ", color), (text, "bold"))
-
-
-class Verdicts:
-    """The newest verdict. Pages ask in their threads; who asks the same meanwhile waits for the answer."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._question: tuple[object, ...] = ()
-        self._answer: Verdict | None = None
-
-    def of(self, session: SessionView, stopped: Callable[[], bool]) -> Verdict | None:
-        """Return whether discovery pays; None without tools, and soon after `stopped` is true."""
-        accounting = session.accounting
-        question = (session.setup, accounting.meter, accounting.prices(), accounting.terms)
-        with self._lock:
-            if question != self._question:
-                answer = judge(session, stopped)
-                if stopped():
-                    return None
-                self._question, self._answer = question, answer
-            return self._answer
 
 
 class VerdictLine(InContext, Static):

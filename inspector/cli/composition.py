@@ -19,7 +19,7 @@ import platformdirs
 from inspector.access.restriction import OpenedConfiguration
 from inspector.cli.consent import demo_folder
 from inspector.cli.elicitation import TerminalElicitor
-from inspector.cli.folder import FOUND_IN_FOLDER, found_in
+from inspector.cli.folder import FOUND_IN_FOLDER
 from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
 from inspector.cli.progress import policy_of, with_chosen
@@ -27,7 +27,7 @@ from inspector.config.content import is_file
 from inspector.config.predicate import load_predicates
 from inspector.config.source import read
 from inspector.config.typed_server import typed_configuration
-from inspector.core.closest import closest, did_you_mean
+from inspector.core.closest import did_you_mean
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.number import SystemClock
@@ -65,14 +65,14 @@ if TYPE_CHECKING:
     from inspector.core.access import AccessPolicy
     from inspector.core.inertia import InertiaGraph
     from inspector.search.registry_port import ToolRegistry
-
-APP = "toolsight"
-
-
-def database_path(options: Options) -> Path:
-    """`--db`, else TOOLSIGHT_DB, else the user's data folder."""
-    chosen = options.database or os.environ.get("TOOLSIGHT_DB")
-    return Path(chosen) if chosen else platformdirs.user_data_path(APP) / "toolsight.db"
+from inspector.cli.location import (
+    APP,
+    configuration_path,
+    database_path,
+    demo_path,
+    fixtures_path,
+    given_inputs,
+)
 
 
 def open_store(options: Options) -> SqliteStore:
@@ -103,7 +103,8 @@ def make_embedder(name: str) -> Embedder | None:
     """The embedder for `packaged`, `none` or any fastembed model. Its model is loaded once, on first use."""
     if name == "none":
         return None
-    from inspector.search.embedders.fastembed import FastembedEmbedder, NamedEmbedder
+    from inspector.search.embedders.fastembed import FastembedEmbedder
+    from inspector.search.embedders.named import NamedEmbedder
 
     folder = platformdirs.user_cache_path(APP) / "models"
     return FastembedEmbedder(folder) if name == "packaged" else NamedEmbedder(name, folder)
@@ -115,18 +116,6 @@ def make_static_embedder() -> StaticEmbedder | None:
     from inspector.search.embedders.wordllama import WordLlamaEmbedder
 
     return WordLlamaEmbedder.packaged()
-
-
-def fixtures_path() -> Path:
-    """The demo's files: inside the installed package, or beside it in a checkout."""
-    package = Path(__file__).resolve().parents[1]
-    packaged = package / "_fixtures"
-    return packaged if packaged.is_dir() else package.parent / "fixtures"
-
-
-def configuration_path(options: Options) -> Path | None:
-    """The file that `options` names, or the first one found in the current folder."""
-    return options.config or found_in(Path.cwd())
 
 
 def read_configuration(options: Options, *, may_be_empty: bool = False) -> OpenedConfiguration:
@@ -183,18 +172,6 @@ def _read(options: Options, may_be_empty: bool) -> Configuration:
         raise
 
 
-def given_inputs(options: Options) -> dict[str, str]:
-    """The values for `${input:ID}`: from `--input`, else from TOOLSIGHT_INPUT_ID."""
-    prefix = "TOOLSIGHT_INPUT_"
-    given = {name.removeprefix(prefix): v for name, v in os.environ.items() if name.startswith(prefix)}
-    return {**given, **options.inputs}
-
-
-def demo_path() -> Path:
-    """The configuration of the demo."""
-    return fixtures_path() / "configs" / "demo.json"
-
-
 def with_list_changes(demo: Configuration) -> Configuration:
     """The demo as the app shows it: one tool of its clock server comes and goes again."""
     schedule = {"TOOLSIGHT_CLOCK_ADD_AFTER": "20", "TOOLSIGHT_CLOCK_REMOVE_AFTER": "60"}
@@ -221,23 +198,6 @@ def demo_configuration(state: Path) -> Configuration:
     return replace(
         configuration, trusted=True, servers=tuple(replace(spec, files=()) for spec in configuration.servers)
     )
-
-
-def shipped_scenarios() -> list[Path]:
-    """The files of the scenarios that come with Toolsight, sorted by name."""
-    return sorted((fixtures_path() / "scenarios").glob("*.yaml"))
-
-
-def scenario_path(name: str) -> Path:
-    """The file of a shipped scenario, or the named file. Raises ConfigError, with the nearest names."""
-    shipped = {path.stem: path for path in shipped_scenarios()}
-    if name in shipped:
-        return shipped[name]
-    path = Path(name)
-    if is_file(path):
-        return path
-    near = ", ".join(closest(path.stem, list(shipped)) or tuple(shipped))
-    raise ConfigError(f"there is no scenario or file '{name}'", hint=f"Shipped scenarios: {near}.")
 
 
 def make_prices() -> PriceList:
@@ -319,7 +279,7 @@ def make_workbench(
     Without `record` nothing is left of the session: it only reads. For a `listing`, which does not search, no
     embedding model is loaded, and no encoding for texts that were counted before.
     """
-    from inspector.cli.marketplace.installing import make_marketplace
+    from inspector.cli.marketplace.ports import make_marketplace
     from inspector.cli.registry.opening import open_registry
 
     servers = _mcp_connector(options)
@@ -358,16 +318,6 @@ def make_workbench(
         values=policy.session_values,
         trusted=options.trust,
     )
-
-
-def imported_path(options: Options) -> Path:
-    """The folder of the catalogs that were imported, beside the database."""
-    return database_path(options).parent / "marketplace"
-
-
-def shipped_catalog() -> Path:
-    """The catalog that comes with Toolsight, for the demo."""
-    return fixtures_path() / "marketplace" / "catalog.json"
 
 
 def _forgetful_store() -> EventStore:

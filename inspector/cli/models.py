@@ -99,10 +99,11 @@ def keys(as_json: bool) -> None:
     \b
     toolsight config keys
     """
+    from inspector.app.app import ToolsightApp
     from inspector.app.keymap import bound_keys, checked
 
-    keymap, problems = checked(read_keys())
-    bound = bound_keys()
+    keymap, problems = checked(read_keys(), ToolsightApp)
+    bound = bound_keys(ToolsightApp)
     if as_json:
         say_json({"file": str(keys_path()), "keys": [asdict(key) for key in bound], "changed": keymap})
         return

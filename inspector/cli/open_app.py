@@ -125,8 +125,8 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     await asyncio.to_thread(import_module, "inspector.cli.composition")
     from inspector.app.dialogs.approver import ModalApprover
     from inspector.app.dialogs.elicitor import ModalElicitor
+    from inspector.app.navigation import ScenarioPage
     from inspector.app.opening import Opened
-    from inspector.app.place_app import ScenarioPage
     from inspector.app.reproduction import Reproduction
     from inspector.cli import composition
     from inspector.cli.agents.library import MachineLibrary

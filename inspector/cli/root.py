@@ -38,7 +38,7 @@ _SECTIONS = {
         "sessions": "record.sessions",
     },
     "More": {
-        "registry": "registry.command",
+        "registry": "registry.filling",
         "marketplace": "marketplace.command",
         "access": "access.command",
         "doctor": "doctor.command",

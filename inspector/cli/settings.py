@@ -85,7 +85,8 @@ def settings(profiles: bool, check: bool, as_json: bool, **values: Any) -> None:
 
 
 def _configuration(chosen: Options) -> Configuration:
-    from inspector.cli.composition import configuration_path, read_configuration
+    from inspector.cli.composition import read_configuration
+    from inspector.cli.location import configuration_path
 
     return read_configuration(chosen).unrestricted if configuration_path(chosen) else Configuration("", ())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from inspector.app.draw.problem import shown_path
 from inspector.app.start.app import Opens, Way
-from inspector.cli import composition
+from inspector.cli import composition, location
 from inspector.cli.options import Options
 from inspector.config.client import ClientConfiguration, client_files, is_there, read_client_file
 from inspector.config.content import is_file
@@ -45,7 +45,7 @@ def ways(options: Options) -> Sequence[Way]:
 
 def _recent(options: Options) -> Iterator[Way]:
     """The servers of the last sessions that are still there, newest first, each once."""
-    demo = str(composition.demo_path())
+    demo = str(location.demo_path())
     sources = dict.fromkeys(session.config for session in composition.open_store(options).sessions())
     named = [source for source in sources if source and source != demo][:_RECENT]
     for source in named:
@@ -59,7 +59,7 @@ def _recent(options: Options) -> Iterator[Way]:
 def _found(options: Options) -> Iterator[Way]:
     """The files of clients on this machine that have servers."""
     memory = composition.open_memory(options)
-    inputs = composition.given_inputs(options)
+    inputs = location.given_inputs(options)
     counter = composition.remembered_counter(options.model, options)
     meter = BudgetMeter(counter, FixedWindow(0))
     for file in filter(is_there, client_files(Path.home(), Path.cwd(), sys.platform, os.environ)):

@@ -4,19 +4,13 @@ A check is a pure function. `engine.settings_check` runs all of them whenever th
 toolset or the settings change, and puts what they find into the stream.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from inspector.core.access import EVERYTHING, Sight
-from inspector.core.configuration import Configuration
-from inspector.core.ranking import IndexState
-from inspector.core.settings import Settings
-from inspector.schema.dialect import PLAIN, ModelFeatures
-
 if TYPE_CHECKING:
-    from inspector.core.session import ServerState
+    pass
 
 
 class Severity(StrEnum):
@@ -57,31 +51,6 @@ class SettingProblem:
     def full(self) -> str:
         """What is wrong and what to do."""
         return f"{self.sentence}. {self.hint}" if self.hint else f"{self.sentence}."
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What is checked: the settings in force, and what they are about.
-
-    `toolset` is the name of the one in use, "" for none. `tools` holds the ids of the connected servers'
-    tools, before the toolset, with those that were skipped; `gone` those that were there earlier.
-    `index` is the state of the search index, `features` what the model's provider takes. `sight` says what
-    may be seen, and `granted` holds those of the policy's patterns whose holder may be told of them.
-    """
-
-    configuration: Configuration
-    settings: Settings
-    toolset: str
-    servers: Mapping[str, "ServerState"]
-    tools: frozenset[str] = frozenset()
-    gone: frozenset[str] = frozenset()
-    index: IndexState = IndexState()
-    features: ModelFeatures = PLAIN
-    sight: Sight = EVERYTHING
-    granted: tuple[str, ...] = ()
-
-
-Check = Callable[[Checked], Iterable[SettingProblem]]
 
 
 def worst_first(problems: Iterable[SettingProblem]) -> tuple[SettingProblem, ...]:

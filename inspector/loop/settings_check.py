@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from inspector.access.unmatched_pattern import unmatched_patterns
+from inspector.core.check import Check, Checked
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import SettingsChecked
 from inspector.core.knob import differences, find_knob, value_of, with_values
 from inspector.core.profile import DEFAULT_PROFILE, find_profile, profile_settings
 from inspector.core.ranking import IndexPhase
-from inspector.core.setting_problem import Check, Checked, SettingProblem, worst_first
+from inspector.core.setting_problem import SettingProblem, worst_first
 from inspector.core.settings import Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool

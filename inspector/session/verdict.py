@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from threading import Lock
 
 from inspector.core.budget import Prices, cache_terms
 from inspector.core.number import count, money, money_decimals
@@ -228,3 +229,24 @@ def judge(session: SessionView, stopped: Callable[[], bool] = lambda: False) -> 
 
 class _Stopped(Exception):
     """Nobody waits for the verdict any more."""
+
+
+class Verdicts:
+    """The newest verdict. Pages ask in their threads; who asks the same meanwhile waits for the answer."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._question: tuple[object, ...] = ()
+        self._answer: Verdict | None = None
+
+    def of(self, session: SessionView, stopped: Callable[[], bool]) -> Verdict | None:
+        """Return whether discovery pays; None without tools, and soon after `stopped` is true."""
+        accounting = session.accounting
+        question = (session.setup, accounting.meter, accounting.prices(), accounting.terms)
+        with self._lock:
+            if question != self._question:
+                answer = judge(session, stopped)
+                if stopped():
+                    return None
+                self._question, self._answer = question, answer
+            return self._answer

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from textual.pilot import Pilot
 
+from inspector.app.navigation import Destination, WhyNotPage
 from inspector.app.pages.tools.clients import content
-from inspector.app.place_app import Destination, WhyNotPage
 from inspector.clients.client import NAMES, all_clients, find_client
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool

@@ -13,7 +13,7 @@ from tests.support.app import RigApp, ready, until
 from tests.support.workbench import opened
 from tests.widgets.hostile import dangerous
 
-IDS = [bound.id for bound in bound_keys()]
+IDS = [bound.id for bound in bound_keys(ToolsightApp)]
 
 
 def test_every_place_and_every_key_of_lists_can_be_changed() -> None:
@@ -34,24 +34,24 @@ def test_every_place_and_every_key_of_lists_can_be_changed() -> None:
     ],
 )
 def test_a_letter_means_the_same_on_every_page(letter: str, meaning: str) -> None:
-    titles = {bound.title for bound in bound_keys() if letter in bound.keys.split(",")}
+    titles = {bound.title for bound in bound_keys(ToolsightApp) if letter in bound.keys.split(",")}
     assert titles
     assert [title for title in titles if not re.fullmatch(meaning, title)] == []
 
 
 def test_an_id_that_nothing_has_is_named_with_the_closest_ones() -> None:
-    keymap, problems = checked({"place.fnd": "f"})
+    keymap, problems = checked({"place.fnd": "f"}, ToolsightApp)
     assert keymap == {}
     assert "place.find" in problems[0]
 
 
 def test_a_key_that_means_two_things_on_one_page_is_told() -> None:
-    _, problems = checked({"theme": "ctrl+o"})
+    _, problems = checked({"theme": "ctrl+o"}, ToolsightApp)
     assert problems == ("ctrl+o is bound to both settings and theme (everywhere).",)
 
 
 def test_a_key_of_several_pages_that_means_two_things_on_any_of_them_is_told() -> None:
-    _, problems = checked({"tool.why": "c"})
+    _, problems = checked({"tool.why": "c"}, ToolsightApp)
     assert problems == (
         "c is bound to both access.compare and tool.why (access).",
         "c is bound to both find.rankers and tool.why (search).",
@@ -60,13 +60,13 @@ def test_a_key_of_several_pages_that_means_two_things_on_any_of_them_is_told() -
 
 
 def test_a_key_of_a_page_that_also_moves_in_lists_is_told() -> None:
-    _, problems = checked({"tool.why": "j"})
+    _, problems = checked({"tool.why": "j"}, ToolsightApp)
     assert problems == ("j is bound to both tool.why and list.down (in every list).",)
 
 
 @given(st.dictionaries(st.one_of(st.sampled_from(IDS), st.text()), st.one_of(st.text(), st.integers())))
 def test_whatever_stands_in_the_file_is_used_or_told(wanted: dict[str, object]) -> None:
-    keymap, problems = checked(wanted)
+    keymap, problems = checked(wanted, ToolsightApp)
     assert set(keymap) <= set(IDS) & set(wanted)
     assert len(wanted) - len(keymap) <= len(problems)
     assert not dangerous("".join(problems))

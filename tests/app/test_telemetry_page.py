@@ -9,7 +9,7 @@ import pytest
 from textual.content import Content
 
 from inspector.app.app import ToolsightApp
-from inspector.app.context import Job
+from inspector.app.job import Job
 from inspector.app.pages.trace.telemetry import content, screen
 from inspector.clients.miss import Miss, MissCause, backlog
 from inspector.core.breaker import BreakerState, BreakerStatus

@@ -7,8 +7,9 @@ from functools import cache
 from pathlib import Path
 
 from inspector.access.reach import EvalSet
-from inspector.cli.composition import fixtures_path, make_embedder, make_static_embedder
+from inspector.cli.composition import make_embedder, make_static_embedder
 from inspector.cli.launch import headless
+from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options
 from inspector.core.number import SystemClock
 from inspector.core.tool import Tool

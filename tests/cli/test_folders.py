@@ -9,7 +9,8 @@ import click
 import pytest
 
 from inspector.cli.client.option import options_as
-from inspector.cli.composition import read_configuration, shipped_scenarios
+from inspector.cli.composition import read_configuration
+from inspector.cli.location import shipped_scenarios
 from inspector.cli.options import TYPED_SERVER, Options
 from inspector.cli.scenario import opening
 from inspector.cli.scenario.opening import open_lab

@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 import inspector.cli.scenario.race as race_command
 from inspector.app.pages.chat.race.entry import WIDTH, ansi_line, cast, drawn
 from inspector.app.pages.chat.race.picture import picture
-from inspector.cli.composition import shipped_scenarios
+from inspector.cli.location import shipped_scenarios
 from inspector.core.budget import Prices
 from inspector.core.tool import Tool
 from inspector.scenario.file import load_scenario

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.composition import fixtures_path
+from inspector.cli.location import fixtures_path
 from inspector.cli.outcome import Exit
 from inspector.cli.research import command as module
 from inspector.cli.research.sources import REQUESTS, ShippedSource, read_poisons
@@ -180,9 +180,9 @@ def test_a_damaged_file_of_poisons_is_an_error(tmp_path: Path) -> None:
 
 
 def test_scenarios_are_played_once_and_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from inspector.cli import composition
+    from inspector.cli import composition, location
 
-    paths = composition.shipped_scenarios()[:1]
+    paths = location.shipped_scenarios()[:1]
     monkeypatch.setattr(composition, "shipped_scenarios", lambda: paths)
     with ShippedSource(model="none", database=tmp_path / "x.db") as source:
         (one,) = source.played(Steps())

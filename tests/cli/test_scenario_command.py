@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli import composition
+from inspector.cli import composition, location
 from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
 from tests.support.memory_labs import FORECAST, MemoryLabs
@@ -14,7 +14,7 @@ from tests.support.memory_labs import FORECAST, MemoryLabs
 
 def test_every_shipped_scenario_is_listed_with_what_it_expects(toolsight: Toolsight) -> None:
     listed = json.loads(toolsight("scenario", "--json").stdout)
-    assert [one["name"] for one in listed] == [path.stem for path in composition.shipped_scenarios()]
+    assert [one["name"] for one in listed] == [path.stem for path in location.shipped_scenarios()]
     assert all(one["title"] and one["turns"] and one["expect"] for one in listed)
 
 

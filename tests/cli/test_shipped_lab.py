@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.composition import demo_configuration, demo_path
+from inspector.cli.composition import demo_configuration
+from inspector.cli.location import demo_path
 from inspector.cli.options import Options
 from inspector.cli.scenario.compare import ShippedLab
 from inspector.config.typed_server import typed_configuration

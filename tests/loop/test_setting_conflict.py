@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
+from inspector.core.check import Checked
 from inspector.core.configuration import Configuration
 from inspector.core.knob import with_values
 from inspector.core.profile import PROFILES, profile_settings
 from inspector.core.ranking import IndexPhase, IndexState
 from inspector.core.server import ServerSpec
-from inspector.core.setting_problem import Checked, Severity
+from inspector.core.setting_problem import Severity
 from inspector.core.settings import Settings
 from inspector.loop.settings_check import setting_conflicts
 from inspector.schema.dialect import ModelFeatures

@@ -13,8 +13,9 @@ import pytest
 
 from inspector.core.error import ModelError
 from inspector.search.embedders import download as fastembed_download
+from inspector.search.embedders.catalog import named_model
 from inspector.search.embedders.download import download
-from inspector.search.embedders.fastembed import NamedEmbedder, _unit, named_model
+from inspector.search.embedders.named import NamedEmbedder, _unit
 
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
 REPOSITORY = "Qdrant/all-MiniLM-L6-v2-onnx"

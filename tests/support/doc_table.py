@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from inspector.app.app import ToolsightApp
 from inspector.app.keymap import bound_keys
 from inspector.cli.root import cli
 
@@ -48,7 +49,7 @@ def _keys() -> Iterator[tuple[str, str, str]]:
     """The keys that work in more than one place; `toolsight config keys` has the others."""
     keys: dict[tuple[str, str], list[str]] = {}
     pages: Counter[tuple[str, str]] = Counter()
-    for bound in bound_keys():
+    for bound in bound_keys(ToolsightApp):
         title = _TITLES.get(bound.id, bound.title.lower())
         shared = bound.where if bound.where in _FOR_PEOPLE else ""
         number = int(bound.where.split()[0]) if bound.where.endswith(" pages") else 1

@@ -126,7 +126,7 @@ _KINDS: Mapping[FieldKind, Kind] = {
 class FormDialog(ModalScreen[ElicitationAnswer], Withdrawable, Guarded):
     """Returns the answer. The focus is on “not now”, as esc is; letters are for a chosen field only."""
 
-    CSS_PATH = "form.tcss"
+    CSS_PATH = "elicitor.tcss"
     AUTO_FOCUS = "#elicitation-later"
     VERTICAL_BREAKPOINTS = [(0, "-short"), (40, "-tall")]  # noqa: RUF012 - as Textual declares it
     BINDINGS: ClassVar[list[BindingType]] = [

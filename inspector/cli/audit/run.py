@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from inspector.cli import composition
+from inspector.cli import composition, location
 from inspector.cli.consent import require_consent
 from inspector.cli.cost.assumption import Assumed
 from inspector.cli.doctor.orphans import ask_about_leftovers
@@ -129,7 +129,7 @@ def _on_machine(options: Options, candidates: Sequence[ClientFile]) -> _Found:
     there = [file for file in candidates if is_there(file)]
     if options.config is not None:
         there = [client_file_of(options.config, candidates)]
-    inputs = composition.given_inputs(options)
+    inputs = location.given_inputs(options)
     read = {file: read_client_file(file, environment=os.environ, inputs=inputs) for file in there}
     parts = tuple(chain.from_iterable(read.values()))
     return _Found(

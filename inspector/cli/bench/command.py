@@ -35,7 +35,7 @@ from inspector.search.semantics import Semantics
 DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "regex")
 _COMMANDS = {
     "calibrate": "bench.calibrate",
-    "label": "bench.label",
+    "label": "bench.dataset",
     "runs": "runs.command",
     "papers": "research.command",
 }

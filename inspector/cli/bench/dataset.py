@@ -11,8 +11,9 @@ import click
 
 from inspector.access.reach import IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
 from inspector.access.restriction import seen_cases
-from inspector.cli.composition import fixtures_path, open_store
+from inspector.cli.composition import open_store
 from inspector.cli.live_catalog import LiveCatalog, connect_catalog
+from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options, options, require_nobody, shared
 from inspector.cli.table import say
 from inspector.core.closest import closest

@@ -25,7 +25,7 @@ def demo(headless: bool, scenario: str, as_json: bool, **values: Any) -> None:
     chosen = options(**values)
     without_app = headless or as_json or not (sys.stdin.isatty() and sys.stdout.isatty())
     if scenario:
-        from inspector.cli.composition import scenario_path
+        from inspector.cli.location import scenario_path
 
         scenario_path(scenario)
     if without_app and scenario:

@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from inspector.cli.chat.command import converse
-from inspector.cli.composition import database_path, fixtures_path
 from inspector.cli.launch import headless
+from inspector.cli.location import database_path, fixtures_path
 from inspector.cli.options import DEMO_MODEL, Options
 from inspector.cli.table import say, say_json, say_table
 from inspector.core.events import ModelRequested

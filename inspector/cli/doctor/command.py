@@ -114,7 +114,8 @@ def _version(package: str) -> str:
 
 
 def _database(options: Options) -> Check:
-    from inspector.cli.composition import database_path, open_store
+    from inspector.cli.composition import open_store
+    from inspector.cli.location import database_path
 
     path = database_path(options)
     sessions = len(open_store(options).sessions())

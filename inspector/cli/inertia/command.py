@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from inspector.cli.composition import database_path, load_seeds
+from inspector.cli.composition import load_seeds
+from inspector.cli.location import database_path
 from inspector.cli.options import Options, as_json as json_option, database as database_option
 from inspector.cli.progress import Progress
 from inspector.cli.table import say, say_json, say_table

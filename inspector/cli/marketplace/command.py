@@ -8,7 +8,8 @@ import click
 
 from inspector.cli.group import CommandGroup
 from inspector.cli.marketplace import report
-from inspector.cli.marketplace.installing import install_plugin, open_marketplace, remove_server
+from inspector.cli.marketplace.installing import install_plugin, remove_server
+from inspector.cli.marketplace.opening import open_marketplace
 from inspector.cli.options import (
     ACCESS,
     CommonOption,
@@ -206,7 +207,7 @@ def import_catalog(file: Path, name: str, as_json: bool, database: Path | None) 
     \b
     toolsight marketplace import servers.json
     """
-    from inspector.cli.composition import imported_path
+    from inspector.cli.location import imported_path
     from inspector.registry.marketplace.reader import keep_catalog, read_catalog
 
     found = read_catalog(file)

@@ -2,73 +2,23 @@
 
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from inspector.access.restriction import require_whole
-from inspector.cli import composition
-from inspector.cli.composition import configuration_path, make_workbench, open_memory, read_configuration
-from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.marketplace.report import facts_json, variable_text
-from inspector.cli.options import Options
 from inspector.cli.run import interruptible
 from inspector.cli.table import say
 from inspector.config.installation import ServerChange
-from inspector.core.configuration import Configuration
 from inspector.core.error import ToolsightError
 from inspector.core.events import PluginInstalled, ServerRemoved
 from inspector.core.plugin import Plugin, missing_values
 from inspector.core.redaction import clean
 from inspector.registry.marketplace.marketplace import INSTALL
-from inspector.registry.marketplace.port import Catalogs, MarketplacePorts
 from inspector.session.workbench import Workbench
 from widgets import visible
-
-_NOWHERE = "no configuration"
-
-
-@asynccontextmanager
-async def open_marketplace(options: Options) -> AsyncIterator[Workbench]:
-    """A workbench on the configuration that was named, or on none; no server of it is started."""
-    named = options.demo or options.server or configuration_path(options) is not None
-    configuration = Configuration(_NOWHERE, (), trusted=True)
-    if named:
-        configuration = read_configuration(options, may_be_empty=True).unrestricted
-    approver, memory = TerminalApprover(yes=False), open_memory(options)
-    # No server is started, but a file's settings may name catalogs to read and a model to fetch.
-    require_consent(replace(configuration, servers=()), memory, approve=options.approve)
-    async with make_workbench(configuration, options, approver, memory, record=False) as bench:
-        yield bench
-
-
-def read_catalogs(options: Options, files: Sequence[str], imported: bool) -> Catalogs:
-    """The plugins of these files and, if wanted, of what was imported; what cannot be read is a problem."""
-    from inspector.registry.marketplace.reader import kept_catalogs, read_catalogs as read
-
-    shipped = composition.shipped_catalog().resolve()
-    places = {
-        "TOOLSIGHT_PYTHON": sys.executable,
-        "TOOLSIGHT_FIXTURES": str(composition.fixtures_path()),
-    }
-    named = [Path(file).resolve() for file in files]
-    kept = kept_catalogs(composition.imported_path(options)) if imported else []
-    # Only Toolsight's own catalog may name places of this machine.
-    return Catalogs(*read([*named, *kept], {shipped: places}))
-
-
-def make_marketplace(options: Options) -> MarketplacePorts:
-    """The marketplace's ports with the real adapters."""
-    from inspector.config.source.editor import ConfigurationEditor
-
-    editor = ConfigurationEditor(os.environ, composition.given_inputs(options))
-    return MarketplacePorts(partial(read_catalogs, options), editor)
-
 
 _LABEL = 9
 

@@ -4,7 +4,7 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from inspector.cli.composition import database_path
+from inspector.cli.location import database_path
 from inspector.cli.options import Options
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError

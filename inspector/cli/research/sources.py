@@ -17,9 +17,9 @@ import platformdirs
 from inspector import __version__
 from inspector.access.reach import EvalCase
 from inspector.access.restriction import OpenedConfiguration
-from inspector.cli import composition
+from inspector.cli import composition, location
 from inspector.cli.launch import headless
-from inspector.cli.marketplace.installing import read_catalogs
+from inspector.cli.marketplace.ports import read_catalogs
 from inspector.cli.models import PLANNER, counter_for
 from inspector.cli.options import Options
 from inspector.cli.registry.opening import DATABASE_URL
@@ -64,7 +64,7 @@ class ShippedSource:
         `database` keeps vectors between runs; by default it is in the user's cache.
         """
         self.clock: Clock = SystemClock()
-        self._database = database or platformdirs.user_cache_path(composition.APP) / "reproduction.db"
+        self._database = database or platformdirs.user_cache_path(location.APP) / "reproduction.db"
         self._folders = tuple(folders)
         self._model = model
         self._played: tuple[PlayedScenario, ...] | None = None
@@ -122,14 +122,14 @@ class ShippedSource:
         return self._others
 
     def poisons(self) -> Sequence[Poison]:
-        return read_poisons(composition.fixtures_path() / "poison" / "demo.jsonl")
+        return read_poisons(location.fixtures_path() / "poison" / "demo.jsonl")
 
     @property
     def synthetic(self) -> int:
         return SYNTHETIC
 
     def plugins(self) -> Sequence[Plugin]:
-        return read_catalogs(Options(), [str(composition.shipped_catalog())], imported=False).plugins
+        return read_catalogs(Options(), [str(location.shipped_catalog())], imported=False).plugins
 
     @contextmanager
     def registries(self) -> Iterator[Mapping[str, ToolRegistry]]:
@@ -146,7 +146,7 @@ class ShippedSource:
 
     def played(self, steps: Steps) -> Sequence[PlayedScenario]:
         if self._played is None:
-            paths = composition.shipped_scenarios()
+            paths = location.shipped_scenarios()
             self._played = tuple(
                 self._play(path, steps, number, len(paths)) for number, path in enumerate(paths)
             )
@@ -180,7 +180,7 @@ class ShippedSource:
                 return NamedCatalog("demo", tools, summaries, self._cases("demo"))
 
     def _cases(self, name: str) -> tuple[EvalCase, ...]:
-        return read_cases(composition.fixtures_path() / "evalsets" / f"{name}.jsonl")
+        return read_cases(location.fixtures_path() / "evalsets" / f"{name}.jsonl")
 
     def _play(self, path: Path, steps: Steps, number: int, total: int) -> PlayedScenario:
         """Play a scenario; if cancelled, stop after the turn. Raises ToolsightError and Stopped."""
@@ -225,7 +225,7 @@ def _named(folder: Path) -> NamedCatalog:
     if (folder / QUERIES).is_file():
         found = sample(read_evalset(folder), REQUESTS)
         return NamedCatalog(name, found.tools, cases=found.cases)
-    tools, path = read_tools(folder), composition.fixtures_path() / "evalsets" / f"{name}.jsonl"
+    tools, path = read_tools(folder), location.fixtures_path() / "evalsets" / f"{name}.jsonl"
     known = {tool.id for tool in tools}
     cases = read_cases(path) if path.is_file() else ()
     is_theirs = all(tool_id in known for case in cases for group in case.relevant for tool_id in group)

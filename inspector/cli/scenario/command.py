@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from inspector.cli import composition
+from inspector.cli import composition, location
 from inspector.cli.doctor.orphans import ask_about_leftovers
 from inspector.cli.group import CommandGroup
 from inspector.cli.model_failure import model_failure
@@ -50,7 +50,7 @@ class NamedScenario:
     @classmethod
     def find(cls, name: str) -> "NamedScenario":
         """Find a shipped scenario by name, or read any file. Raises ConfigError."""
-        path = composition.scenario_path(name)
+        path = location.scenario_path(name)
         return cls(name, path, load_scenario(path))
 
     @property
@@ -121,7 +121,7 @@ def scenario(context: click.Context, /, folders: tuple[Path, ...], as_json: bool
 
 def _list(folders: Sequence[Path], *, as_json: bool) -> None:
     """Print the scenarios that come with Toolsight, and those in each folder."""
-    found = [NamedScenario.find(path.stem) for path in composition.shipped_scenarios()]
+    found = [NamedScenario.find(path.stem) for path in location.shipped_scenarios()]
     problems = []
     for path in (path for folder in folders for path in _files(folder)):
         try:
@@ -157,7 +157,7 @@ def run_scenarios(
     \b
     toolsight scenario run guard redundant --check
     """
-    shipped = [path.stem for path in composition.shipped_scenarios()] if is_all else []
+    shipped = [path.stem for path in location.shipped_scenarios()] if is_all else []
     wanted = [NamedScenario.find(name) for name in dict.fromkeys((*shipped, *names))]
     if not wanted:
         raise click.UsageError("Pass a scenario, or --all. `toolsight scenario` lists them.")
@@ -209,7 +209,7 @@ def _played_aloud(one: NamedScenario, setup: Options, *, check: bool) -> Played:
     if check:
         say()
         _say_lines(finding_lines(result.findings, result.records, width))
-    say(f"session {played.session} in {composition.database_path(setup)}")
+    say(f"session {played.session} in {location.database_path(setup)}")
     return played
 
 

@@ -9,8 +9,8 @@ import click
 
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli import composition
-from inspector.cli.composition import shipped_scenarios
 from inspector.cli.doctor.orphans import ask_about_leftovers
+from inspector.cli.location import shipped_scenarios
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.progress import Progress
 from inspector.cli.scenario.command import (

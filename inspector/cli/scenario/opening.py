@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from inspector.cli.composition import (
     demo_configuration,
-    fixtures_path,
     is_the_demo,
     make_connector,
     make_reliability,
@@ -18,6 +17,7 @@ from inspector.cli.composition import (
     read_configuration,
 )
 from inspector.cli.consent import TerminalApprover, require_consent
+from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options
 from inspector.cli.progress import with_chosen
 from inspector.core.configuration import Configuration

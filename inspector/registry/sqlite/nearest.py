@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.access import Sight
-from inspector.registry.sqlite.registry import Condition, condition
+from inspector.registry.sqlite.sight import Condition, condition
 from inspector.store.database import SqliteDatabase
 
 # Gathering rows costs more than multiplying all of them where more than this share is permitted.

@@ -12,7 +12,7 @@ from typing import IO
 
 from inspector.core.error import ModelError
 from inspector.core.redaction import private_folder
-from inspector.search.embedders.fastembed import NamedModel, named_model
+from inspector.search.embedders.catalog import NamedModel, named_model
 
 # fastembed's own `download_model` hides why it failed and sleeps for 39 seconds between attempts.
 _CHILD = """

@@ -6,10 +6,11 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from inspector.app.context import REPLAYED, Job
+from inspector.app.context import REPLAYED
 from inspector.app.dialogs.choice import ChoiceDialog, NamedDialog
 from inspector.app.dialogs.choice_row import model_rows, toolset_rows
 from inspector.app.draw.problem import failure_text
+from inspector.app.job import Job
 from inspector.app.pages.cost.budget import change as what_if
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.table import is_server, server_of

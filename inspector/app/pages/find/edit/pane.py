@@ -18,9 +18,9 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from inspector.access.reach import EvalSet
-from inspector.app.context import Job
 from inspector.app.dialogs.detail import ExportDialog
 from inspector.app.draw.problem import failure_text
+from inspector.app.job import Job
 from inspector.app.pages.find.edit import content
 from inspector.app.pages.find.edit.content import Reading, definition_json
 from inspector.app.pages.find.edit.text_editor import EffectPanel, ToolTextEditor

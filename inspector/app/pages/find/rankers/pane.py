@@ -6,9 +6,9 @@ from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from inspector.app.context import Job
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.problem import failure_line
+from inspector.app.job import Job
 from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.rankers import content
 from inspector.app.pages.find.topic import Topic

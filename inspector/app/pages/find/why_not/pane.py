@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.widgets import Static
 
 from inspector.access.reach import EvalCase
-from inspector.app.context import Job
 from inspector.app.draw.problem import failure_line
+from inspector.app.job import Job
 from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.topic import Topic
 from inspector.app.pages.find.why_not import content

@@ -4,8 +4,9 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from inspector.app.context import InContext, Job
+from inspector.app.context import InContext
 from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.job import Job
 from inspector.app.pages.tools.catalog.frame_row import (
     COLUMNS,
     NO_WIRE,

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.context import Job
+from inspector.app.job import Job
 from inspector.app.pages.tools.clients import content
 from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys

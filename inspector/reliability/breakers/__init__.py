@@ -1,1 +1,0 @@
-"""Where the state of breakers is kept."""
