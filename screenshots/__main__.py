@@ -17,8 +17,8 @@ from textual.widgets import Static, TextArea
 
 from fixtures.transcripts.make import claude_code, codex
 from inspector.app.app import ToolsightApp
-from inspector.app.navigation import ToolPage
 from inspector.app.pages.chat.race.screen import RaceScreen
+from inspector.app.place import ToolPage
 from inspector.cli.agents.library import MachineLibrary
 from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options

@@ -7,12 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from widgets.bars import stacked
-    from widgets.big_number import BigNumber
     from widgets.guarded import Choice, Confirm, Guarded, GuardedConfirm
     from widgets.hanging import Hanging
     from widgets.key_bar import FilterBar, FocusBorder, FocusFrame, KeyBar
-    from widgets.meter import Meter, Segment, legend, short_number
+    from widgets.meter import BigNumber, Meter, Segment, legend, short_number, stacked
     from widgets.prompt import PlainInput, Prompt
     from widgets.record import Column, Record, Tone
     from widgets.record_list import RecordList
@@ -25,12 +23,10 @@ if TYPE_CHECKING:
     from widgets.view_strip import StillText, ViewStrip, shortened
 
 _MODULES = {
-    "bars": ("stacked",),
-    "big_number": ("BigNumber",),
     "guarded": ("Choice", "Confirm", "Guarded", "GuardedConfirm"),
     "hanging": ("Hanging",),
     "key_bar": ("FilterBar", "FocusBorder", "FocusFrame", "KeyBar"),
-    "meter": ("Meter", "Segment", "legend", "short_number"),
+    "meter": ("BigNumber", "Meter", "Segment", "legend", "short_number", "stacked"),
     "prompt": ("PlainInput", "Prompt"),
     "record": ("Column", "Record", "Tone"),
     "record_list": ("RecordList",),

@@ -19,7 +19,7 @@ from textual.widgets import Static
 from inspector.app import command
 from inspector.app.palette import CommandSource
 from inspector.app.place_app import PlaceApp
-from inspector.app.theme import DARK, LIGHT
+from inspector.app.terminal import DARK, LIGHT
 from inspector.core.error import ToolsightError
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from textual.widgets import Input, TextArea
 from inspector.app.activity import Activity
 from inspector.app.context import InContext
 from inspector.app.draw.header import header
-from inspector.app.navigation import Destination, Page
-from inspector.app.place import other_view
+from inspector.app.place import Destination, Page, other_view
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from widgets import FilterBar, RecordRows, StillText

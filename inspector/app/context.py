@@ -12,7 +12,7 @@ from textual.worker import Worker, WorkerState
 
 from inspector.app.draw.problem import failure_text
 from inspector.app.job import Job, run
-from inspector.app.navigation import Destination, ToolPage
+from inspector.app.place import Destination, ToolPage
 from inspector.session.commands import Commands
 from inspector.session.view import SessionView
 from widgets import RecordList, SchemaTree, TextView, visible

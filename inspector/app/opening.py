@@ -15,7 +15,7 @@ from inspector.session.workbench import Workbench
 if TYPE_CHECKING:
     from textual.app import App
 
-    from inspector.app.navigation import Destination
+    from inspector.app.place import Destination
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
     from inspector.clients.library import AgentLibrary

@@ -70,7 +70,7 @@ class CommandSource(Provider):
 
     def _held(self) -> Iterator[Entry]:
         """What the session holds: servers, tools, settings, and the recorded sessions."""
-        from inspector.app.navigation import ServerPage, ToolPage
+        from inspector.app.place import ServerPage, ToolPage
         from inspector.core.knob import knobs
 
         context = cast("Context", self.app)
@@ -101,7 +101,7 @@ def escaped(text: str) -> str:
 
 def _sessions(context: "Context") -> tuple[Entry, ...]:
     """The recorded sessions; none if they cannot be read, which their page says."""
-    from inspector.app.navigation import TracePage
+    from inspector.app.place import TracePage
     from inspector.core.number import count
 
     if not context.where.page:

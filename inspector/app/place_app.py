@@ -20,7 +20,7 @@ from inspector.app.terminal import TerminalApp
 if TYPE_CHECKING:
     from inspector.app.base_screen import BaseScreen
     from inspector.app.draw.header import Where
-    from inspector.app.navigation import Destination
+    from inspector.app.place import Destination
 
 _QUIT = "ctrl+q"
 _BETWEEN = "between"

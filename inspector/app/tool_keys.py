@@ -5,7 +5,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from inspector.app.base_screen import BaseScreen
-from inspector.app.navigation import EditPage, WhyNotPage
+from inspector.app.place import EditPage, WhyNotPage
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding as Bound

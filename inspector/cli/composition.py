@@ -19,10 +19,10 @@ import platformdirs
 from inspector.access.restriction import OpenedConfiguration
 from inspector.cli.consent import demo_folder
 from inspector.cli.elicitation import TerminalElicitor
-from inspector.cli.folder import FOUND_IN_FOLDER
 from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
 from inspector.cli.progress import policy_of, with_chosen
+from inspector.cli.run import FOUND_IN_FOLDER
 from inspector.config.content import is_file
 from inspector.config.predicate import load_predicates
 from inspector.config.source import read

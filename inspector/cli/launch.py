@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from inspector.access.restriction import OpenedConfiguration
 from inspector.cli.composition import make_workbench, open_leftovers, open_memory, read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
-from inspector.cli.doctor.orphans import ask_about_leftovers
+from inspector.cli.doctor.models import ask_about_leftovers
 from inspector.cli.options import Options
 from inspector.cli.problem import is_of_policy, require_policy, say_failures, say_problems
 from inspector.cli.run import run

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
-from inspector.cli.folder import found_in
 from inspector.cli.options import Options
+from inspector.cli.run import found_in
 from inspector.config.content import is_file
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError

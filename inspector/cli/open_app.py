@@ -15,9 +15,8 @@ from textual.app import ReturnType
 
 from inspector.app.app import ToolsightApp
 from inspector.app.terminal import TerminalApp
-from inspector.cli.folder import found_in
 from inspector.cli.options import Options
-from inspector.cli.run import run
+from inspector.cli.run import found_in, run
 from inspector.core.error import ConfigError, ToolsightError
 
 if TYPE_CHECKING:
@@ -125,8 +124,8 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     await asyncio.to_thread(import_module, "inspector.cli.composition")
     from inspector.app.dialogs.approver import ModalApprover
     from inspector.app.dialogs.elicitor import ModalElicitor
-    from inspector.app.navigation import ScenarioPage
     from inspector.app.opening import Opened
+    from inspector.app.place import ScenarioPage
     from inspector.app.reproduction import Reproduction
     from inspector.cli import composition
     from inspector.cli.agents.library import MachineLibrary

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -123,3 +124,12 @@ def _nudged() -> Iterator[None]:
 def _is_main() -> bool:
     """Whether signals reach this thread."""
     return threading.current_thread() is threading.main_thread()
+
+
+FOUND_IN_FOLDER = ("toolsight.json", ".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")
+
+
+def found_in(folder: Path) -> Path | None:
+    """The first configuration file in a folder; None without one."""
+    candidates = (folder / name for name in FOUND_IN_FOLDER)
+    return next((path for path in candidates if path.is_file()), None)

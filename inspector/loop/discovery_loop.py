@@ -31,10 +31,9 @@ from inspector.core.ports import Approver, Clock
 from inspector.core.setting_problem import refusal
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.loop.approval import Approvals
 from inspector.loop.binding.binder import Binder
-from inspector.loop.connecting import Connecting
 from inspector.loop.dispatch import Dispatcher
+from inspector.loop.dispatched import Approvals, Connecting
 from inspector.loop.fallback import Fallbacks
 from inspector.loop.guards.iteration import IterationGuard
 from inspector.loop.guards.redundancy import RedundancyDetector

@@ -1,7 +1,16 @@
 """What came of a model's call."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
+from inspector.core.definition import DefinitionChange, definition_changes, definition_hash
+from inspector.core.events import ApprovalDecided, TrustChanged
+from inspector.core.ports import ApprovalRequest, Approver, Decision
+from inspector.core.session import SessionState
+from inspector.core.stream import Session
+from inspector.core.tool import Tool
+from inspector.reliability.ports import ASKED_BEFORE, CHANGED, CLAIMED, why_ask
 from inspector.schema.json_value import JsonObject
 
 
@@ -16,3 +25,70 @@ class Dispatched:
     is_loop: bool = False
     failed: bool = False
     definitions: tuple[JsonObject, ...] = ()
+
+
+class Connecting(Protocol):
+    """The servers of a session, of which some may be connecting."""
+
+    @property
+    def connecting(self) -> tuple[str, ...]: ...
+
+    async def settled(self) -> None:
+        """Wait until none is connecting."""
+
+    def catch_up(self) -> None:
+        """Put what the servers have changed into the catalog."""
+
+
+def instructions_text(instructions: Mapping[str, str]) -> str:
+    """The instructions of each server under its name; "" if there are none."""
+    parts = [f"Instructions of server {server}:\n{text}" for server, text in instructions.items() if text]
+    return "\n\n".join(parts)
+
+
+class Approvals:
+    """Asks about calls, unless the tool's definition as it is now was approved for the session.
+
+    A tool that a trusted server marks as read-only needs no approval, except one that was asked about before:
+    its server must not get around an answer by changing the mark.
+    """
+
+    def __init__(self, session: Session, approver: Approver) -> None:
+        self._session = session
+        self._approver = approver
+
+    async def allows(self, tool: Tool, arguments: JsonObject) -> bool:
+        """Whether the call may run; asks the user if needed and emits the decision."""
+        state, definition = self._session.state, definition_hash(tool)
+        last, why = state.approvals.get(tool.id), why_ask(tool, state)
+        if definition in state.approved or (not why and _is_unopposed(last, definition)):
+            return True
+        before = _approved(last)
+        before = "" if before == definition else before
+        changes = _changes(state, before, definition, tool)
+        why = "; ".join(filter(None, (CHANGED if before else "", why))) or ASKED_BEFORE
+        request = ApprovalRequest(tool, arguments, why, changes, offers_trust=why == CLAIMED)
+        decision = await self._approver.ask(request)
+        parts = tuple(change.part for change in changes)
+        self._session.emit(ApprovalDecided(tool.id, decision, definition, before, parts))
+        if decision is Decision.SERVER and request.offers_trust:
+            self._session.emit(TrustChanged(tool.server, trusted=True))
+        return decision is not Decision.NO
+
+
+def _is_unopposed(last: ApprovalDecided | None, definition: str) -> bool:
+    """Whether the last answer about a tool, if any, was a yes to this definition: trust came after it."""
+    return last is None or (last.decision is not Decision.NO and last.definition == definition)
+
+
+def _approved(last: ApprovalDecided | None) -> str:
+    """The hash of the definition to compare with: the one approved last, or else the one asked about last."""
+    if last is None:
+        return ""
+    return last.before if last.decision is Decision.NO and last.before else last.definition
+
+
+def _changes(state: SessionState, before: str, definition: str, tool: Tool) -> tuple[DefinitionChange, ...]:
+    """What differs, read from the record, where both definitions are without secrets."""
+    old = state.definitions.get(before)
+    return definition_changes(old, state.definitions.get(definition, tool)) if old is not None else ()

@@ -7,9 +7,8 @@ from inspector.access.reach import EvalSet
 from inspector.core.number import count
 from inspector.core.ports import Clock
 from inspector.core.settings import DiscoverySettings, GateSettings
-from inspector.measure.prepare import Prepared, prepare
 from inspector.measure.report import Row, summarise
-from inspector.measure.run import Run, run_bench
+from inspector.measure.run import Prepared, Run, prepare, run_bench
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import Ranker

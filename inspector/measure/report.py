@@ -10,8 +10,7 @@ from typing import Any, Literal, get_args
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import percent, wilson
 from inspector.core.ranking import Answer
-from inspector.measure.bootstrap import Estimate, effective_size, estimate, share_estimate
-from inspector.measure.cluster import clusters
+from inspector.measure.bootstrap import Estimate, clusters, effective_size, estimate, share_estimate
 from inspector.measure.run import CaseRun, Run
 from inspector.search.metric import hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
 

@@ -6,8 +6,7 @@ from itertools import groupby
 
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ranking import Answer
-from inspector.measure.difference import Difference, difference
-from inspector.measure.paired import SIGNIFICANT, holm
+from inspector.measure.paired import SIGNIFICANT, Difference, difference, holm
 from inspector.measure.ranker_bench import Measured
 from inspector.measure.report import CUT, Row, paired
 from inspector.measure.run import CaseRun, Run

@@ -9,7 +9,7 @@ from inspector.core.report import Section, Table
 from inspector.core.settings import DiscoverySettings, GateSettings, ManifestSettings
 from inspector.core.summary_pool import summary_pool
 from inspector.core.tool import Tool, definition
-from inspector.measure.cluster import clusters
+from inspector.measure.bootstrap import clusters
 from inspector.measure.paired import p_value
 from inspector.research.accuracy import ablation_section
 from inspector.research.attention_table import catalog_section, main_section, scaling_section

@@ -22,8 +22,7 @@ from inspector.core.settings import DiscoverySettings, GateSettings, Settings
 from inspector.core.tool import definition
 from inspector.loop.binding.catalog import build_catalog
 from inspector.loop.binding.gate import Gate
-from inspector.measure.bootstrap import Estimate, share_estimate
-from inspector.measure.cluster import clusters
+from inspector.measure.bootstrap import Estimate, clusters, share_estimate
 from inspector.research.catalog_size import SIZES, part_of
 from inspector.research.first_call import first_call, meter_of
 from inspector.research.latency import Latency, asked, measured_ranker, milliseconds

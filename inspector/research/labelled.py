@@ -12,8 +12,7 @@ from statistics import mean, median
 from inspector.access.reach import EvalCase
 from inspector.core.ports import Clock
 from inspector.core.settings import DiscoverySettings
-from inspector.measure.bootstrap import Estimate, estimate, ratio_estimate
-from inspector.measure.cluster import clusters
+from inspector.measure.bootstrap import Estimate, clusters, estimate, ratio_estimate
 from inspector.research.criterion import Bound, gate_bound, search_bound
 from inspector.research.method import Quality
 from inspector.research.source import NamedCatalog, Source, Steps, indexed

@@ -12,7 +12,7 @@ from inspector.core.report import Section, Table
 from inspector.core.settings import DiscoverySettings
 from inspector.registry.embedding import embed_missing
 from inspector.registry.marketplace.marketplace import PluginSearch
-from inspector.research.market import opened_market, synthetic_plugins
+from inspector.research.catalog_size import opened_market, synthetic_plugins
 from inspector.research.source import NamedCatalog, Source, Steps, StoredEmbedder, indexed
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.catalog_rankers import CatalogRankers

@@ -177,7 +177,7 @@ def indexed(catalog: NamedCatalog, source: Source, steps: Steps, *, lined: bool 
 
     A `lined` index has those of the summary lines too, with which a gate compares.
     """
-    from inspector.measure.prepare import prepare
+    from inspector.measure.run import prepare
 
     what = f"{catalog.name}: index of {len(catalog.tools)} tools"
     steps(what)

@@ -9,8 +9,7 @@ from inspector.core.budget import utilization
 from inspector.core.settings import BindingSettings, ChatSettings, DiscoverySettings
 from inspector.core.summary_pool import summary_pool
 from inspector.core.tool import definition
-from inspector.measure.bootstrap import Estimate, estimate
-from inspector.measure.cluster import clusters_of
+from inspector.measure.bootstrap import Estimate, clusters_of, estimate
 from inspector.measure.paired import p_value
 from inspector.research.caching import TURN_TOKENS
 from inspector.research.criterion import KnownVectors, Ranked, cosines, ranked, tf_idf

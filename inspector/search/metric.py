@@ -5,7 +5,11 @@ of its first member in the list. The metrics are undefined for a request without
 """
 
 import math
-from collections.abc import Collection, Sequence
+import os
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
 
 Groups = Collection[frozenset[str]]
 
@@ -68,3 +72,27 @@ def _ranks(ranked: Sequence[str], relevant: Groups) -> list[int]:
 
 def _gain(rank: int) -> float:
     return 1 / math.log2(rank + 1)
+
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+# More gain little: what is computed waits for memory.
+_MOST = 4
+
+
+def processors() -> int:
+    """How many pieces of work run at once."""
+    return min(_MOST, os.cpu_count() or 1)
+
+
+def side_by_side(work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
+    """The result for each item, in order; the first error is raised. `work` must not come here itself."""
+    if len(items) < 2:
+        return [work(item) for item in items]
+    return list(_threads().map(work, items))
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(processors(), "search")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.search.document import Key
-from inspector.search.side_by_side import processors, side_by_side
+from inspector.search.metric import processors, side_by_side
 
 Vector = NDArray[np.float32]
 ABSENT = -1

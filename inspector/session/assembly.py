@@ -1,8 +1,9 @@
 """Builds the parts of a session from its configuration and the ports."""
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inspector.core.access import AccessPolicy
 from inspector.core.error import ConfigError
@@ -29,7 +30,6 @@ from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 
 if TYPE_CHECKING:
     from inspector.search.registry_port import ToolRegistry
-import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -60,9 +60,25 @@ from inspector.registry.marketplace.marketplace import Marketplace, PluginSearch
 from inspector.search.past_use import Whose
 from inspector.search.registry_tier import RegistryTier
 from inspector.search.retrieval import Live, Retrieval
-from inspector.session.background import Background
 from inspector.store.retention import Retention
 from inspector.tokens.count.measure import Accounting
+
+
+class Background:
+    """Runs tasks and keeps a reference to each until it is done."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Start the work and return at once."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def settled(self) -> None:
+        """Wait for all tasks; raises the first error."""
+        await asyncio.gather(*self._tasks)
 
 
 def _no_predicates(_path: str, _digest: str) -> Mapping[str, OwnPredicate]:

@@ -28,8 +28,7 @@ from inspector.registry.library import servers_for
 from inspector.registry.marketplace.marketplace import Marketplace
 from inspector.search.past_use import Whose
 from inspector.search.retrieval import Live, Retrieval
-from inspector.session.assembly import Handover, Ports, SessionParts, redactor_of, retrieval_of
-from inspector.session.background import Background
+from inspector.session.assembly import Background, Handover, Ports, SessionParts, redactor_of, retrieval_of
 from inspector.session.setup.change import Setup
 from inspector.tokens.count.measure import Accounting
 from inspector.tokens.count.other_model import OtherModels

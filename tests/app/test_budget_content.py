@@ -11,8 +11,7 @@ from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole
 from inspector.app.pages.cost.budget import calls as budget_call, ways as budget_way
 from inspector.app.pages.cost.budget.change import headline
 from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison
-from inspector.app.pages.cost.budget.money import price_facts
-from inspector.app.pages.cost.budget.plots import EMPTY, call_plot
+from inspector.app.pages.cost.budget.plots import EMPTY, call_plot, price_facts
 from inspector.app.pages.cost.budget.table import (
     Shown,
     budget_rows,

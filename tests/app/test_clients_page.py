@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from textual.pilot import Pilot
 
-from inspector.app.navigation import Destination, WhyNotPage
-from inspector.app.pages.tools.clients import content
+from inspector.app.pages.tools.clients.screen import client_detail, tool_detail
+from inspector.app.place import Destination, WhyNotPage
 from inspector.clients.client import NAMES, all_clients, find_client
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
@@ -109,5 +109,5 @@ def test_a_servers_texts_cannot_control_the_terminal(text: str) -> None:
     tool = Tool("s", text, text, {"type": "object", "description": text})
     for client in all_clients():
         view = view_as(find_client(client.name), [tool], {"s": text}, len)
-        for shown in (content.client_detail(view), content.tool_detail(view, view.tools[0])):
+        for shown in (client_detail(view), tool_detail(view, view.tools[0])):
             assert not dangerous("".join(shown.plain.split()))

@@ -3,10 +3,10 @@
 import pytest
 from textual.pilot import Pilot
 
-from inspector.app.navigation import Destination, EditPage, WhyNotPage
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.confusable.content import marked
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
+from inspector.app.place import Destination, EditPage, WhyNotPage
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
 from inspector.mcp.memory import MemoryServer

@@ -14,11 +14,11 @@ from textual.widgets import Static, TextArea
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.access.reach import EvalCase
 from inspector.app.dialogs.detail import ExportDialog
-from inspector.app.navigation import EditPage
 from inspector.app.pages.find.edit import pane as edit_pane
 from inspector.app.pages.find.edit.pane import EditPane, exported, patch, texts
 from inspector.app.pages.find.edit.text_editor import LONGEST, FieldText
 from inspector.app.pages.find.screen import FindScreen
+from inspector.app.place import EditPage
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.mcp.memory import MemoryServer

@@ -10,7 +10,6 @@ from textual.widgets import Static, TextArea
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.app.dialogs.detail import ToolPicker
-from inspector.app.navigation import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.find.ask_bar import AskBar
 from inspector.app.pages.find.edit.pane import EditPane
@@ -22,6 +21,7 @@ from inspector.app.pages.find.score.pane import ScorePane
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.steps.pane import StepsPane
 from inspector.app.pages.find.why_not.pane import WhyNotPane
+from inspector.app.place import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage
 from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding
 from inspector.core.tool import Tool

@@ -6,9 +6,9 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.navigation import ComparePage
 from inspector.app.pages.find.ranker_dialog import RankerDialog
 from inspector.app.pages.find.rankers import content
+from inspector.app.place import ComparePage
 from inspector.core.ranking import SearchRequest
 from inspector.search.explanation.steps import ranks_of, standings_under
 from inspector.search.memory.vectors import MemoryEmbedder

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, example, given, strategies as st
 
+from inspector.app.pages.find.pane import outcome
 from inspector.app.pages.find.results import content, facts
 from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line
 from inspector.app.pages.find.score.pane import WIDTH, bill
 from inspector.app.pages.find.score_bar import BAR_WIDTH, SIGNALS, bar, full_bars, merged
-from inspector.app.pages.find.wording import outcome
 from inspector.core.ranking import (
     Hit,
     IndexPhase,

@@ -2,9 +2,9 @@
 
 from hypothesis import given, strategies as st
 
-from inspector.app.navigation import StepsPage
 from inspector.app.pages.find.steps import content
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
+from inspector.app.place import StepsPage
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.search.explanation.steps import Steps, StepSearch
 from inspector.search.memory.vectors import MemoryEmbedder

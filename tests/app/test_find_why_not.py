@@ -9,10 +9,10 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
-from inspector.app.navigation import WhyNotPage
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.missing_tool import missing_tool
+from inspector.app.place import WhyNotPage
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.ranking import Outcome, Part, Score, SearchRequest, Signal
 from inspector.core.server import ServerPhase, SkippedTool

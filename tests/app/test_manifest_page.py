@@ -2,8 +2,8 @@
 
 import json
 
-from inspector.app.navigation import Destination, EditPage, ToolPage, WhyNotPage
 from inspector.app.pages.tools.manifest.screen import label, pretty, token_rows, why_empty
+from inspector.app.place import Destination, EditPage, ToolPage, WhyNotPage
 from inspector.core.budget import Tokenizer
 from inspector.core.error import ConnectError
 from inspector.core.message import ModelRequest

@@ -6,11 +6,11 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from inspector.app.navigation import SearchPage
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.tools.marketplace import content
 from inspector.app.pages.tools.marketplace.content import detail, rows
 from inspector.app.pages.tools.marketplace.screen import ChangeDialog, MarketplaceScreen, VariablesDialog
+from inspector.app.place import SearchPage
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ToolsightError
 from inspector.core.marketplace import Suggestion, suggestion

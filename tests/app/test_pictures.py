@@ -20,15 +20,6 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.elicitor import FormDialog, LinkDialog
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.dialogs.settings.screen import KnobDialog, SettingsDialog
-from inspector.app.navigation import (
-    ComparePage,
-    EditPage,
-    ProfilesPage,
-    ServerPage,
-    StepsPage,
-    ToolPage,
-    WhyNotPage,
-)
 from inspector.app.pages import registry
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
@@ -52,6 +43,15 @@ from inspector.app.pages.trace.flow.screen import FlowScreen
 from inspector.app.pages.trace.sessions.screen import SessionsScreen
 from inspector.app.pages.trace.telemetry.screen import TelemetryScreen
 from inspector.app.pages.trace.timeline.screen import TimelineScreen
+from inspector.app.place import (
+    ComparePage,
+    EditPage,
+    ProfilesPage,
+    ServerPage,
+    StepsPage,
+    ToolPage,
+    WhyNotPage,
+)
 from inspector.app.reproduction import Reproduction
 from inspector.app.scenario_job import Choice
 from inspector.config.consent import Handed, ServerConsent

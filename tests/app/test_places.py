@@ -17,10 +17,9 @@ from inspector.app.base_screen import HeaderLine
 from inspector.app.command import COMMANDS
 from inspector.app.dialogs.approver import ConsentDialog, ModalApprover
 from inspector.app.draw.header import Where, header
-from inspector.app.navigation import ToolPage
 from inspector.app.opening import Opened
 from inspector.app.pages import registry
-from inspector.app.place import PLACES, listed, other_view, page_after, page_info, place_of
+from inspector.app.place import PLACES, ToolPage, listed, other_view, page_after, page_info, place_of
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool

@@ -7,8 +7,8 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from inspector.app.navigation import ProfilesPage
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
+from inspector.app.place import ProfilesPage
 from inspector.app.scenario_job import Choice, ScenarioFile
 from inspector.core.error import ConfigError
 from inspector.scenario.run import ScenarioResult

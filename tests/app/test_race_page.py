@@ -12,10 +12,10 @@ from textual.pilot import Pilot
 
 from inspector.app.dialogs.detail import ExportDialog
 from inspector.app.dialogs.help import HelpScreen
-from inspector.app.navigation import RacePage
 from inspector.app.pages.chat.race import content
 from inspector.app.pages.chat.race.playback import PACES, Playback
 from inspector.app.pages.chat.race.screen import RaceScreen
+from inspector.app.place import RacePage
 from inspector.core.error import ConfigError
 from inspector.core.ports import ChatModel
 from inspector.mcp.memory import MemoryServer

@@ -6,9 +6,15 @@ from pathlib import Path
 import pytest
 
 from inspector.app.dialogs.detail import DetailScreen, ExportDialog
-from inspector.app.pages.tools.catalog.frame_row import NO_WIRE, exported, frame_row, frame_text, wire_heading
 from inspector.app.pages.tools.catalog.row import CatalogRows
 from inspector.app.pages.tools.catalog.server_panel import server_facts, server_title
+from inspector.app.pages.tools.catalog.wire_panel import (
+    NO_WIRE,
+    exported,
+    frame_row,
+    frame_text,
+    wire_heading,
+)
 from inspector.app.replay import Replay
 from inspector.core.error import ConnectError
 from inspector.core.frame import Flaw, Frame, FrameKind

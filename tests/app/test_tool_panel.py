@@ -10,9 +10,9 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.app.dialogs.detail import ExportDialog
-from inspector.app.navigation import Destination, EditPage, WhyNotPage
 from inspector.app.pages.tools.catalog.call_panel import CallPanel
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
+from inspector.app.place import Destination, EditPage, WhyNotPage
 from inspector.core.error import CallTimeout
 from inspector.core.events import CallFinished
 from inspector.core.message import ToolResult

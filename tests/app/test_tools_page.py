@@ -2,9 +2,9 @@
 
 import pytest
 
-from inspector.app.navigation import ServerPage, ToolPage
 from inspector.app.pages.tools.catalog.row import CatalogRows, server_key
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
+from inspector.app.place import ServerPage, ToolPage
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
 from inspector.core.tool import Tool

@@ -7,7 +7,7 @@ from statistics import fmean
 from inspector.cli.bench.report import p_text
 from inspector.core.number import percent
 from inspector.core.ranking import Answer
-from inspector.measure.difference import difference
+from inspector.measure.paired import difference
 from inspector.measure.ranker_bench import Measured
 from tests.benchmark.abstention import share_of
 from tests.benchmark.data import PUBLISHED

@@ -14,7 +14,7 @@ from inspector.cli.options import Options
 from inspector.core.number import SystemClock
 from inspector.core.tool import Tool
 from inspector.measure.evalset import read_cases, read_evalset, read_tools, sample
-from inspector.measure.prepare import Prepared, prepare
+from inspector.measure.run import Prepared, prepare
 from inspector.research.source import StoredEmbedder
 from inspector.search.memory.sqlite import SqliteVectors
 from inspector.search.ports import Embedder

@@ -16,8 +16,7 @@ from random import Random
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.inertia import PastCall
 from inspector.core.settings import DiscoverySettings
-from inspector.measure.bootstrap import estimate
-from inspector.measure.cluster import clusters
+from inspector.measure.bootstrap import clusters, estimate
 from inspector.measure.evalset import read_evalset
 from inspector.search.document import key_of
 from inspector.search.history import PastRequests, newest

@@ -12,7 +12,7 @@ from inspector.access.reach import EvalSet
 from inspector.core.number import percent
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.bootstrap import Estimate
-from inspector.measure.difference import difference
+from inspector.measure.paired import difference
 from inspector.measure.report import summarise
 from inspector.search.query.parsed import ParsedQuery, parse
 from inspector.search.rankers.catalog_rankers import CatalogRankers

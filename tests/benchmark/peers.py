@@ -26,8 +26,7 @@ from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.measure.bootstrap import Estimate
-from inspector.measure.difference import difference
-from inspector.measure.paired import SIGNIFICANT, holm
+from inspector.measure.paired import SIGNIFICANT, difference, holm
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench
 from inspector.measure.report import NOTHING, Row, summarise
 from inspector.measure.run import DEPTH, CaseRun, Run

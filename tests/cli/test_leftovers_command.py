@@ -8,8 +8,7 @@ import click
 import pytest
 
 from inspector.cli import composition
-from inspector.cli.doctor import orphans
-from inspector.cli.doctor.orphans import ask_about_leftovers
+from inspector.cli.doctor.models import _LATER, ask_about_leftovers
 from inspector.core.server import Leftover
 from inspector.store.memory import MemoryLeftovers
 from tests.cli.conftest import Toolsight
@@ -102,4 +101,4 @@ def test_a_command_that_starts_servers_tells_of_them_first(
     done = toolsight("servers", "--demo")
     assert done.exit_code == 0
     assert "left running by an earlier session: git" in done.stderr
-    assert orphans._LATER in done.stderr
+    assert _LATER in done.stderr

@@ -11,7 +11,7 @@ from inspector.core.ports import Decision
 from inspector.core.redaction import Redactor
 from inspector.core.stream import Session
 from inspector.core.tool import Annotations, Tool
-from inspector.loop.approval import Approvals
+from inspector.loop.dispatched import Approvals
 from inspector.store.memory import FixedApprover, ManualClock, MemoryStore
 
 REFUND = Tool("shop", "refund_order", annotations=Annotations(read_only=False))

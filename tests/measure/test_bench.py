@@ -14,7 +14,7 @@ from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ranking import Answer, Score
 from inspector.core.tool import Tool
 from inspector.measure.bootstrap import Estimate, estimate
-from inspector.measure.difference import Difference, difference
+from inspector.measure.paired import Difference, difference
 from inspector.measure.report import Row, Share, Summary, csv_text, json_rows, markdown, summarise
 from inspector.measure.run import Run, run_bench
 from inspector.measure.standing import Drop, Mark, drops, marks, stored_marks

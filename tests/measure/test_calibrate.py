@@ -21,9 +21,8 @@ from inspector.measure.calibrate import (
     calibrate,
     sweep,
 )
-from inspector.measure.prepare import prepare
 from inspector.measure.report import Share, summarise
-from inspector.measure.run import run_bench
+from inspector.measure.run import prepare, run_bench
 from inspector.search.generate import generate
 from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.search.rankers.catalog_rankers import CatalogRankers

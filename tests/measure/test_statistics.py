@@ -10,10 +10,8 @@ from hypothesis import given, strategies as st
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import wilson
 from inspector.core.ranking import Answer
-from inspector.measure.bootstrap import effective_size, estimate, share_estimate
-from inspector.measure.cluster import clusters
-from inspector.measure.difference import difference
-from inspector.measure.paired import holm, p_value
+from inspector.measure.bootstrap import clusters, effective_size, estimate, share_estimate
+from inspector.measure.paired import difference, holm, p_value
 from inspector.measure.ranker_bench import Measured
 from inspector.measure.report import Row, Share, summarise
 from inspector.measure.run import CaseRun, Run

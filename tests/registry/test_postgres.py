@@ -15,7 +15,7 @@ from inspector.registry.embedding import embed_missing, embedded_text
 from inspector.registry.postgres import nearest, vector_table
 from inspector.registry.postgres.database import STEPS, PostgresDatabase, migrate
 from inspector.registry.postgres.registry import PostgresRegistry, scratch_registry
-from inspector.registry.postgres.stored_text import original, stored
+from inspector.registry.postgres.row import original, stored
 from inspector.search.document import key_of
 from inspector.search.memory.vectors import MemoryEmbedder
 from tests.support.examples import examples

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from inspector.research.catalog_size import synthetic_plugins
 from inspector.research.latency import PUBLISHED, asked, latency, measured_ranker
-from inspector.research.market import synthetic_plugins
 from inspector.research.source import NamedCatalog, Steps, indexed
 from inspector.search.memory.vectors import MemoryEmbedder
 from inspector.store.memory import ManualClock

@@ -15,10 +15,10 @@ from inspector.search.memory.vectors import MemoryVectors
 from inspector.search.query.parsed import MANY_STEPS, parse
 from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker
 from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.dense import Standardised
 from inspector.search.rankers.evidence import ServerPrior
 from inspector.search.rankers.fusion import FusionRanker
 from inspector.search.rankers.query_fusion import QueryFusion
-from inspector.search.rankers.standardised import Standardised
 from inspector.search.semantics import Semantics
 from tests.support.office import office
 from tests.support.retrieval import CountingEmbedder, memory_semantics, rankers_of, semantic_index

@@ -10,8 +10,8 @@ from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequ
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.measure.evalset import logged_cases
-from inspector.measure.prepare import Prepared, prepare
 from inspector.measure.ranker_bench import DataSet, RankerBench
+from inspector.measure.run import Prepared, prepare
 from inspector.search.embedding import BATCH
 from inspector.search.generate import MAX_QUERY, REQUESTS, generate
 from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.search import vector_table
-from inspector.search.side_by_side import side_by_side
+from inspector.search.metric import side_by_side
 from inspector.search.vector_table import similarities
 
 

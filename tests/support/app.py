@@ -15,9 +15,9 @@ from inspector.app.app import HOME, ToolsightApp
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.dialogs.elicitor import ModalElicitor
-from inspector.app.navigation import Destination
 from inspector.app.opening import Opened
 from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.place import Destination
 from inspector.app.stream import View
 from inspector.core.access import AccessPolicy
 from inspector.core.budget import Prices

@@ -10,8 +10,8 @@ from textual.screen import Screen
 
 from inspector.app.base_screen import BaseScreen
 from inspector.app.dialogs.approver import ModalApprover
-from inspector.app.navigation import Destination
 from inspector.app.opening import Opened
+from inspector.app.place import Destination
 from inspector.clients.library import AgentLibrary
 from inspector.core.access import AccessPolicy
 from inspector.core.budget import Prices

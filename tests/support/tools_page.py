@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager
 
 from textual.pilot import Pilot
 
-from inspector.app.navigation import Destination, ServerPage, ToolPage
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.catalog.server_panel import ServerPanel
 from inspector.app.pages.tools.catalog.tool_panel import ToolPanel
+from inspector.app.place import Destination, ServerPage, ToolPage
 from inspector.core.frame import Frame, FrameKind
 from inspector.mcp.memory import MemoryServer
 from tests.support.app import app_rig, goes, seen, until

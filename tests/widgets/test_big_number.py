@@ -5,7 +5,7 @@ from textual.app import App, ComposeResult
 
 from tests.widgets.screen import lines
 from widgets import BigNumber
-from widgets.big_number import big, size_for
+from widgets.meter import big, size_for
 
 NUMBERS = st.text("0123456789%-.", min_size=1, max_size=6)
 

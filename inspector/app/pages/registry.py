@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 from inspector.app.base_screen import BaseScreen
-from inspector.app.navigation import (
+from inspector.app.place import (
     ConfusablePage,
     Destination,
     MarketplacePage,

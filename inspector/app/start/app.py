@@ -13,8 +13,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.draw.problem import MUTED
-from inspector.app.terminal import TerminalApp
-from inspector.app.theme import DARK
+from inspector.app.terminal import DARK, TerminalApp
 from widgets import Column, PlainInput, Record, RecordList, plain
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from inspector.cli import composition, location
 from inspector.cli.consent import require_consent
 from inspector.cli.cost.assumption import Assumed
-from inspector.cli.doctor.orphans import ask_about_leftovers
+from inspector.cli.doctor.models import ask_about_leftovers
 from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
 from inspector.cli.progress import Progress

@@ -24,7 +24,7 @@ from inspector.config.content import read_bytes
 from inspector.core.error import ConfigError
 from inspector.core.number import SystemClock
 from inspector.core.redaction import write
-from inspector.measure.difference import difference
+from inspector.measure.paired import difference
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench
 from inspector.measure.report import Row, csv_text, json_text, markdown
 from inspector.measure.standing import Mark, drops, marks, standings, stored_marks

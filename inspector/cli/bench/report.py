@@ -7,7 +7,7 @@ from itertools import groupby
 from inspector.core.number import bar, count, signed
 from inspector.core.ranking import Answer
 from inspector.measure.bootstrap import Estimate
-from inspector.measure.difference import Difference
+from inspector.measure.paired import Difference
 from inspector.measure.report import KINDS, NOTHING, Kind, Row
 from inspector.measure.standing import Standing
 

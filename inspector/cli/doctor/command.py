@@ -23,8 +23,8 @@ from inspector.core.number import byte_size, count
 
 _COMMANDS = {
     "models": "doctor.models",
-    "orphans": "doctor.orphans",
-    "breakers": "doctor.breakers",
+    "orphans": "doctor.models",
+    "breakers": "doctor.models",
 }
 _PACKAGES = ("textual", "mcp", "litellm", "fastembed", "tiktoken")
 _MODEL = "openai/gpt-5"
@@ -149,7 +149,7 @@ def _prices() -> Check:
 
 
 def _configuration() -> Check:
-    from inspector.cli.folder import found_in
+    from inspector.cli.run import found_in
     from inspector.config.client import client_files, is_there
 
     here = found_in(Path.cwd())

@@ -19,8 +19,8 @@ from inspector.core.redaction import clean
 _COMMANDS = {
     "show": "record.show",
     "import": "agents.importing:import_sessions",
-    "forget": "agents.requests",
-    "requests": "agents.requests",
+    "forget": "agents.importing",
+    "requests": "agents.importing",
     "agents": "agents.command",
     "unmet": "telemetry.unmet",
     "metrics": "telemetry.metrics",

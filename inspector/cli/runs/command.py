@@ -69,7 +69,7 @@ def _varied(
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path), metavar="FOLDER")
+@click.argument("run", type=click.Path(path_type=Path), metavar="FOLDER")
 @click.option(
     "--tools",
     "tool_files",

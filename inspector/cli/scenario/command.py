@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from inspector.cli import composition, location
-from inspector.cli.doctor.orphans import ask_about_leftovers
+from inspector.cli.doctor.models import ask_about_leftovers
 from inspector.cli.group import CommandGroup
 from inspector.cli.model_failure import model_failure
 from inspector.cli.options import Options, as_json, options, shared

@@ -9,7 +9,7 @@ import click
 
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli import composition
-from inspector.cli.doctor.orphans import ask_about_leftovers
+from inspector.cli.doctor.models import ask_about_leftovers
 from inspector.cli.location import shipped_scenarios
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.progress import Progress

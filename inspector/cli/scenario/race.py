@@ -14,11 +14,11 @@ import click
 
 from inspector.app.pages.chat.race import outcome
 from inspector.app.pages.chat.race.entry import Line, ansi_line, drawn
-from inspector.app.pages.chat.race.job import both, static_file
 from inspector.app.pages.chat.race.picture import FORMATS, exported
+from inspector.app.pages.chat.race.playback import both, static_file
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli import composition
-from inspector.cli.doctor.orphans import ask_about_leftovers
+from inspector.cli.doctor.models import ask_about_leftovers
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.run import run
 from inspector.cli.scenario import opening
@@ -40,7 +40,7 @@ from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame
 from inspector.scenario.racer import Racer
 from inspector.scenario.scenario import Scenario
 from inspector.scenario.static_script import static_settings
-from widgets.big_number import big, size_for
+from widgets.meter import big, size_for
 
 # A race on a terminal, drawn call by call or printed at its end, and as JSON.
 

@@ -11,7 +11,7 @@ from inspector.core.ranking import SearchOffer
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.summary_pool import summary_pool
 from inspector.core.tool import Tool
-from inspector.loop.server_instructions import instructions_text
+from inspector.loop.dispatched import instructions_text
 from inspector.search.rankers.ranker_list import matching
 from inspector.search.vocabulary import Tags
 from inspector.tokens.count.measure import BudgetMeter

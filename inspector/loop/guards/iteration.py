@@ -26,7 +26,7 @@ from inspector.core.events import CallCounted, LoopDetected, LoopTrigger
 from inspector.core.events.call import Counted, Restarts
 from inspector.core.settings import GuardSettings
 from inspector.core.stream import LiveSettings
-from inspector.loop.guards.guidance import advice, loop_text
+from inspector.loop.guards.redundancy import advice, loop_text
 from inspector.schema.json_value import JsonObject, canonical
 
 # Normalizes arguments, so that equivalent ones are equal (semantic tool discovery, section 7.2).

@@ -11,7 +11,7 @@ from inspector.core.events import (
     ToolEvicted,
     ToolLoaded,
 )
-from inspector.measure.telemetry.sample import Sample
+from inspector.measure.telemetry.cell import Sample
 
 KINDS = tuple(each.kind for each in (ToolLoaded, ToolEvicted, LoopDetected, CatalogBuilt, ModelRequested))
 """The kinds of events that are counted of bindings."""

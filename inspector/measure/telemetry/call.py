@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from inspector.core.events import CallFinished, CallRejected, Failed, ModelResponded, Record, TurnEnded
 from inspector.core.inertia import server_of
-from inspector.measure.telemetry.sample import Cases, Sample
+from inspector.measure.telemetry.cell import Cases, Sample
 
 KINDS = tuple(each.kind for each in (CallFinished, CallRejected, ModelResponded, Failed, TurnEnded))
 """The kinds of events that are counted here."""

@@ -16,7 +16,7 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.ranking import Answer
-from inspector.measure.telemetry.sample import Cases, Sample
+from inspector.measure.telemetry.cell import Cases, Sample
 
 OWN = "toolsight"
 """Who a session is of that was not imported."""

@@ -16,8 +16,7 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.report import Table
-from inspector.measure.telemetry.cell import Row, facts, number_row, share_row
-from inspector.measure.telemetry.sample import Cases
+from inspector.measure.telemetry.cell import Cases, Row, facts, number_row, share_row
 
 _READ = (NextPredicted, UserSaid, CallStarted, CallFinished, ToolLoaded, ToolRefreshed, ToolEvicted)
 KINDS = tuple(each.kind for each in _READ)

@@ -8,8 +8,7 @@ from inspector.core.events import BreakerChanged, CallFinished, CallRetried, Rec
 from inspector.core.fold.call import breaker_status
 from inspector.core.number import percent, shown_moment
 from inspector.core.report import Table
-from inspector.measure.telemetry.cell import NOTHING, Row, number_row, share_row, words
-from inspector.measure.telemetry.sample import Cases
+from inspector.measure.telemetry.cell import NOTHING, Cases, Row, number_row, share_row, words
 
 KINDS = tuple(each.kind for each in (BreakerChanged, CallRetried, ToolSubstituted, CallFinished))
 """The kinds of the events that are counted here."""

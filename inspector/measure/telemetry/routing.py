@@ -7,8 +7,8 @@ from typing import Literal
 
 from inspector.core.events import GateApplied, ModelRequested, Record, SearchPerformed, TurnEnded, UserSaid
 from inspector.core.ranking import Outcome
+from inspector.measure.telemetry.cell import Sample
 from inspector.measure.telemetry.otel import plain
-from inspector.measure.telemetry.sample import Sample
 
 _DIGITS = 16
 

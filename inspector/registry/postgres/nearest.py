@@ -14,8 +14,7 @@ from typing import Any
 from inspector.core.access import Sight
 from inspector.core.registered_tool import Neighbour
 from inspector.registry.postgres.database import PostgresDatabase
-from inspector.registry.postgres.row import registered
-from inspector.registry.postgres.stored_text import ONE_CHARACTER, stored
+from inspector.registry.postgres.row import ONE_CHARACTER, registered, stored
 from inspector.registry.postgres.vector_table import VectorTable
 
 _WILD = re.compile(r"[*?]")

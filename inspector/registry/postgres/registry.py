@@ -15,8 +15,7 @@ from inspector.registry.embedding import embedded_text
 from inspector.registry.postgres.database import TIMEOUT_S, PostgresDatabase, address_of
 from inspector.registry.postgres.merge import merge
 from inspector.registry.postgres.nearest import ITERATING, READER, NearestTools, condition
-from inspector.registry.postgres.row import COLUMNS, NOW, VERSIONS, registered, staged
-from inspector.registry.postgres.stored_text import original, stored
+from inspector.registry.postgres.row import COLUMNS, NOW, VERSIONS, original, registered, staged, stored
 from inspector.registry.postgres.vector_table import VectorTable, build_index, keep, tables_of
 from inspector.search.registry_port import SearchableRegistry
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.registry.postgres.database import LOCK, PostgresDatabase
 from inspector.registry.postgres.merge import CHANGED
-from inspector.registry.postgres.stored_text import stored
+from inspector.registry.postgres.row import stored
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.core.error import ModelError
 from inspector.core.redaction import open_private, private_folder
-from inspector.search.blas import keep_to_one_thread
-from inspector.search.side_by_side import processors, side_by_side
+from inspector.search.metric import processors, side_by_side
+from inspector.search.semantics import keep_to_one_thread
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding

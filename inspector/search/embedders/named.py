@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.core.error import ModelError
-from inspector.search.blas import keep_to_one_thread
 from inspector.search.embedders.catalog import named_model
 from inspector.search.embedders.fastembed import whole_words
-from inspector.search.side_by_side import side_by_side
+from inspector.search.metric import side_by_side
+from inspector.search.semantics import keep_to_one_thread
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,8 +14,8 @@ from inspector.search.document import PASSAGES, TEXTS
 from inspector.search.index import ToolIndex
 from inspector.search.past_use import PastUse, Use
 from inspector.search.rankers.bm25 import Asked
+from inspector.search.rankers.dense import Standardised
 from inspector.search.rankers.ranker import Mask, Ranker, Ranking, Scores, ServerRanker
-from inspector.search.rankers.standardised import Standardised
 from inspector.search.rankers.three_tier import TIER_STEP
 
 STATIC, SUMMARY_TERM, BEST = "static vectors", "summary", "best passage"

@@ -20,9 +20,9 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.search.document import SUMMARY
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.bm25 import Bm25Ranker
+from inspector.search.rankers.dense import Standardised
 from inspector.search.rankers.evidence import BEST, STATIC, SUMMARY_TERM, Evidence, Words
 from inspector.search.rankers.ranker import Explanation, Mask, Ranking, Scores
-from inspector.search.rankers.standardised import Standardised
 
 LEXICAL_ONLY = "words only"
 STATIC_ONLY = "words and static vectors"

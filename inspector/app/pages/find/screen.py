@@ -14,11 +14,10 @@ from textual.widgets import ContentSwitcher, Static
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.detail import ExportDialog, ToolPicker
-from inspector.app.navigation import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage
 from inspector.app.pages.find import search
 from inspector.app.pages.find.ask_bar import AskBar
 from inspector.app.pages.find.edit.pane import EditPane
-from inspector.app.pages.find.pane import Pane
+from inspector.app.pages.find.pane import Pane, Topic
 from inspector.app.pages.find.ranker_dialog import RankerDialog
 from inspector.app.pages.find.rankers.pane import RankersPane
 from inspector.app.pages.find.results import facts
@@ -29,8 +28,8 @@ from inspector.app.pages.find.score_bar import LETTERS
 from inspector.app.pages.find.search import Search
 from inspector.app.pages.find.steps.pane import StepsPane
 from inspector.app.pages.find.strip import Choice, Strip
-from inspector.app.pages.find.topic import Topic
 from inspector.app.pages.find.why_not.pane import WhyNotPane
+from inspector.app.place import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage
 from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
 from inspector.core.error import ToolsightError

@@ -17,13 +17,12 @@ from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.choice_row import profile_rows
 from inspector.app.dialogs.detail import ExportDialog
-from inspector.app.navigation import Destination, RacePage
 from inspector.app.pages.chat.race import content, outcome
 from inspector.app.pages.chat.race.entry import servers
-from inspector.app.pages.chat.race.job import read_scenarios, run_race
 from inspector.app.pages.chat.race.picture import ENDINGS, exported
-from inspector.app.pages.chat.race.playback import Playback
+from inspector.app.pages.chat.race.playback import Playback, read_scenarios, run_race
 from inspector.app.pages.chat.race.selection import Selection
+from inspector.app.place import Destination, RacePage
 from inspector.app.scenario_job import Lab, Progress, ScenarioFile
 from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.app.stream import View

@@ -15,10 +15,10 @@ from textual.worker import Worker
 from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.detail import DetailScreen, ToolPicker
 from inspector.app.draw.problem import COLUMNS, MUTED, feed_rows, problem_lines
-from inspector.app.navigation import Page, RacePage, SearchPage, WhyNotPage
 from inspector.app.pages.chat.session.budget_panel import BudgetPanel, ToolsPanel
 from inspector.app.pages.chat.session.conversation import detail_title
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
+from inspector.app.place import Page, RacePage, SearchPage, WhyNotPage
 from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
 from inspector.core.conversation import Item, ItemKind

@@ -10,7 +10,7 @@ from inspector.app.draw.budget import fact
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
 from inspector.app.draw.problem import MUTED
 from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison
-from inspector.app.pages.cost.budget.money import NOTHING
+from inspector.app.pages.cost.budget.plots import NOTHING
 from inspector.app.verdict_line import verdict_text
 from inspector.core.number import count, money, money_decimals, percent, tokens
 from inspector.session.verdict import verdict, worth

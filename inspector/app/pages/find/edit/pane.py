@@ -24,8 +24,7 @@ from inspector.app.job import Job
 from inspector.app.pages.find.edit import content
 from inspector.app.pages.find.edit.content import Reading, definition_json
 from inspector.app.pages.find.edit.text_editor import EffectPanel, ToolTextEditor
-from inspector.app.pages.find.pane import Pane
-from inspector.app.pages.find.topic import Topic
+from inspector.app.pages.find.pane import Pane, Topic
 from inspector.core.error import ToolsightError
 from inspector.core.tool import Tool
 from inspector.search.explanation.tool_edit import EditTrial, ToolText, reworded, wording_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from inspector.app.draw.problem import MUTED
-from inspector.app.pages.find.wording import score
+from inspector.app.pages.find.pane import score
 from inspector.core.number import count
 from inspector.search.explanation.standing import Standings
 from inspector.search.rankers.ranker_list import INFO, RANKERS

@@ -9,9 +9,8 @@ from textual.widgets import Static
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.problem import failure_line
 from inspector.app.job import Job
-from inspector.app.pages.find.pane import Pane
+from inspector.app.pages.find.pane import Pane, Topic
 from inspector.app.pages.find.rankers import content
-from inspector.app.pages.find.topic import Topic
 from inspector.search.explanation.steps import standings_under
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker_list import INFO, RANKERS

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from textual.content import Content
 
+from inspector.app.pages.find.pane import outcome, score
 from inspector.app.pages.find.results.own import NO_TOOL, OWN, Own
 from inspector.app.pages.find.score_bar import BAR_WIDTH, bar, full_bars
-from inspector.app.pages.find.wording import outcome, score
 from inspector.core.marketplace import Suggestion, brief
 from inspector.core.number import percent
 from inspector.core.ranking import Gap, Hit, Outcome, SearchReport, SearchRequest, with_gaps

@@ -12,10 +12,10 @@ from textual.widgets import Static
 from inspector.app.context import InContext
 from inspector.app.draw.problem import failure_text
 from inspector.app.job import Job
-from inspector.app.navigation import MarketplacePage
 from inspector.app.pages.find.results import content
 from inspector.app.pages.find.results.content import NO_RANKS
 from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line
+from inspector.app.place import MarketplacePage
 from inspector.core.marketplace import Suggestion, why_further
 from inspector.core.ranking import Hit, SearchReport, SearchRequest
 from inspector.search.explanation.confusable import hit_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from inspector.app.draw.problem import MUTED
-from inspector.app.pages.find.wording import outcome, score
+from inspector.app.pages.find.pane import outcome, score
 from inspector.core.ranking import Hit
 from widgets import middle, plain, visible
 

@@ -10,10 +10,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.draw.problem import MUTED
-from inspector.app.pages.find.pane import Pane
+from inspector.app.pages.find.pane import Pane, Topic, outcome
 from inspector.app.pages.find.score_bar import SHORT_TERMS, SIGNALS
-from inspector.app.pages.find.topic import Topic
-from inspector.app.pages.find.wording import outcome
 from inspector.core.ranking import ASKED_BEFORE, USED_BEFORE, Hit, Part, SearchReport, Signal
 from inspector.search.explanation.phrase import as_written
 from inspector.search.rankers.ranker_list import INFO

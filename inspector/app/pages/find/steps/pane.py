@@ -6,9 +6,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.draw.problem import failure_line
-from inspector.app.pages.find.pane import Pane
+from inspector.app.pages.find.pane import Pane, Topic
 from inspector.app.pages.find.steps import content
-from inspector.app.pages.find.topic import Topic
 from inspector.search.explanation.steps import Steps, by_step
 from widgets import RecordList
 

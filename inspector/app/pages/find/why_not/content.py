@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from textual.content import Content
 
 from inspector.app.draw.problem import MUTED
+from inspector.app.pages.find.pane import score, stands_for
 from inspector.app.pages.find.score_bar import SHORT_TERMS, SIGNALS
 from inspector.app.pages.find.why_not.missing_tool import MissingTool
-from inspector.app.pages.find.wording import score, stands_for
 from inspector.core.number import count, ordinal, signed
 from inspector.core.ranking import TOLERANCE, Outcome, Signal
 from inspector.search.answer_text import told_apart

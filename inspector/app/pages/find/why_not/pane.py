@@ -13,8 +13,7 @@ from textual.widgets import Static
 from inspector.access.reach import EvalCase
 from inspector.app.draw.problem import failure_line
 from inspector.app.job import Job
-from inspector.app.pages.find.pane import Pane
-from inspector.app.pages.find.topic import Topic
+from inspector.app.pages.find.pane import Pane, Topic
 from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.missing_tool import missing_tool
 from inspector.core.events import CallStarted, SearchPerformed, TurnEnded, UserSaid

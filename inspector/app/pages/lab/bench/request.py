@@ -9,7 +9,7 @@ from inspector.access.reach import EvalCase
 from inspector.app.draw.problem import MUTED
 from inspector.core.number import count, percent
 from inspector.core.ranking import Answer
-from inspector.measure.difference import difference
+from inspector.measure.paired import difference
 from inspector.measure.ranker_bench import Measured
 from inspector.measure.run import CaseRun, Run
 from inspector.measure.standing import Weak, weakest

@@ -14,10 +14,10 @@ from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.dialogs.detail import ExportDialog
 from inspector.app.job import Job
-from inspector.app.navigation import SearchPage, ThresholdPage
 from inspector.app.pages.lab.bench import content
 from inspector.app.pages.lab.bench.content import DEFAULT_RANKERS, Running, State, running
 from inspector.app.pages.lab.bench.request import page
+from inspector.app.place import SearchPage, ThresholdPage
 from inspector.app.stream import View
 from inspector.core.ranking import SearchRequest
 from inspector.measure.calibrate import SETTINGS

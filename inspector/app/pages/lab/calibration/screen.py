@@ -13,8 +13,8 @@ from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.draw.problem import failure_text
 from inspector.app.job import Job
-from inspector.app.navigation import Destination, ThresholdPage
 from inspector.app.pages.lab.calibration import content
+from inspector.app.place import Destination, ThresholdPage
 from inspector.core.error import ToolsightError
 from inspector.measure.calibrate import SETTINGS, Calibration, Point, threshold_of
 from inspector.measure.evalset import LiveBench

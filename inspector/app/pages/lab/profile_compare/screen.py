@@ -14,9 +14,9 @@ from textual.widgets import Input, Static
 from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.choice_row import scenario_choices
-from inspector.app.navigation import Destination, ProfilesPage
 from inspector.app.pages.lab.profile_compare import content
 from inspector.app.pages.lab.scenario.content import running
+from inspector.app.place import Destination, ProfilesPage
 from inspector.app.scenario_job import Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.app.stream import View

@@ -15,10 +15,10 @@ from textual.widgets import Input, Static
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.app.navigation import Destination, ProfilesPage, ScenarioPage
 from inspector.app.pages.lab.scenario import content, step
 from inspector.app.pages.lab.scenario.content import SCENARIO_COLUMNS, scenario_rows, windows
 from inspector.app.pages.lab.scenario.walkthrough import Walkthrough, walkthrough
+from inspector.app.place import Destination, ProfilesPage, ScenarioPage
 from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.app.stream import View

@@ -16,12 +16,12 @@ from textual.widgets import Input, Static, TextArea
 from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.approver import trusting
 from inspector.app.dialogs.detail import ExportDialog
-from inspector.app.navigation import Destination, ServerPage, ToolPage
-from inspector.app.pages.tools.catalog.frame_row import exported
 from inspector.app.pages.tools.catalog.row import COLUMNS, CatalogRows, server_key, server_of
 from inspector.app.pages.tools.catalog.server_panel import NO_SERVER, ServerPanel
 from inspector.app.pages.tools.catalog.tool_panel import ToolPanel
 from inspector.app.pages.tools.catalog.tool_text import exact_json
+from inspector.app.pages.tools.catalog.wire_panel import exported
+from inspector.app.place import Destination, ServerPage, ToolPage
 from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
 from inspector.core.number import count

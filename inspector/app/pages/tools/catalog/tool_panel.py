@@ -12,9 +12,9 @@ from textual.widgets import Static
 from inspector.app.context import InContext
 from inspector.app.draw.problem import MUTED
 from inspector.app.draw.table import fact
-from inspector.app.navigation import WhyNotPage
 from inspector.app.pages.tools.catalog import tool_text
 from inspector.app.pages.tools.catalog.call_panel import CallPanel
+from inspector.app.place import WhyNotPage
 from inspector.app.stream import View
 from inspector.core.budget import Prices, Tokenizer, ToolCost
 from inspector.core.events import SearchPerformed

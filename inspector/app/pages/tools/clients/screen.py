@@ -1,5 +1,7 @@
 """The catalog as real clients get it: clients above, their tools below, the chosen one whole beside them."""
 
+import json
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
 from typing import ClassVar
 
@@ -11,15 +13,219 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
+from inspector.app.draw.problem import MUTED
 from inspector.app.job import Job
-from inspector.app.pages.tools.clients import content
 from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
-from inspector.clients.client import Client, all_clients
+from inspector.clients.client import Client, Confidence, Topic, all_clients
+from inspector.clients.seen import Cut, SeenTool
+from inspector.core.configuration import in_words
+from inspector.core.number import count, percent
+from inspector.core.settings import ClientCapabilities
 from inspector.core.tool import Tool
 from inspector.session.client_view import ClientView, instructions_of, view_as
 from inspector.session.commands import Commands
-from widgets import KeyBar, RecordList, RecordRows
+from widgets import Column, KeyBar, Record, RecordList, RecordRows, plain, visible
+
+CLIENTS = (
+    Column("client", "client", weight=4, min_width=15),
+    Column("tokens", "first call", align="right", weight=9),
+    Column("listed", "model knows first", weight=3, min_width=8),
+    Column("trouble", "refused", align="right", weight=8),
+    Column("cut", "cut", align="right", weight=7),
+    Column("search", "searches by", weight=2, min_width=8, hide_below=72),
+)
+TOOLS = (
+    Column("tool", "tool", weight=4, min_width=16, shorten="name"),
+    Column("name", "name in client", weight=4, min_width=16, shorten="name", hide_below=60),
+    Column("tokens", "tokens", align="right", weight=9),
+    Column("change", "changes", weight=3, min_width=12),
+)
+WORKING = "Working out what each client sees …"
+NO_TOOLS = "No server is ready yet, so there are no tools."
+_LISTED = {
+    "definitions": "every definition",
+    "names": "names",
+    "servers": "servers",
+    "nothing": "nothing",
+}
+_BEFORE = {
+    "definitions": "binds every definition from the start",
+    "names": "knows tools by name until it searches",
+    "servers": "knows the servers but no tools until it searches",
+    "nothing": "knows nothing about these tools until it searches",
+}
+_MARKS = {
+    Confidence.DOCUMENTED: "●",
+    Confidence.OPEN_SOURCE: "●",
+    Confidence.REPORTED: "◐",
+    Confidence.ASSUMED: "○",
+}
+_LOST = "$text-warning"
+_LIMIT = 20_000
+_NAMED = 6
+
+
+def facts(tools: int, declared: ClientCapabilities) -> Content:
+    """Return what the page shows, what is declared to the servers now, and what the marks mean."""
+    marks = f"{_MARKS[Confidence.DOCUMENTED]} documented or open source"
+    marks += f"   {_MARKS[Confidence.REPORTED]} third-party reports   {_MARKS[Confidence.ASSUMED]} assumed"
+    return Content.assemble(
+        (count(tools, "tool"), "bold"),
+        " as real clients see them",
+        ("   declared to the servers: ", MUTED),
+        _declared(declared),
+        (f"\n{marks}", MUTED),
+    )
+
+
+def _declared(client: ClientCapabilities) -> str:
+    """What is declared, and under which name if it is another's."""
+    told = ", ".join(in_words(client)) or "nothing"
+    return f"{told} (as {visible(client.name, newlines=False, limit=40)})" if client.name else told
+
+
+def declaring(client: Client) -> str:
+    """Return what happens while the servers learn what a client declares."""
+    return f"Reconnecting and declaring {', '.join(in_words(client.declares)) or 'nothing'}."
+
+
+def difference(before: Set[str], after: Set[str]) -> str:
+    """Return which tools are new and which are gone."""
+    if before == after:
+        return "The same tools as before."
+    new, gone = sorted(after - before), sorted(before - after)
+    parts = [f"{sign} {_names(ids)}" for sign, ids in (("+", new), ("−", gone)) if ids]
+    return f"{count(len(after), 'tool')} instead of {len(before):,}: {'   '.join(parts)}"
+
+
+def _names(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    return visible(", ".join(ids[:_NAMED]), newlines=False, limit=400) + more
+
+
+def client_rows(clients: Sequence[Client], views: Mapping[str, ClientView]) -> tuple[Record, ...]:
+    """Return one row per client; the numbers of those that are not looked at yet are dots."""
+    return tuple(_client_row(client, views.get(client.name)) for client in clients)
+
+
+def _client_row(client: Client, view: ClientView | None) -> Record:
+    search = _marked(client, Topic.SEARCH, client.search.ranker) if client.search.ranker else "–"
+    listed = _marked(client, Topic.LISTING, _LISTED[client.listing.before])
+    if view is None:
+        return Record(client.name, (client.title, "…", listed, "…", "…", search), copy=client.name)
+    refused = len(view.tools) - len(view.offered)
+    shortened = sum(bool(seen.description.lost) for seen in view.offered)
+    shortened += sum(bool(server.instructions.lost) for server in view.servers) * client.listing.instructions
+    cells = (client.title, f"{view.before_search:,}", listed, _some(refused), _some(shortened), search)
+    return Record(client.name, cells, "warning" if refused else "", copy=client.name)
+
+
+def _some(number: int) -> str:
+    return f"{number:,}" if number else "–"
+
+
+def _marked(client: Client, topic: Topic, text: str) -> str:
+    return f"{_MARKS[client.confidence(topic)]} {text}"
+
+
+def tool_rows(view: ClientView) -> tuple[Record, ...]:
+    """Return one row per tool, in the order of the catalog."""
+    return tuple(_tool_row(view, seen) for seen in view.tools)
+
+
+def _tool_row(view: ClientView, seen: SeenTool) -> Record:
+    change = f"refused: {seen.refused}" if seen.refused else "; ".join(seen.changes) or "–"
+    cells = (seen.tool.id, seen.name, f"{view.tokens[seen.tool.id]:,}", change)
+    return Record(seen.tool.id, cells, "warning" if seen.refused else "", copy=seen.name)
+
+
+def client_detail(view: ClientView) -> Content:
+    """Return what the model knows before any search, and the facts behind it."""
+    client = view.client
+    lines = [
+        Content.styled(f"{client.title} {_BEFORE[client.listing.before]}", "bold"),
+        Content.assemble(
+            f"{count(view.before_search, 'tool token')} in the first call",
+            (f", {count(len(view.offered), 'definition')} would take {view.definition_tokens:,}", MUTED),
+            (_share(view), "$text-success"),
+        ),
+        Content.assemble(
+            f"declares {', '.join(in_words(client.declares)) or 'nothing'}; "
+            f"{'follows' if client.follows_changes else 'does not follow'} list changes",
+            (f"   {_sure(client, Topic.PROTOCOL)}", MUTED),
+        ),
+        *(Content.styled(f"⚠ {problem}", _LOST) for problem in view.problems),
+    ]
+    if view.prompt:
+        lines += [Content(""), _heading("in the prompt, as far as known")]
+    for paragraph in view.paragraphs:
+        lines.append(plain(paragraph.text, limit=_LIMIT))
+        if paragraph.cut is not None and paragraph.cut.lost:
+            lines.append(_lost(f"instructions from {paragraph.of}", paragraph.cut, client))
+    return Content("\n").join([*lines, Content(""), *_known(client)])
+
+
+def _share(view: ClientView) -> str:
+    """How much less the first call is than with every definition bound, if it is."""
+    if not view.is_deferred or not view.definition_tokens or view.before_search >= view.definition_tokens:
+        return ""
+    return f"   {percent(1 - view.before_search / view.definition_tokens)} less"
+
+
+def tool_detail(view: ClientView, seen: SeenTool) -> Content:
+    """Return one tool as the client's model gets it, with every cut at its place."""
+    client = view.client
+    lines = [
+        Content.assemble(
+            (plain(seen.name, newlines=False).stylize("bold")), (f"   {_sure(client, Topic.NAMES)}", MUTED)
+        ),
+        Content.styled(f"{count(view.tokens[seen.tool.id], 'token')} in {client.title}", MUTED),
+    ]
+    if seen.refused:
+        lines.append(Content.styled(f"✕ refused: {seen.refused}", "$text-error"))
+    lines += [plain(f"⚠ {change}").stylize(_LOST) for change in seen.changes]
+    lines += [Content(""), _heading("description"), plain(seen.description.shown, limit=_LIMIT)]
+    if seen.description.lost:
+        lines.append(_lost("description", seen.description, client))
+    lines += [Content(""), _heading(f"parameters   {_sure(client, Topic.SCHEMAS)}")]
+    schema = json.dumps(seen.definition["function"]["parameters"], ensure_ascii=False, indent=2)
+    return Content("\n").join([*lines, plain(schema, limit=_LIMIT)])
+
+
+def _heading(text: str) -> Content:
+    return Content.styled(text, MUTED)
+
+
+def _sure(client: Client, topic: Topic) -> str:
+    """How sure the rules of a topic are."""
+    confidence = client.confidence(topic)
+    sure = confidence in (Confidence.DOCUMENTED, Confidence.OPEN_SOURCE)
+    return f"{_MARKS[confidence]} {confidence}{'' if sure else ', unverified'}"
+
+
+def _lost(what: str, text: Cut, client: Client) -> Content:
+    """Return the line where a text is cut, and what the model does not read of it."""
+    where = f"✂ {what}: cut after {text.kept:,} of {count(len(text.text), 'character')}"
+    return Content.assemble(
+        plain(where, newlines=False).stylize(f"bold {_LOST}"),
+        (f"   {_sure(client, Topic.CUTS)}\n", MUTED),
+        plain(text.lost.strip("\n"), limit=_LIMIT).stylize("strike " + MUTED),
+    )
+
+
+def _known(client: Client) -> Iterator[Content]:
+    """What is known of the client, topic by topic, with the source of each fact."""
+    yield Content.styled(f"What is known about {client.title}", "bold")
+    for fact in client.facts:
+        behind = f" ({fact.dated} {fact.date})" if fact.date else ""
+        yield Content.assemble(
+            (f"{_MARKS[fact.confidence]} {fact.topic}  ", MUTED),
+            fact.says,
+            (f"\n   {fact.confidence}{behind}{', a remark' if fact.remark else ''}", MUTED),
+            (f"\n   {fact.source}" if fact.source else "", MUTED),
+        )
+
 
 _READING = "-reading"
 
@@ -58,8 +264,8 @@ class ClientsScreen(ToolKeys):
         yield Static(id="facts", markup=False)
         with Horizontal(id="parts"):
             with Vertical(id="lists"):
-                yield RecordList(content.CLIENTS, header=True, empty=content.WORKING, id="clients")
-                yield RecordList(content.TOOLS, header=True, empty=content.WORKING, id="tools")
+                yield RecordList(CLIENTS, header=True, empty=WORKING, id="clients")
+                yield RecordList(TOOLS, header=True, empty=WORKING, id="tools")
             with VerticalScroll(id="reading", can_focus=True):
                 yield Static(id="detail", markup=False)
         yield KeyBar()
@@ -77,8 +283,8 @@ class ClientsScreen(ToolKeys):
         self._seen = (tools, instructions)
         self._views, self._shown = {}, None
         declared = self.session.settings.client
-        self.query_one("#facts", Static).update(content.facts(len(tools), declared))
-        self.query_one("#tools", RecordList).empty = content.WORKING if tools else content.NO_TOOLS
+        self.query_one("#facts", Static).update(facts(len(tools), declared))
+        self.query_one("#tools", RecordList).empty = WORKING if tools else NO_TOOLS
         self._draw()
         count = self.session.accounting.meter.text
 
@@ -97,7 +303,7 @@ class ClientsScreen(ToolKeys):
         if self.session.settings.client == client.declares:
             self.warn(f"{client.title}'s capabilities are already declared.")
             return
-        self.notify(content.declaring(client), title=client.title, markup=False)
+        self.notify(declaring(client), title=client.title, markup=False)
         self.run_command(lambda commands: self._declare(commands, client))
 
     async def _declare(self, commands: Commands, client: Client) -> None:
@@ -105,7 +311,7 @@ class ClientsScreen(ToolKeys):
         await commands.declare(client.declares)
         self._seen = None
         self.show_view(self.view)
-        self.notify(content.difference(before, self._ids), title="Tools listed", markup=False, timeout=10)
+        self.notify(difference(before, self._ids), title="Tools listed", markup=False, timeout=10)
 
     @property
     def _ids(self) -> frozenset[str]:
@@ -116,7 +322,7 @@ class ClientsScreen(ToolKeys):
         self._draw()
 
     def _draw(self) -> None:
-        self.query_one("#clients", RecordList).records = content.client_rows(self._clients, self._views)
+        self.query_one("#clients", RecordList).records = client_rows(self._clients, self._views)
         self._show_client()
 
     @property
@@ -131,7 +337,7 @@ class ClientsScreen(ToolKeys):
             self._shown = view
             tools = self.query_one("#tools", RecordList)
             tools.border_title = f"Tools in {self._client.title}"
-            tools.records = content.tool_rows(view) if view is not None else ()
+            tools.records = tool_rows(view) if view is not None else ()
         self._show_detail()
 
     @on(RecordList.Highlighted, "#tools")
@@ -141,9 +347,9 @@ class ClientsScreen(ToolKeys):
         seen = view.tool(tool_id) if view is not None and tool_id else None
         reading.border_title = seen.tool.id if seen is not None else self._client.title
         if view is None:
-            shown = Content(content.WORKING)
+            shown = Content(WORKING)
         else:
-            shown = content.tool_detail(view, seen) if seen is not None else content.client_detail(view)
+            shown = tool_detail(view, seen) if seen is not None else client_detail(view)
         self.query_one("#detail", Static).update(shown)
 
     def on_descendant_focus(self) -> None:

@@ -11,9 +11,9 @@ from textual.message import Message
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.navigation import Destination
 from inspector.app.pages.tools.confusable import content
 from inspector.app.pages.tools.confusable.content import Pair
+from inspector.app.place import Destination
 from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
 from inspector.core.ranking import SearchRequest

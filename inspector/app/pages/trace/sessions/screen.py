@@ -17,8 +17,8 @@ from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.dialogs.detail import PathDialog
 from inspector.app.draw.problem import failure_line
 from inspector.app.job import Job
-from inspector.app.navigation import TracePage
 from inspector.app.pages.trace.sessions import content
+from inspector.app.place import TracePage
 from inspector.clients.finding import Findings
 from inspector.clients.library import AgentLibrary, Found, ImportReport
 from inspector.core.store_ports import SessionSummary

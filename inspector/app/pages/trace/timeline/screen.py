@@ -15,8 +15,8 @@ from textual.worker import get_current_worker
 from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.problem import failure_text
-from inspector.app.navigation import Destination, TracePage
 from inspector.app.pages.trace.timeline import content
+from inspector.app.place import Destination, TracePage
 from inspector.app.replay import Replay
 from inspector.app.stream import Stream, View
 from inspector.app.tool_keys import ToolKeys
