@@ -23,11 +23,11 @@ from inspector.app.pages.lab.bench.content import (
 from inspector.app.pages.lab.bench.screen import BenchRequestScreen, BenchScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.measure.calibrate import threshold_of
-from inspector.search.memory.vectors import MemoryEmbedder
 from inspector.search.rankers.ranker_list import RANKERS
 from tests.support.app import app_rig, goes, said, seen, until
+from tests.support.memory_servers import MemoryServer
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines

@@ -17,8 +17,8 @@ from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.core.budget import Prices
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
 from tests.support.app import app_rig, goes, is_up_to_date, seen, until
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig
 from tests.widgets.hostile import dangerous

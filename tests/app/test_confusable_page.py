@@ -9,10 +9,10 @@ from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairSc
 from inspector.app.place import Destination, EditPage, WhyNotPage
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
-from inspector.search.memory.vectors import MemoryEmbedder
 from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.hostile import KINDS
+from tests.support.memory_servers import MemoryServer
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.tools_page import shown
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines

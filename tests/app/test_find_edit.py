@@ -21,14 +21,14 @@ from inspector.app.pages.find.screen import FindScreen
 from inspector.app.place import EditPage
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields
 from inspector.search.explanation.tool_edit import EditTrial, reworded, wording_of
 from inspector.search.index import ToolIndex
-from inspector.search.memory.vectors import MemoryEmbedder
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from tests.support.app import app_rig, arrives, goes, seen, until
+from tests.support.memory_servers import MemoryServer
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import PlainInput, RecordList

@@ -25,11 +25,11 @@ from inspector.app.place import ComparePage, Destination, EditPage, SearchPage, 
 from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.search.explanation.why_not import why_not
 from inspector.search.index import ToolIndex
-from inspector.search.memory.vectors import MemoryEmbedder
 from tests.support.app import app_rig, arrives, goes, said, seen, until
+from tests.support.memory_servers import MemoryServer
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.support.workbench import Rig
 from tests.widgets.hostile import dangerous

@@ -11,10 +11,10 @@ from inspector.app.pages.find.rankers import content
 from inspector.app.place import ComparePage
 from inspector.core.ranking import SearchRequest
 from inspector.search.explanation.steps import ranks_of, standings_under
-from inspector.search.memory.vectors import MemoryEmbedder
 from inspector.search.rankers.ranker_list import INFO, RANKERS
 from tests.support.app import app_rig, arrives, said, seen, until
 from tests.support.hostile import with_hostile_text
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.support.retrieval import rankers_of
 from tests.widgets.hostile import dangerous

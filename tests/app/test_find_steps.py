@@ -7,9 +7,9 @@ from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.place import StepsPage
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.search.explanation.steps import Steps, StepSearch
-from inspector.search.memory.vectors import MemoryEmbedder
 from tests.support.app import app_rig, arrives, seen, until
 from tests.support.hostile import with_hostile_text
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
 from widgets import RecordList

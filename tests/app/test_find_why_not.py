@@ -18,16 +18,16 @@ from inspector.core.ranking import Outcome, Part, Score, SearchRequest, Signal
 from inspector.core.server import ServerPhase, SkippedTool
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.search.explanation.addition import Addition, Overtaken, Place
 from inspector.search.explanation.standing import Standing
 from inspector.search.explanation.steps import ledger
 from inspector.search.explanation.why_not import LOOKED_UP, Rival, WhyNot
 from inspector.search.index import ToolIndex
-from inspector.search.memory.vectors import MemoryEmbedder
 from inspector.tokens.manifest import Catalog
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
+from tests.support.memory_servers import MemoryServer
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.support.told_model import calls, says, searches
 from tests.widgets.hostile import dangerous

@@ -7,9 +7,9 @@ from inspector.core.error import ConnectError
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.tool import Annotations, Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.schema.json_value import JsonObject
 from tests.support.app import app_rig, until
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import shop_and_weather
 from tests.widgets.hostile import dangerous

@@ -4,8 +4,8 @@ from textual.pilot import Pilot
 
 from inspector.app.dialogs.approver import leftover_body
 from inspector.core.server import Leftover
-from inspector.store.memory import MemoryLeftovers
 from tests.support.app import app_rig, seen, until
+from tests.support.fakes import MemoryLeftovers
 from tests.support.hostile import with_hostile_text
 from tests.support.workbench import Rig
 from tests.widgets.hostile import dangerous

@@ -10,8 +10,8 @@ from inspector.core.message import ModelRequest
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
-from inspector.mcp.memory import MemoryServer
 from tests.support.app import app_rig, goes, until
+from tests.support.memory_servers import MemoryServer
 from tests.widgets.screen import lines
 from widgets import RecordList, TextView
 

@@ -11,8 +11,8 @@ from textual.widgets import Static
 from inspector.app.dialogs.choice import ModelDialog
 from inspector.app.dialogs.choice_row import looked_for, model_rows
 from inspector.core.ports import LocalModel
-from inspector.store.memory import MemoryLocalModels
 from tests.support.app import app_rig, said, seen, until
+from tests.support.fakes import MemoryLocalModels
 from tests.support.told_model import ToldModel
 from tests.support.workbench import Rig
 from widgets import PlainInput, RecordList

@@ -7,10 +7,10 @@ from inspector.app.pages.find.ranker_dialog import RankerDialog
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.app.replay import ReplayedSession
-from inspector.search.memory.vectors import MemoryEmbedder
 from inspector.session.commands import Commands
 from inspector.session.workbench import Workbench
 from tests.support.app import app_rig, goes, until
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.support.told_model import says
 from tests.support.workbench import Rig

@@ -16,8 +16,8 @@ from inspector.config.consent import check_consent
 from inspector.core.error import ConnectError
 from inspector.core.events import Group
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
 from tests.support.app import app_rig, goes, seen, until
+from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import shop_and_weather
 from widgets import PlainInput, RecordList, SchemaTree, TextView
 

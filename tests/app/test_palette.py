@@ -10,8 +10,8 @@ from inspector.app.dialogs.settings.screen import SettingsDialog
 from inspector.app.palette import CommandSource
 from inspector.app.place import PLACES
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
 from tests.support.app import app_rig, until
+from tests.support.memory_servers import MemoryServer
 from tests.widgets.hostile import dangerous
 from widgets import RecordList
 

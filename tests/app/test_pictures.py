@@ -61,7 +61,6 @@ from inspector.core.events import BreakerChanged, CallFinished, CallStarted, Eve
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import Program
 from inspector.demo.planner import DemoPlanner
-from inspector.search.memory.vectors import MemoryEmbedder
 from inspector.tokens.count.tiktoken import TiktokenCounter
 from tests.app.test_access_page import POLICY as ACCESS
 from tests.app.test_confusable_page import offices
@@ -78,6 +77,7 @@ from tests.support.imported_story import StoreLibrary, records_of, story_store
 from tests.support.lab import MemoryLab, four_servers, written
 from tests.support.machine import machine
 from tests.support.marketplace import shipped_market
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.support.picture import (
     NARROW,

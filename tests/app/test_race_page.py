@@ -18,7 +18,6 @@ from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.place import RacePage
 from inspector.core.error import ConfigError
 from inspector.core.ports import ChatModel
-from inspector.mcp.memory import MemoryServer
 from inspector.scenario.ground import Ground
 from inspector.scenario.race import RaceFrame
 from inspector.scenario.racer import Racer
@@ -34,6 +33,7 @@ from tests.support.lab import (
     hostile_servers,
     written,
 )
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import ToldModel, calls, says
 from tests.support.workbench import Rig
 from tests.widgets.hostile import HOSTILE, dangerous

@@ -14,12 +14,12 @@ from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.definition import definition_hash
 from inspector.core.registered_tool import Located, Neighbour, PeerAnswer, RegisteredTool, SyncReport
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.registry.library import Overview, RegistryLibrary
 from inspector.session.synchronise import Synchronised
 from tests.support.app import RigApp, goes, ready, said, seen, until
 from tests.support.canned_registry import REFUNDS, canned_federation, canned_library, library_of
 from tests.support.hostile import with_hostile_text
+from tests.support.memory_servers import MemoryServer
 from tests.support.office import office
 from tests.support.workbench import Rig, opened
 from widgets import RecordList

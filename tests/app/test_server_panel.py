@@ -21,10 +21,10 @@ from inspector.core.frame import Flaw, Frame, FrameKind
 from inspector.core.server import ServerInfo, ServerPhase, SkippedTool
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.tokens.manifest import Catalog
 from tests.support.app import seen, until
 from tests.support.hostile import with_hostile_text
+from tests.support.memory_servers import MemoryServer
 from tests.support.tools_page import choose, crossed, says, tools_page
 from tests.support.workbench import shop_and_weather
 from tests.widgets.hostile import dangerous

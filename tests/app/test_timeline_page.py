@@ -21,11 +21,11 @@ from inspector.core.events.session import UserSaid
 from inspector.core.fold import fold
 from inspector.core.session import Binding
 from inspector.core.timeline import Timeline
-from inspector.mcp.memory import MemoryServer
 from tests.core.test_event import records
 from tests.core.test_timeline import CATALOG, STORY, request
 from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
+from tests.support.memory_servers import MemoryServer
 from tests.support.office import office
 from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import READS, Rig

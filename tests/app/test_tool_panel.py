@@ -19,10 +19,10 @@ from inspector.core.message import ToolResult
 from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding
 from inspector.core.tool import Annotations, Tool, definition
-from inspector.mcp.memory import MemoryServer, echo
 from inspector.schema.json_value import JsonObject
 from tests.support.app import said, seen, until
 from tests.support.hostile import KINDS
+from tests.support.memory_servers import MemoryServer, echo
 from tests.support.tools_page import FORECAST, choose, opened, rows, says, strip, tools_page
 from tests.support.workbench import CITY, READS, Rig, shop_and_weather
 from tests.widgets.hostile import dangerous

@@ -10,10 +10,10 @@ from inspector.cli.consent import TerminalApprover, consent_text
 from inspector.config.consent import ServerConsent
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.tool import Annotations, Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.reliability.ports import CLAIMED
 from tests.support.app import app_rig, seen, until
 from tests.support.hostile import with_hostile_text
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import Step, calls, says
 from tests.support.tools_page import FORECAST, choose, tools_page
 from tests.support.workbench import READS, Rig

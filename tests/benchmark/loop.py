@@ -15,11 +15,11 @@ from unittest.mock import patch
 from inspector.core.message import ModelReply
 from inspector.core.profile import PROFILES
 from inspector.core.tool import Annotations, Tool
-from inspector.mcp.memory import MemoryServer
-from inspector.search.memory.vectors import MemoryEmbedder
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import Ranker, Ranking
 from tests.benchmark.output import say
+from tests.support.memory_servers import MemoryServer
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.told_model import ToldModel, calls, says, searches
 from tests.support.workbench import Rig, connected
 

@@ -28,12 +28,12 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.document import key_of, texts_by_key
 from inspector.search.index import ToolIndex
-from inspector.search.memory.vectors import MemoryVectors
 from inspector.search.query.parsed import parse
 from inspector.search.retrieval import Retrieval
 from inspector.search.vocabulary import VOCABULARY
 from tests.benchmark.data import embedder
 from tests.benchmark.output import say
+from tests.support.memory_vectors import MemoryVectors
 
 SIZES = (100, 1_000, 10_000, 100_000)
 QUERIES, STEPS = 40, 8

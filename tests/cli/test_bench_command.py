@@ -15,8 +15,8 @@ from inspector.cli import composition
 from inspector.cli.bench.command import DEFAULT_RANKERS
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress
-from inspector.store.memory import ManualClock
 from tests.cli.conftest import Done, Toolsight
+from tests.support.fakes import ManualClock
 from tests.support.weather_configuration import write_weather_configuration
 
 TOOLS = ("list_orders", "refund_order", "send_message", "get_forecast")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import composition
-from inspector.search.memory.vectors import MemoryEmbedder
 from inspector.search.ports import Embedder
 from tests.cli.conftest import Done, Toolsight
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.weather_configuration import write_weather_configuration
 
 TOOLS = ("list_orders", "refund_order", "send_message", "get_forecast")

@@ -7,9 +7,9 @@ import pytest
 
 from inspector.cli import composition
 from inspector.core.events import CallFinished, CallStarted, Record, UserSaid
-from inspector.search.memory.vectors import MemoryEmbedder
 from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.weather_configuration import write_weather_configuration
 
 ASKED = "any weather alerts at the coast"

@@ -10,8 +10,8 @@ import pytest
 from inspector.cli import composition
 from inspector.cli.doctor.models import _LATER, ask_about_leftovers
 from inspector.core.server import Leftover
-from inspector.store.memory import MemoryLeftovers
 from tests.cli.conftest import Toolsight
+from tests.support.fakes import MemoryLeftovers
 
 GIT = Leftover("ab.1", "git", "python -m mcp_git", 1_772_438_400.0, (811, 812))
 DAEMON = Leftover("ab.2", "browser\x1b[2J", "chrome", 1_772_438_460.0, (900,), detached=True)

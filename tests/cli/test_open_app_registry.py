@@ -10,8 +10,8 @@ from inspector.core.error import ConfigError
 from inspector.core.tool import Tool
 from inspector.registry.embedding import embed_missing
 from inspector.registry.sqlite.registry import SqliteRegistry
-from inspector.search.memory.vectors import MemoryEmbedder
 from tests.support.canned_registry import REST
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.workbench import connected
 
 GRANT = Grant(Scope.USER, "ada", "acme", ("shop:*", "billing:*"))

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from inspector.cli.registry import option
-from inspector.search.memory.vectors import MemoryEmbedder
 from tests.cli.conftest import Toolsight
+from tests.support.memory_vectors import MemoryEmbedder
 
 PLANTS = {"name": "water_plants", "description": "Water the plants.", "inputSchema": {"type": "object"}}
 SOIL = {"name": "soil_report", "description": "Report how wet the soil is.", "title": "Soil"}

@@ -8,10 +8,10 @@ import pytest
 from inspector.config.consent import approve, check_consent
 from inspector.core.configuration import Configuration, Named
 from inspector.core.server import ChangedFile, RunFile, ServerInfo, ServerSpec
-from inspector.mcp.memory import MemoryServer
-from inspector.registry.marketplace.memory import MemoryEditor
 from inspector.store.memory import MemoryServerMemory
 from tests.support.marketplace import market, servers_and_money
+from tests.support.memory_editor import MemoryEditor
+from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import configured, opened, shop_and_weather
 
 

@@ -12,7 +12,8 @@ from inspector.core.redaction import Redactor
 from inspector.core.stream import Session
 from inspector.core.tool import Annotations, Tool
 from inspector.loop.dispatched import Approvals
-from inspector.store.memory import FixedApprover, ManualClock, MemoryStore
+from inspector.store.memory import MemoryStore
+from tests.support.fakes import FixedApprover, ManualClock
 
 REFUND = Tool("shop", "refund_order", annotations=Annotations(read_only=False))
 CANCEL = replace(REFUND, name="cancel_order")

@@ -13,8 +13,9 @@ from inspector.core.inertia import OWN_PERSONA, TaskCalls
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.core.tool import Annotations, Tool
 from inspector.loop.inertia import Moment, ahead_cost, pays, search_cost
-from inspector.mcp.memory import MemoryServer
-from inspector.store.memory import ManualClock, MemoryStore
+from inspector.store.memory import MemoryStore
+from tests.support.fakes import ManualClock
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import Rig, connected
 

@@ -13,7 +13,7 @@ from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.settings import ClientCapabilities
 from inspector.mcp.client_side import MAX_WAITING, MOST_RECORDED, NO_CONSENT, SessionClient
-from inspector.store.memory import FixedElicitor
+from tests.support.fakes import FixedElicitor
 from tests.support.workbench import connected
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "password": {"type": "string"}}}

@@ -31,10 +31,11 @@ from inspector.core.store_ports import Snapshot
 from inspector.core.tool import Tool
 from inspector.mcp import coalesced
 from inspector.mcp.connections import Connections
-from inspector.mcp.memory import MemoryConnector, MemoryServer
 from inspector.schema.json_value import JsonObject
-from inspector.store.memory import ManualClock, MemoryServerMemory
+from inspector.store.memory import MemoryServerMemory
 from tests.support.counting import named_characters
+from tests.support.fakes import ManualClock
+from tests.support.memory_servers import MemoryConnector, MemoryServer
 
 PATIENCE = 5.0
 

@@ -22,10 +22,10 @@ from inspector.core.message import (
 )
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.schema.dialect import ModelFeatures
 from inspector.schema.json_value import JsonObject
 from tests.support.examples import examples
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import READS, Rig, connected, names
 

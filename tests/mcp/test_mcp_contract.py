@@ -14,9 +14,9 @@ from inspector.core.ports import Connector, ServerLink
 from inspector.core.server import ServerSpec, SkippedTool
 from inspector.core.tool import Tool
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.memory import MemoryConnector, MemoryServer
 from inspector.schema.json_value import JsonObject
 from tests.support.mcp_case import PATIENCE, faulty, growing, odd
+from tests.support.memory_servers import MemoryConnector, MemoryServer
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from inspector.mcp.client.line import CutLine, Lines
 from inspector.mcp.client.reader import FLOOD, MARK, SEVERAL_LINES, STRAY, TOO_LONG, Reader
 from inspector.mcp.client.recorder import Recorder
 from inspector.mcp.client.translate import NOT_UTF8, OTHER_TEXT, TOO_DEEP, shallow
-from inspector.store.memory import ManualClock
+from tests.support.fakes import ManualClock
 
 CHANGED = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
 VALUES: st.SearchStrategy[Any] = st.recursive(

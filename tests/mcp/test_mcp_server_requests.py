@@ -26,7 +26,7 @@ from inspector.mcp.client import server_request
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.server_request import CallQuestions, Patience
 from inspector.mcp.client_side import NO_SAMPLING, TOO_MANY, SessionClient
-from inspector.store.memory import FixedElicitor
+from tests.support.fakes import FixedElicitor
 from tests.support.mcp_case import PATIENCE, SUPPORT, python
 
 pytestmark = pytest.mark.slow

@@ -15,9 +15,9 @@ from inspector.core.fold import fold
 from inspector.core.message import ModelReply, ModelRequest
 from inspector.core.profile import PROFILES
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
-from inspector.search.memory.vectors import MemoryEmbedder
 from tests.support.examples import examples
+from tests.support.memory_servers import MemoryServer
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import READS, Rig, connected, names

@@ -11,16 +11,17 @@ from inspector.cli.models import model_for
 from inspector.core.budget import Prices
 from inspector.core.events import CallFinished, Event, ModelResponded, Record, UserSaid
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryConnector
 from inspector.mcp.recorded_link import NO_RESULT, RecordedCall, RecordedMessage, RecordedRun, RecordedStep
 from inspector.scenario.recorded.agent import Reason, ToolNames, known_runs, last_words
 from inspector.scenario.recorded.outcome import PlayedRun
 from inspector.scenario.recorded.play import Kept, RunSetup, play
 from inspector.scenario.recorded.summary import play_batch, setups
-from inspector.search.memory.vectors import MemoryVectors
 from inspector.session.assembly import Ports
-from inspector.store.memory import FixedApprover, ManualClock, MemoryPrices, MemoryServerMemory, MemoryStore
+from inspector.store.memory import MemoryServerMemory, MemoryStore
 from tests.support.counting import CharacterCounter
+from tests.support.fakes import FixedApprover, ManualClock, MemoryPrices
+from tests.support.memory_servers import MemoryConnector
+from tests.support.memory_vectors import MemoryVectors
 from tests.support.recordings import LIBRARY
 
 BOOK, LEND, WATER, SOIL = (f"{tool.server}:{tool.name}" for tool in LIBRARY)

@@ -12,7 +12,7 @@ from inspector.core.fold import fold
 from inspector.core.server import ServerSpec
 from inspector.core.setting_problem import Severity
 from inspector.core.tool import Annotations, Tool
-from inspector.mcp.memory import MemoryServer
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import calls, says
 from tests.support.workbench import READS, Rig, connected, happens, opened, shop_and_weather
 

@@ -18,9 +18,9 @@ from inspector.core.store_ports import Snapshot
 from inspector.core.tool import Tool
 from inspector.mcp.change_pace import FIRST, LONGEST_PAUSE, ChangePace
 from inspector.mcp.listing import MOST_TOLD, changes
-from inspector.mcp.memory import MemoryServer
 from inspector.reliability.restarting import VersionNotes
 from tests.mcp.test_connections import Bench, connected
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import CITY, READS, Rig, connected as rig_connected, happens as until, names
 

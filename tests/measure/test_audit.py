@@ -16,7 +16,6 @@ from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.store_ports import Snapshot
 from inspector.core.tool import Tool, definition
-from inspector.mcp.memory import MemoryConnector, MemoryServer
 from inspector.measure.audit.audit import (
     DEFER,
     KEEP,
@@ -45,12 +44,14 @@ from inspector.measure.audit.result import (
 from inspector.schema.json_value import compact
 from inspector.session.setup.change import catalog_planner
 from inspector.session.verdict import price_session
-from inspector.store.memory import ManualClock, MemoryServerMemory
+from inspector.store.memory import MemoryServerMemory
 from inspector.tokens.cost.delivery_cost import Delivery
 from inspector.tokens.cost.plan import Assumptions
 from tests.support.counting import character_meter
+from tests.support.fakes import ManualClock
 from tests.support.hostile import with_hostile_text
 from tests.support.machine import PRICES
+from tests.support.memory_servers import MemoryConnector, MemoryServer
 
 PRICED = Pricing(PRICES, PRICES.terms)
 WORDY = {"type": "object", "properties": {"q": {"type": "string", "description": "x" * 50}}}

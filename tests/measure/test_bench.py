@@ -21,7 +21,7 @@ from inspector.measure.standing import Drop, Mark, drops, marks, stored_marks
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.ranker import Ranking
 from inspector.search.rules import SearchRules
-from inspector.store.memory import ManualClock
+from tests.support.fakes import ManualClock
 
 LETTERS = "abcdefghijkl"
 TOOLS = tuple(Tool("s", letter) for letter in LETTERS)

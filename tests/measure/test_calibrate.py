@@ -24,12 +24,12 @@ from inspector.measure.calibrate import (
 from inspector.measure.report import Share, summarise
 from inspector.measure.run import prepare, run_bench
 from inspector.search.generate import generate
-from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rules import SearchRules
 from inspector.search.semantics import Semantics
-from inspector.store.memory import ManualClock
 from tests.support.examples import examples
+from tests.support.fakes import ManualClock
+from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.retrieval import rankers_of, words_only
 
 NAMES = ("list_orders", "refund_order", "send_message", "get_forecast", "plot_route", "lend_book")

@@ -10,9 +10,9 @@ from inspector.measure.calibrate import threshold_of
 from inspector.measure.evalset import LiveBench
 from inspector.measure.run import CaseRun, Run
 from inspector.measure.standing import weakest
-from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.search.retrieval import Retrieval
-from inspector.store.memory import ManualClock
+from tests.support.fakes import ManualClock
+from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.retrieval import CountingEmbedder
 
 TOOLS = tuple(

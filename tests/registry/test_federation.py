@@ -13,7 +13,7 @@ from inspector.core.registered_tool import Federated, Neighbour, RegisteredTool
 from inspector.core.tool import Tool
 from inspector.registry.embedding import embedded_text
 from inspector.registry.federation import BUSY, LATE, Federation, Member
-from inspector.search.memory.vectors import MemoryEmbedder
+from tests.support.memory_vectors import MemoryEmbedder
 
 EMBEDDER = MemoryEmbedder()
 WORDS = ("order", "parcel", "mail", "stock")

@@ -14,9 +14,9 @@ from inspector.registry.embedding import embed_missing
 from inspector.registry.federation import load_peers
 from inspector.registry.sqlite.peer import SqlitePeer
 from inspector.registry.sqlite.registry import SqliteRegistry
-from inspector.search.memory.vectors import MemoryEmbedder
 from inspector.search.registry_port import SearchableRegistry, ToolRegistry
 from tests.support.hostile import with_hostile_text
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.postgres import address, empty_registry, execute
 
 EMBEDDER = MemoryEmbedder()

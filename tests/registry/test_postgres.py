@@ -17,8 +17,8 @@ from inspector.registry.postgres.database import STEPS, PostgresDatabase, migrat
 from inspector.registry.postgres.registry import PostgresRegistry, scratch_registry
 from inspector.registry.postgres.row import original, stored
 from inspector.search.document import key_of
-from inspector.search.memory.vectors import MemoryEmbedder
 from tests.support.examples import examples
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.postgres import address, empty_registry, execute
 from tests.support.registry import MODEL, ODD, keep_vector, sight_of, sights, tool, tools, unit
 

@@ -11,13 +11,13 @@ from inspector.core.error import ConfigError, ConnectError, StoreError, Toolsigh
 from inspector.core.ranking import SearchRequest, Unconnected
 from inspector.core.registered_tool import SyncReport
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryConnector, MemoryServer
 from inspector.registry.embedding import embed_missing, embedded_text, forget_other_dimensions
 from inspector.registry.library import NOT_CONNECTED, WithRegistry, registry_configuration
 from inspector.registry.sqlite.registry import SqliteRegistry
 from inspector.search.beyond import search_registry
-from inspector.search.memory.vectors import MemoryEmbedder
 from inspector.session.synchronise import Synchronised, synchronise
+from tests.support.memory_servers import MemoryConnector, MemoryServer
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.registry import keep_vector, sight_of, tool
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import connected, shop_and_weather

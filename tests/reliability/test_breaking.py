@@ -20,10 +20,10 @@ from inspector.core.events import Decision
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerPhase
 from inspector.core.tool import Annotations, Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.reliability.breaker_store import MemoryBreakers
 from inspector.schema.json_value import JsonObject
-from inspector.store.memory import FixedApprover
+from tests.support.fakes import FixedApprover
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import calls, searches
 from tests.support.workbench import READS, Rig, connected, happens, opened, shop_and_weather
 

@@ -17,10 +17,10 @@ from inspector.core.error import (
 )
 from inspector.core.message import ToolResult
 from inspector.core.tool import Annotations, Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.measure.telemetry.trace import spans
 from inspector.reliability.retrying import TenacityRetrier
 from tests.reliability.test_breaking import FINE, Moody
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import calls
 from tests.support.workbench import READS, Rig, connected, happens, shop_and_weather
 

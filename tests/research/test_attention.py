@@ -9,8 +9,8 @@ from inspector.research.caching import measured
 from inspector.research.published import B1, OURS, TABLE_3, TABLE_5, WHOLE
 from inspector.research.study import DEFAULT, best
 from inspector.search.index import ToolIndex
-from inspector.search.memory.vectors import MemoryEmbedder
 from tests.research.test_testbed import quarter
+from tests.support.memory_vectors import MemoryEmbedder
 
 
 def small_study() -> Study:

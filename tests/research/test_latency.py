@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from inspector.research.catalog_size import synthetic_plugins
 from inspector.research.latency import PUBLISHED, asked, latency, measured_ranker
 from inspector.research.source import NamedCatalog, Steps, indexed
-from inspector.search.memory.vectors import MemoryEmbedder
-from inspector.store.memory import ManualClock
+from tests.support.fakes import ManualClock
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.reproduction import MemorySource, case, office_tools
 
 

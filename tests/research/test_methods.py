@@ -21,8 +21,8 @@ from inspector.research.method import (
 )
 from inspector.research.task import LONG, SINGLE, Step, Task, Turn, tasks
 from inspector.research.testbed import build_testbed
-from inspector.search.memory.vectors import MemoryEmbedder
 from tests.research.test_testbed import quarter
+from tests.support.memory_vectors import MemoryEmbedder
 
 TOKENS = {"a:read": 10, "a:write": 20, "b:list": 40}
 RANKED = Ranked({"find it": (["a:write", "b:list", "a:read"], [0.9, 0.5, 0.2])})

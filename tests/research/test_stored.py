@@ -3,7 +3,7 @@
 from hypothesis import given, strategies as st
 
 from inspector.research.source import StoredEmbedder
-from inspector.search.memory.vectors import MemoryVectors
+from tests.support.memory_vectors import MemoryVectors
 from tests.support.retrieval import CountingEmbedder
 
 _texts = st.lists(st.text(max_size=20), max_size=8)

@@ -16,16 +16,17 @@ from inspector.core.message import ToolResult
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.demo.script_model import ScriptModel
-from inspector.mcp.memory import MemoryConnector, MemoryServer
 from inspector.scenario.changing import ChangingConnector, changed
 from inspector.scenario.run import LabClock, ScenarioRun
 from inspector.scenario.scenario import AddedTool, CatalogChange
 from inspector.scenario.totals import Totals, totals
-from inspector.search.memory.vectors import MemoryVectors
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
-from inspector.store.memory import FixedApprover, ManualClock, MemoryPrices, MemoryServerMemory, MemoryStore
+from inspector.store.memory import MemoryServerMemory, MemoryStore
 from tests.support.counting import CharacterCounter
+from tests.support.fakes import FixedApprover, ManualClock, MemoryPrices
+from tests.support.memory_servers import MemoryConnector, MemoryServer
+from tests.support.memory_vectors import MemoryVectors
 from tests.support.workbench import shop_and_weather
 
 FORECAST = """

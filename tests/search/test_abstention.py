@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.settings import DiscoverySettings
-from inspector.search.memory.vectors import MemoryVectors
 from inspector.search.query.parsed import MAX_STEPS
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.hybrid import MAX_CLAUSES, NAMED
 from inspector.search.semantics import Semantics
+from tests.support.memory_vectors import MemoryVectors
 from tests.support.office import office
 from tests.support.retrieval import CountingEmbedder, rankers_of, semantic_index
 

@@ -18,11 +18,9 @@ from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.timeline import Timeline
 from inspector.core.tool import Annotations, Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.registry.embedding import embed_missing
 from inspector.registry.library import RegistryLibrary
 from inspector.search.index import ToolIndex
-from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import Ranking
 from inspector.search.rankers.ranker_list import RANKERS
@@ -31,6 +29,8 @@ from inspector.search.semantics import Semantics
 from inspector.session.synchronise import synchronise
 from tests.support.canned_registry import HeldRegistry
 from tests.support.marketplace import CURRENCY, market, plugin
+from tests.support.memory_servers import MemoryServer
+from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.retrieval import embedded
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig, configured, connected

@@ -15,7 +15,6 @@ from inspector.loop.binding.gate import Gate
 from inspector.search.explanation.steps import ledger
 from inspector.search.explanation.tool_edit import edited_rankers
 from inspector.search.index import ToolIndex
-from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.search.past_use import PastUse, Use
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.evidence import FULL, Affinity, priors
@@ -24,7 +23,8 @@ from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
 from inspector.search.semantics import Semantics
-from inspector.store.memory import ManualClock
+from tests.support.fakes import ManualClock
+from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.office import office
 from tests.support.retrieval import embedded
 

@@ -14,12 +14,12 @@ from inspector.search.explanation.steps import ledger
 from inspector.search.explanation.tool_edit import edited_rankers
 from inspector.search.history import PastRequests
 from inspector.search.index import ToolIndex
-from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.search.rankers.asked_before import FLOOR, WEIGHT
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import Ranking
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.semantics import Semantics
+from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.office import office
 from tests.support.retrieval import embedded
 

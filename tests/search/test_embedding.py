@@ -13,10 +13,10 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.summary_pool import summary_pool
 from inspector.core.tool import Tool
 from inspector.search.index import ToolIndex
-from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.search.ports import Embedder
 from inspector.search.retrieval import Retrieval
-from inspector.store.memory import ManualClock
+from tests.support.fakes import ManualClock
+from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.retrieval import CountingEmbedder
 
 CATALOG = [Tool("shop", f"tool_{n}", f"Number {n} of the tools.") for n in range(40)]

@@ -11,7 +11,6 @@ from inspector.core.ranking import Score, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.search.document import SUMMARY
 from inspector.search.index import ToolIndex
-from inspector.search.memory.vectors import MemoryVectors
 from inspector.search.query.parsed import MANY_STEPS, parse
 from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker
 from inspector.search.rankers.catalog_rankers import CatalogRankers
@@ -20,6 +19,7 @@ from inspector.search.rankers.evidence import ServerPrior
 from inspector.search.rankers.fusion import FusionRanker
 from inspector.search.rankers.query_fusion import QueryFusion
 from inspector.search.semantics import Semantics
+from tests.support.memory_vectors import MemoryVectors
 from tests.support.office import office
 from tests.support.retrieval import CountingEmbedder, memory_semantics, rankers_of, semantic_index
 

@@ -14,9 +14,9 @@ from inspector.measure.ranker_bench import DataSet, RankerBench
 from inspector.measure.run import Prepared, prepare
 from inspector.search.embedding import BATCH
 from inspector.search.generate import MAX_QUERY, REQUESTS, generate
-from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.search.semantics import Semantics
-from inspector.store.memory import ManualClock
+from tests.support.fakes import ManualClock
+from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 
 ROOM = {
     "type": "object",

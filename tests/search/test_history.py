@@ -13,10 +13,11 @@ from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequ
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.history import MOST_REQUESTS, NOTHING_ASKED, Learning, newest
-from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.search.retrieval import Retrieval
 from inspector.search.semantics import Semantics
-from inspector.store.memory import ManualClock, MemoryStore
+from inspector.store.memory import MemoryStore
+from tests.support.fakes import ManualClock
+from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.recorded_calls import Recorded
 from tests.support.retrieval import CountingEmbedder
 from tests.support.told_model import calls, says, searches

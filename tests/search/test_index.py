@@ -5,9 +5,9 @@ import numpy as np
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.index import ToolIndex
-from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.semantics import Semantics
+from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.retrieval import embedded, semantic_index
 
 

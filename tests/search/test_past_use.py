@@ -14,11 +14,12 @@ from inspector.core.inertia import PastCall
 from inspector.core.ranking import SearchReport, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.memory.vectors import MemoryVectors
 from inspector.search.past_use import PastUse, Use, Whose, used
 from inspector.search.retrieval import Retrieval
-from inspector.store.history import MemoryCallHistory
-from inspector.store.memory import ManualClock, MemoryStore
+from inspector.store.memory import MemoryStore
+from tests.support.fakes import ManualClock
+from tests.support.memory_history import MemoryCallHistory
+from tests.support.memory_vectors import MemoryVectors
 from tests.support.recorded_calls import Recorded
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import connected

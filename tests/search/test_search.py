@@ -14,7 +14,7 @@ from inspector.search.retrieval import Retrieval
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
 from inspector.search.vocabulary import Tags
-from inspector.store.memory import ManualClock
+from tests.support.fakes import ManualClock
 from tests.support.retrieval import rankers_of, words_only
 
 TOOLS = (

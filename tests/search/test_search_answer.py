@@ -15,7 +15,7 @@ from inspector.search.name_index import NameIndex
 from inspector.search.rankers.ranker import Ranking
 from inspector.search.rules import CLOSEST_AT_MOST, NEAR, SURELY, SearchRules
 from inspector.search.search import ToolSearch
-from inspector.store.memory import ManualClock
+from tests.support.fakes import ManualClock
 
 RULES = SearchRules(limit=5, threshold=0.35, closest_threshold=0.02)
 SURE, UNSURE, HOPELESS = 0.8, 0.2, 0.01

@@ -1,7 +1,7 @@
 """The vectors of queries."""
 
-from inspector.search.memory.vectors import MemoryVectors
 from inspector.search.semantics import Semantics
+from tests.support.memory_vectors import MemoryVectors
 from tests.support.retrieval import CountingEmbedder, memory_semantics
 
 TEXTS = ["list the orders", "refund the last order of a customer", "", "list the orders", "send a message"]

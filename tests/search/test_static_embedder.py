@@ -9,8 +9,8 @@ import pytest
 
 from inspector.core.error import ModelError
 from inspector.search.embedders.wordllama import WordLlamaEmbedder
-from inspector.search.memory.vectors import MemoryStaticEmbedder
 from inspector.search.ports import StaticEmbedder
+from tests.support.memory_vectors import MemoryStaticEmbedder
 
 TEXTS = ("send an e-mail", "Get the weather forecast", "x " * 5_000, "\ud800 lone", "naïve 天気 🦙")
 

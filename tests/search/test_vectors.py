@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 
 from inspector.core.error import StoreError
 from inspector.search.memory.sqlite import SqliteVectors
-from inspector.search.memory.vectors import DIMENSIONS, MemoryEmbedder, MemoryVectors
 from inspector.search.ports import VectorStore
+from tests.support.memory_vectors import DIMENSIONS, MemoryEmbedder, MemoryVectors
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from inspector.core.tool import Tool
 from inspector.search.document import key_of
 from inspector.search.explanation.tool_edit import AROUND, draft, edit_effect
 from inspector.search.index import ToolIndex
-from inspector.search.memory.vectors import MemoryVectors
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.semantics import Semantics
+from tests.support.memory_vectors import MemoryVectors
 from tests.support.retrieval import CountingEmbedder, rankers_of, semantic_index
 
 PAY = Tool("shop", "pay_back", "Give the money of an order back.")

@@ -18,7 +18,7 @@ from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.rules import CLOSEST_AT_MOST, SearchRules
 from inspector.search.search import ToolSearch
 from inspector.search.vocabulary import Tags
-from inspector.store.memory import ManualClock
+from tests.support.fakes import ManualClock
 from tests.support.retrieval import rankers_of
 
 PAY = "shop:pay_back"

@@ -16,9 +16,9 @@ from inspector.core.server import ServerPhase
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
 from inspector.mcp import coalesced
-from inspector.mcp.memory import MemoryServer
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryStore
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import READS, connected, happens, opened, shop_and_weather
 

@@ -24,10 +24,10 @@ from inspector.core.plugin import Origin
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.core.store_ports import CallHistory, EventStore
 from inspector.store.call_history import SqliteCallHistory
-from inspector.store.history import MemoryCallHistory
 from inspector.store.memory import MemoryStore
 from inspector.store.store import SqliteStore
 from tests.support.hostile import with_hostile_text
+from tests.support.memory_history import MemoryCallHistory
 
 LATE, MESSAGE = "orders that are late", "What is going on in the shop?"
 

@@ -25,8 +25,9 @@ from inspector.loop.discovery_loop import Chat
 from inspector.loop.inertia import Inertia
 from inspector.reliability.ports import ReliabilityPorts
 from inspector.search.retrieval import Live
-from inspector.store.memory import FixedApprover, ManualClock, MemoryStore
+from inspector.store.memory import MemoryStore
 from tests.support.counting import character_accounting
+from tests.support.fakes import FixedApprover, ManualClock
 from tests.support.retrieval import words_only
 from tests.support.told_model import Step, ToldModel, calls, says, searches
 

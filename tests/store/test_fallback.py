@@ -13,11 +13,11 @@ from inspector.core.events import Decision
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.reliability.breaker_store import MemoryBreakers
 from inspector.schema.json_value import JsonObject
-from inspector.store.memory import FixedApprover, ManualClock
 from tests.reliability.test_breaking import Moody, gone
+from tests.support.fakes import FixedApprover, ManualClock
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import calls
 from tests.support.workbench import CITY, READS, Rig, connected, opened
 

@@ -11,16 +11,17 @@ from inspector.core.access import EVERYTHING, AccessPolicy, Grant, Scope, User
 from inspector.core.error import StoreError, ToolsightError
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryConnector
 from inspector.registry.embedding import embed_missing
 from inspector.registry.library import RegistryLibrary, WithRegistry, registry_configuration
 from inspector.registry.sqlite.registry import SqliteRegistry
-from inspector.search.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.session.assembly import Ports
 from inspector.session.synchronise import synchronise
 from inspector.session.workbench import Workbench
-from inspector.store.memory import FixedApprover, ManualClock, MemoryPrices, MemoryServerMemory, MemoryStore
+from inspector.store.memory import MemoryServerMemory, MemoryStore
 from tests.support.counting import CharacterCounter
+from tests.support.fakes import FixedApprover, ManualClock, MemoryPrices
+from tests.support.memory_servers import MemoryConnector
+from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.registry import sight_of
 from tests.support.told_model import ToldModel, says, searches
 from tests.support.workbench import connected

@@ -9,7 +9,8 @@ from inspector.core.events import MilestoneReached, Record, UserSaid
 from inspector.core.fold import apply
 from inspector.core.redaction import Redactor
 from inspector.core.stream import Session
-from inspector.store.memory import ManualClock, MemoryStore
+from inspector.store.memory import MemoryStore
+from tests.support.fakes import ManualClock
 
 
 class FullStore(MemoryStore):

@@ -20,8 +20,9 @@ from inspector.core.stream import Session
 from inspector.core.tool import Tool
 from inspector.loop.binding.binder import Binder
 from inspector.search.retrieval import Live
-from inspector.store.memory import ManualClock, MemoryStore
+from inspector.store.memory import MemoryStore
 from tests.support.counting import character_accounting
+from tests.support.fakes import ManualClock
 from tests.support.found import find
 from tests.support.retrieval import words_only
 from tests.support.told_model import ToldModel

@@ -23,9 +23,9 @@ from inspector.core.access import AccessPolicy
 from inspector.core.budget import Prices
 from inspector.core.configuration import Configuration
 from inspector.core.ports import Leftovers
-from inspector.mcp.memory import MemoryServer
 from inspector.registry.marketplace.port import MarketplacePorts
 from inspector.search.ports import Embedder
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 

@@ -13,7 +13,7 @@ from inspector.registry.embedding import embed_missing
 from inspector.registry.federation import Federation, Member
 from inspector.registry.library import RegistryLibrary
 from inspector.registry.sqlite.registry import SqliteRegistry
-from inspector.search.memory.vectors import MemoryEmbedder
+from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 
 DAY = 86_400.0

@@ -16,13 +16,13 @@ from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.process.record import NoRegistry
 from inspector.search.memory.sqlite import SqliteServerMemory
-from inspector.search.memory.vectors import MemoryVectors
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
-from inspector.store.memory import FixedApprover, MemoryPrices
 from inspector.store.store import SqliteStore
 from tests.support.counting import CharacterCounter
+from tests.support.fakes import FixedApprover, MemoryPrices
 from tests.support.mcp_case import PATIENCE, SERVERS, is_alive
+from tests.support.memory_vectors import MemoryVectors
 from tests.support.told_model import ToldModel, says
 
 SESSION = "faults"

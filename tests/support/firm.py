@@ -2,8 +2,8 @@
 
 from inspector.core.budget import Prices
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.schema.json_value import JsonObject
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import READS
 

@@ -14,17 +14,18 @@ from inspector.core.events import Record
 from inspector.core.message import ToolResult
 from inspector.core.ports import ChatModel
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryConnector, MemoryServer
 from inspector.scenario.changing import ChangingConnector
 from inspector.scenario.file import load_scenario
 from inspector.scenario.ground import AllowedBefore, Ground
 from inspector.scenario.run import LabClock, ScenarioResult, ScenarioRun
 from inspector.scenario.scenario import Scenario
-from inspector.search.memory.vectors import MemoryVectors
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
-from inspector.store.memory import FixedApprover, ManualClock, MemoryPrices, MemoryServerMemory, MemoryStore
+from inspector.store.memory import MemoryServerMemory, MemoryStore
 from tests.support.counting import CharacterCounter
+from tests.support.fakes import FixedApprover, ManualClock, MemoryPrices
+from tests.support.memory_servers import MemoryConnector, MemoryServer
+from tests.support.memory_vectors import MemoryVectors
 from tests.support.workbench import READS, configured, shop_and_weather
 
 _VERBS = (

@@ -6,10 +6,10 @@ from pathlib import Path
 from inspector.core.package_run import PackageKind
 from inspector.core.plugin import Package, Permissions, Plugin, PluginTool, Variable
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
-from inspector.registry.marketplace.memory import MemoryEditor
 from inspector.registry.marketplace.port import Catalogs, MarketplacePorts
 from inspector.registry.marketplace.reader import read_catalog
+from tests.support.memory_editor import MemoryEditor
+from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import READS, shop_and_weather
 
 RATES = "exchange rate of the euro"

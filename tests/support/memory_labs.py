@@ -8,16 +8,17 @@ from inspector.cli.models import model_for
 from inspector.cli.options import Options
 from inspector.cli.scenario.opening import OpenLab
 from inspector.core.stream import Listener
-from inspector.mcp.memory import MemoryConnector
 from inspector.scenario.changing import ChangingConnector
 from inspector.scenario.ground import AllowedBefore, Ground
 from inspector.scenario.run import LabClock, ScenarioRun
 from inspector.scenario.scenario import Scenario
-from inspector.search.memory.vectors import MemoryVectors
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
-from inspector.store.memory import FixedApprover, ManualClock, MemoryPrices, MemoryServerMemory, MemoryStore
+from inspector.store.memory import MemoryServerMemory, MemoryStore
 from tests.support.counting import CharacterCounter
+from tests.support.fakes import FixedApprover, ManualClock, MemoryPrices
+from tests.support.memory_servers import MemoryConnector
+from tests.support.memory_vectors import MemoryVectors
 from tests.support.workbench import configured, shop_and_weather
 
 FORECAST = """

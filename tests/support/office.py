@@ -1,8 +1,8 @@
 """Servers with enough tools that a search has results, a limit, and tools that it misses."""
 
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.schema.json_value import JsonObject
+from tests.support.memory_servers import MemoryServer
 
 TOOLS = {
     "shop": (

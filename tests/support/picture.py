@@ -17,13 +17,13 @@ from inspector.core.access import AccessPolicy
 from inspector.core.budget import Prices
 from inspector.core.events import Record
 from inspector.core.ports import TokenCounter
-from inspector.mcp.memory import MemoryServer
 from inspector.measure.audit.result import Audit
 from inspector.registry.library import RegistryLibrary
 from inspector.registry.marketplace.port import MarketplacePorts
 from inspector.reliability.flow import FlowLibrary
 from inspector.search.ports import Embedder
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 

@@ -13,12 +13,12 @@ from inspector.core.session import SessionState
 from inspector.core.tool import Tool
 from inspector.registry.sqlite.registry import SqliteRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
-from inspector.search.memory.vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 from inspector.search.registry_port import ToolRegistry
 from inspector.search.semantics import Semantics
-from inspector.store.memory import ManualClock
 from tests.support.counting import CharacterCounter
+from tests.support.fakes import ManualClock
+from tests.support.memory_vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
 from tests.support.office import office
 
 

@@ -7,10 +7,10 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.document import key_of, texts_by_key
 from inspector.search.index import ToolIndex
-from inspector.search.memory.vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.retrieval import Retrieval
 from inspector.search.semantics import Semantics
+from tests.support.memory_vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
 
 
 class CountingEmbedder(MemoryEmbedder):

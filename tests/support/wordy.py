@@ -2,7 +2,7 @@
 
 from inspector.core.server import ServerInfo
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
+from tests.support.memory_servers import MemoryServer
 
 RULE = "Never lend to a reader with fines."
 """The rule at the end of the instructions, which a client that cuts them does not show."""

@@ -14,27 +14,21 @@ from inspector.core.ports import Approver, Elicitor, TokenCounter
 from inspector.core.server import ServerSpec
 from inspector.core.store_ports import EventStore
 from inspector.core.tool import Annotations, Tool
-from inspector.mcp.memory import MemoryConnector, MemoryServer
 from inspector.registry.marketplace.port import MarketplacePorts
 from inspector.reliability.breaker_store import MemoryBreakers
 from inspector.reliability.ports import BreakerStore, ReliabilityPorts
 from inspector.reliability.retrying import TenacityRetrier
 from inspector.schema.check import JsonSchemaCheck
-from inspector.search.memory.vectors import MemoryVectors
 from inspector.search.ports import Embedder
 from inspector.search.registry_port import ToolRegistry
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
-from inspector.store.history import MemoryCallHistory
-from inspector.store.memory import (
-    FixedApprover,
-    FixedElicitor,
-    ManualClock,
-    MemoryPrices,
-    MemoryServerMemory,
-    MemoryStore,
-)
+from inspector.store.memory import MemoryServerMemory, MemoryStore
 from tests.support.counting import CharacterCounter
+from tests.support.fakes import FixedApprover, FixedElicitor, ManualClock, MemoryPrices
+from tests.support.memory_history import MemoryCallHistory
+from tests.support.memory_servers import MemoryConnector, MemoryServer
+from tests.support.memory_vectors import MemoryVectors
 from tests.support.told_model import Step, ToldModel
 
 READS = Annotations(read_only=True)

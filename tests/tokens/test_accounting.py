@@ -12,12 +12,12 @@ from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.core.settings import BindingSettings, BudgetSettings, CacheTtl, Settings
 from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.schema.dialect import ModelFeatures
-from inspector.store.memory import MemoryPrices
 from inspector.tokens.count.measure import Accounting
 from tests.store.test_chat import Bench
 from tests.support.counting import CharacterCounter, character_accounting
+from tests.support.fakes import MemoryPrices
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import ToldModel, calls, says, searches
 from tests.support.workbench import connected
 

@@ -26,7 +26,6 @@ from inspector.core.prompt_cache import CacheTerms
 from inspector.core.server import ServerSpec
 from inspector.core.settings import SentDelivery, Settings
 from inspector.core.tool import Tool
-from inspector.mcp.memory import MemoryServer
 from inspector.schema.dialect import Deferral, ModelFeatures
 from inspector.session.setup.change import Setup, catalog_planner
 from inspector.session.verdict import own_delivery
@@ -35,6 +34,7 @@ from inspector.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedTool,
 from inspector.tokens.cost.recorded_plan import plan_of
 from tests.support.counting import character_meter
 from tests.support.hostile import with_hostile_text
+from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import connected
 

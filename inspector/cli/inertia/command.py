@@ -195,7 +195,7 @@ _EMPTY = (
 )
 @click.option(
     "--score",
-    "run",
+    "folder",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
     help="Measure how predictable the runs in FOLDER are (formats as in `bench runs`).",

@@ -22,6 +22,7 @@ from inspector.core.profile import DEFAULT_PROFILE, find_profile
 from inspector.core.settings import BudgetSettings
 from inspector.scenario.profile_comparison import STATIC
 from inspector.scenario.recorded.agent import KnownRuns, known_runs
+from inspector.scenario.recorded.play import Allowed
 from inspector.scenario.recorded.summary import play_batch, setups
 from inspector.scenario.recording import Recordings, read_definitions, read_runs
 from inspector.session.assembly import Ports
@@ -31,16 +32,16 @@ from inspector.session.assembly import Ports
 
 def recorded_ports(database: Path | None) -> Ports:
     """The adapters for playing recorded runs; only vectors are stored, because they take long to compute."""
-    from inspector.mcp.memory import MemoryConnector
-    from inspector.store.memory import FixedApprover, MemoryServerMemory, MemoryStore
+    from inspector.mcp.recorded_link import RecordedServers
+    from inspector.store.memory import MemoryServerMemory, MemoryStore
 
     counters = cache(counter_for)
     return Ports(
-        connector=MemoryConnector({}),
+        connector=RecordedServers(()),
         store=MemoryStore(),
         memory=MemoryServerMemory(),
         clock=SystemClock(),
-        approver=FixedApprover(),
+        approver=Allowed(),
         model_for=model_for,
         counter_for=counters,
         embedder_for=make_embedder,
@@ -69,7 +70,7 @@ def _varied(
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), metavar="FOLDER")
+@click.argument("folder", type=click.Path(path_type=Path), metavar="FOLDER")
 @click.option(
     "--tools",
     "tool_files",

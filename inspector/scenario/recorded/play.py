@@ -80,7 +80,7 @@ class _Still:
         return 0.0
 
 
-class _Allowed:
+class Allowed:
     """Allows every call: the recorded agent made it."""
 
     async def ask(self, request: ApprovalRequest) -> Decision:  # noqa: ARG002
@@ -116,7 +116,7 @@ async def play(
         ports,
         connector=servers,
         clock=clock,
-        approver=_Allowed(),
+        approver=Allowed(),
         model_for=lambda _name: agent,
         counter_for=kept.counting(ports),
     )
