@@ -45,9 +45,9 @@ def test_static_vectors_are_read_when_something_is_searched() -> None:
 @pytest.mark.parametrize(
     "module",
     [
-        "inspector.cli.catalog.inspect",
+        "inspector.cli.catalog",
         "inspector.cli.cost.command",
-        "inspector.cli.record.sessions",
+        "inspector.cli.sessions.command",
         "inspector.measure.telemetry.otel",
     ],
 )

@@ -128,9 +128,9 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from inspector.app.place import ScenarioPage
     from inspector.app.reproduction import Reproduction
     from inspector.cli import composition
-    from inspector.cli.agents.library import MachineLibrary
-    from inspector.cli.inertia.command import RecordedFlows
+    from inspector.cli.inertia import RecordedFlows
     from inspector.cli.scenario.compare import ShippedLab
+    from inspector.cli.sessions.library import MachineLibrary
     from inspector.config.clipboard import SystemClipboard
     from inspector.config.run_file import under_work
     from inspector.core.redaction import clean
@@ -233,6 +233,6 @@ def _audit(options: Options) -> "Audit":
 
 
 def _open_source(stack: AsyncExitStack) -> "Source":
-    from inspector.cli.research.sources import ShippedSource
+    from inspector.cli.bench.paper_sources import ShippedSource
 
     return stack.enter_context(ShippedSource())

@@ -18,13 +18,13 @@ from inspector.core.error import ConfigError, ConnectError, ToolsightError
 _SECTIONS = {
     "See": {
         "demo": "chat.demo",
-        "servers": "catalog.inspect",
-        "tools": "catalog.inspect",
-        "call": "catalog.call",
+        "servers": "catalog",
+        "tools": "catalog",
+        "call": "call",
         "clients": "client.clients",
     },
     "Find": {
-        "search": "search.search",
+        "search": "search",
         "bench": "bench.command",
     },
     "Cost": {
@@ -35,12 +35,12 @@ _SECTIONS = {
     "Talk": {
         "chat": "chat.command",
         "scenario": "scenario.command",
-        "sessions": "record.sessions",
+        "sessions": "sessions.command",
     },
     "More": {
         "registry": "registry.filling",
         "marketplace": "marketplace.command",
-        "access": "access.command",
+        "access": "access",
         "doctor": "doctor.command",
         "config": "config",
     },

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from textual.pilot import Pilot
 
-from inspector.app.pages.tools.clients.screen import client_detail, tool_detail
+from inspector.app.pages.tools.clients import client_detail, tool_detail
 from inspector.app.place import Destination, WhyNotPage
 from inspector.clients.client import NAMES, all_clients, find_client
 from inspector.core.ranking import SearchRequest

@@ -17,7 +17,7 @@ from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.ranker_dialog import RankerDialog
 from inspector.app.pages.find.rankers.pane import RankersPane
 from inspector.app.pages.find.results import content
-from inspector.app.pages.find.score.pane import ScorePane
+from inspector.app.pages.find.score import ScorePane
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.steps.pane import StepsPane
 from inspector.app.pages.find.why_not.pane import WhyNotPane

@@ -11,7 +11,7 @@ from hypothesis import assume, example, given, strategies as st
 from inspector.app.pages.find.pane import outcome
 from inspector.app.pages.find.results import content, facts
 from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line
-from inspector.app.pages.find.score.pane import WIDTH, bill
+from inspector.app.pages.find.score import WIDTH, bill
 from inspector.app.pages.find.score_bar import BAR_WIDTH, SIGNALS, bar, full_bars, merged
 from inspector.core.ranking import (
     Hit,

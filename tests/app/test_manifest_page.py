@@ -2,7 +2,7 @@
 
 import json
 
-from inspector.app.pages.tools.manifest.screen import label, pretty, token_rows, why_empty
+from inspector.app.pages.tools.manifest import label, pretty, token_rows, why_empty
 from inspector.app.place import Destination, EditPage, ToolPage, WhyNotPage
 from inspector.core.budget import Tokenizer
 from inspector.core.error import ConnectError

@@ -11,7 +11,7 @@ from inspector.app.dialogs.approver import ConsentDialog
 from inspector.app.dialogs.detail import ExportDialog
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
-from inspector.app.pages.trace.events.screen import ALL, GROUPS, MAIN
+from inspector.app.pages.trace.events import ALL, GROUPS, MAIN
 from inspector.config.consent import check_consent
 from inspector.core.error import ConnectError
 from inspector.core.events import Group

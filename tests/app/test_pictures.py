@@ -24,7 +24,7 @@ from inspector.app.pages import registry
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.cost.budget.screen import BudgetScreen
-from inspector.app.pages.cost.machine.screen import MachineScreen
+from inspector.app.pages.cost.machine import MachineScreen
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.bench.screen import BenchRequestScreen, BenchScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
@@ -33,12 +33,12 @@ from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
 from inspector.app.pages.tools.access.screen import AccessScreen
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
-from inspector.app.pages.tools.clients.screen import ClientsScreen
+from inspector.app.pages.tools.clients import ClientsScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
-from inspector.app.pages.tools.manifest.screen import ManifestScreen
+from inspector.app.pages.tools.manifest import ManifestScreen
 from inspector.app.pages.tools.marketplace.screen import ChangeDialog, MarketplaceScreen
 from inspector.app.pages.tools.registry.screen import RegistryScreen
-from inspector.app.pages.trace.events.screen import EventsScreen
+from inspector.app.pages.trace.events import EventsScreen
 from inspector.app.pages.trace.flow.screen import FlowScreen
 from inspector.app.pages.trace.sessions.screen import SessionsScreen
 from inspector.app.pages.trace.telemetry.screen import TelemetryScreen
@@ -505,7 +505,7 @@ def _pages(parent: type[BaseScreen]) -> Iterator[type[BaseScreen]]:
 
 
 def test_every_page_has_a_picture_on_both_terminals() -> None:
-    for module in PAGES_FOLDER.rglob("*screen.py"):
+    for module in PAGES_FOLDER.rglob("*.py"):
         import_module(".".join(module.relative_to(PAGES_FOLDER.parents[2]).with_suffix("").parts))
     registered = {*map(registry.page_class, registry.SCREENS), SessionScreen}
     assert registered <= set(_pages(BaseScreen)) == {picture.screen for picture in PAGES.values()}

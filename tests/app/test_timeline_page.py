@@ -8,8 +8,8 @@ from textual.pilot import Pilot
 
 from inspector.app.draw.table import ICONS
 from inspector.app.pages.chat.session.screen import SessionScreen
-from inspector.app.pages.tools.manifest.screen import ManifestScreen
-from inspector.app.pages.trace.events.screen import EventsScreen
+from inspector.app.pages.tools.manifest import ManifestScreen
+from inspector.app.pages.trace.events import EventsScreen
 from inspector.app.pages.trace.timeline import content
 from inspector.app.pages.trace.timeline.screen import SessionDialog, TimelineScreen
 from inspector.app.replay import Replay, ReplayRefusal

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from inspector.cli.bench import papers as module
+from inspector.cli.bench.paper_sources import REQUESTS, ShippedSource, read_poisons
 from inspector.cli.location import fixtures_path
 from inspector.cli.outcome import Exit
-from inspector.cli.research import command as module
-from inspector.cli.research.sources import REQUESTS, ShippedSource, read_poisons
 from inspector.core.error import ConfigError
 from inspector.core.report import Section
 from inspector.measure.evalset import QUERIES, TOOLS

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from inspector.cli.search.search import say_report
+from inspector.cli.search import say_report
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from inspector.app.pages.trace.sessions import content
-from inspector.cli.agents import following
 from inspector.cli.progress import Cancellation
+from inspector.cli.sessions import following
 from inspector.clients.transcript_file import reader
 from inspector.core.events import Record, SessionStarted
 from inspector.core.plugin import Origin

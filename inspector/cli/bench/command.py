@@ -36,8 +36,8 @@ DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "regex")
 _COMMANDS = {
     "calibrate": "bench.calibrate",
     "label": "bench.dataset",
-    "runs": "runs.command",
-    "papers": "research.command",
+    "runs": "bench.runs",
+    "papers": "bench.papers",
 }
 _WITH_DETAILS = ("text", "markdown")
 _NO_TERMINAL = (200, 24)

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from inspector.cli.catalog.inspect import say_budget
+from inspector.cli.catalog import say_budget
 from inspector.cli.chat.transcript import Transcript, how_to_install
 from inspector.cli.launch import run_headless
 from inspector.cli.model_failure import model_failure

@@ -23,7 +23,7 @@ from inspector.app.pages.find.rankers.pane import RankersPane
 from inspector.app.pages.find.results import facts
 from inspector.app.pages.find.results.content import NO_RANKS
 from inspector.app.pages.find.results.list import ResultList
-from inspector.app.pages.find.score.pane import ScorePane
+from inspector.app.pages.find.score import ScorePane
 from inspector.app.pages.find.score_bar import LETTERS
 from inspector.app.pages.find.search import Search
 from inspector.app.pages.find.steps.pane import StepsPane

@@ -10,9 +10,9 @@ from typing import IO
 import click
 
 from inspector.cli.options import as_json as json_option
+from inspector.cli.sessions.choice import Chosen, choosing
+from inspector.cli.sessions.metrics_json import NOTHING, say_report_table, stats_json
 from inspector.cli.table import say, say_json
-from inspector.cli.telemetry.choice import Chosen, choosing
-from inspector.cli.telemetry.json import NOTHING, say_report_table, stats_json
 from inspector.core.error import ConfigError
 from inspector.core.events import Record
 from inspector.core.redaction import clean, open_private

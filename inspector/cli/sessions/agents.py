@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from inspector.cli.agents.library import MachineLibrary
 from inspector.cli.composition import open_store
 from inspector.cli.options import Options, as_json as json_option, database
 from inspector.cli.progress import Progress
+from inspector.cli.sessions.library import MachineLibrary
 from inspector.cli.table import say, say_json, say_table
 from inspector.clients.library import AgentReport, ServerTotal, agent_report
 from inspector.core.number import SystemClock, count, money, tokens

@@ -97,7 +97,7 @@ class ManifestScreen(ToolKeys):
     """Manifest and tools[] as views, the tokens of every entry beside them."""
 
     page = "manifest"
-    CSS_PATH = "screen.tcss"
+    CSS_PATH = "manifest.tcss"
     AUTO_FOCUS = "#manifest-text TextLines"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "other_view", "clients", id="page.view"),

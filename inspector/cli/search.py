@@ -22,8 +22,8 @@ from inspector.cli.launch import run_headless
 from inspector.cli.marketplace.report import further_json, say_further
 from inspector.cli.options import as_json, shared
 from inspector.cli.outcome import Exit
-from inspector.cli.search.why import say_why
 from inspector.cli.table import say, say_json, say_table
+from inspector.cli.why import say_why
 from inspector.clients.client import Client
 from inspector.clients.seen import as_sent
 from inspector.core.number import count, milliseconds

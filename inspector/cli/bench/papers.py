@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from inspector.cli.bench.paper_sources import ShippedSource
 from inspector.cli.options import as_json as json_option
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
-from inspector.cli.research.sources import ShippedSource
 from inspector.cli.table import say, say_json, say_table
 from inspector.core.error import ConfigError
 from inspector.core.number import SystemClock

@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
-from inspector.cli.agents.following import follow
-from inspector.cli.agents.library import AGENT_FOLDERS, MachineLibrary, agent_folder, looked_at, transcripts
 from inspector.cli.composition import open_store
 from inspector.cli.options import Options, as_json as json_option, database
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.run import interruptible
+from inspector.cli.sessions.following import follow
+from inspector.cli.sessions.library import AGENT_FOLDERS, MachineLibrary, agent_folder, looked_at, transcripts
 from inspector.cli.table import say, say_json, say_table
 from inspector.clients.library import ImportReport
 from inspector.core.error import ConfigError, StoreError

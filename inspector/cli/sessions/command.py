@@ -17,14 +17,14 @@ from inspector.core.number import count, shown_moment
 from inspector.core.redaction import clean
 
 _COMMANDS = {
-    "show": "record.show",
-    "import": "agents.importing:import_sessions",
-    "forget": "agents.importing",
-    "requests": "agents.importing",
-    "agents": "agents.command",
-    "unmet": "telemetry.unmet",
-    "metrics": "telemetry.metrics",
-    "next": "inertia.command:next_tools",
+    "show": "sessions.show",
+    "import": "sessions.importing:import_sessions",
+    "forget": "sessions.importing",
+    "requests": "sessions.importing",
+    "agents": "sessions.agents",
+    "unmet": "sessions.unmet",
+    "metrics": "sessions.metrics",
+    "next": "inertia:next_tools",
 }
 
 

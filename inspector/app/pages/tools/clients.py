@@ -234,7 +234,7 @@ class ClientsScreen(ToolKeys):
     """Every known client; the numbers come in one after another, counted in a thread."""
 
     page = "clients"
-    CSS_PATH = "screen.tcss"
+    CSS_PATH = "clients.tcss"
     AUTO_FOCUS = "#clients RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "other_view", "request", id="page.view"),

@@ -8,7 +8,7 @@ import click
 
 from inspector.cli.composition import open_store
 from inspector.cli.options import as_json, owner_options, shared
-from inspector.cli.record.sessions import SpanOptions, export, span_options
+from inspector.cli.sessions.command import SpanOptions, export, span_options
 from inspector.cli.table import say, say_json, say_table
 from inspector.core.error import StoreError
 from inspector.core.events import EVENT_TYPES, Record

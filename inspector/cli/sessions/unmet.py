@@ -3,9 +3,9 @@
 import click
 
 from inspector.cli.options import as_json as json_option
+from inspector.cli.sessions.choice import Chosen, choosing
+from inspector.cli.sessions.metrics_json import NOTHING, group_json, say_report_table
 from inspector.cli.table import say, say_json
-from inspector.cli.telemetry.choice import Chosen, choosing
-from inspector.cli.telemetry.json import NOTHING, group_json, say_report_table
 from inspector.clients.miss import KINDS, BacklogGroups, unused
 from inspector.core.number import count
 from inspector.measure.telemetry.section import backlog_table

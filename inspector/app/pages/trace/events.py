@@ -67,7 +67,7 @@ class EventsScreen(BaseScreen):
     """A virtual list of all events, with the one under the cursor as JSON."""
 
     page = "events"
-    CSS_PATH = "screen.tcss"
+    CSS_PATH = "events.tcss"
     AUTO_FOCUS = "#events RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
         "The session's events in order, as stored: main leaves out routine events, all shows every event.",

@@ -120,7 +120,7 @@ class MachineScreen(BaseScreen):
     """Every configuration in a list, the one under the cursor in full below. It only reads files."""
 
     page = "machine"
-    CSS_PATH = "screen.tcss"
+    CSS_PATH = "machine.tcss"
     AUTO_FOCUS = "#configurations RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "again", "reload", id="machine.again"),

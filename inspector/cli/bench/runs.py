@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
+from inspector.cli.bench.runs_report import Told, tell
 from inspector.cli.composition import make_embedder, make_prices, make_static_embedder, open_vectors
 from inspector.cli.models import counter_for, model_for
 from inspector.cli.options import Options, as_json as json_option, database, set_values
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
-from inspector.cli.runs.report import Told, tell
 from inspector.cli.table import say
 from inspector.core.error import ConfigError
 from inspector.core.knob import find_knob, parse_value

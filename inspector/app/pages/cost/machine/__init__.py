@@ -1,1 +1,0 @@
-"""The page of the configurations that MCP clients have on this machine."""

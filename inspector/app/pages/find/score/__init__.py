@@ -1,1 +1,0 @@
-"""One score, itemized."""

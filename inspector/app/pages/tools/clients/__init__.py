@@ -1,1 +1,0 @@
-"""The clients page: the tools as real clients get them."""

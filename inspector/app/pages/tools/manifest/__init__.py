@@ -1,1 +1,0 @@
-"""The manifest page: the manifest exactly as sent to the model."""

@@ -1,1 +1,0 @@
-"""The events page: the stream of events, by group."""

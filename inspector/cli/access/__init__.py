@@ -1,1 +1,0 @@
-"""`toolsight access`: who may see which tools, and which grant decides."""

@@ -1,1 +1,0 @@
-"""`toolsight servers`, `tools` and `manifest`."""

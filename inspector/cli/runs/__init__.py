@@ -1,1 +1,0 @@
-"""Recorded runs of real agents, played again in one or more setups."""

@@ -1,1 +1,0 @@
-"""`toolsight search`, `confusable` and `whatif`."""

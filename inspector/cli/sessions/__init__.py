@@ -1,0 +1,1 @@
+"""`toolsight sessions`: what was recorded or imported, read, measured and exported."""

@@ -1,1 +1,0 @@
-"""`toolsight sessions metrics` and `unmet`: sums over recorded sessions."""
