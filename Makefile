@@ -75,7 +75,7 @@ bench-hard: $(STAMP) ## keys, time and memory with 107 servers and with 10,000 t
 	$(BIN)/python -m tests.hard.paste
 	$(BIN)/python -m tests.hard.secrets
 
-bench-retrieval: $(STAMP) ## every ranker over every data set, with the bars (some 20 minutes); TOOLSIGHT_PEERS: see CONTRIBUTING.md
+bench-retrieval: $(STAMP) ## every ranker over every data set, with the bars (some 20 minutes); TOOLSIGHT_PEERS: a Python with fastmcp<4 and casual-mcp
 	$(BIN)/python -m tests.benchmark.retrieval
 
 bench-registry: $(STAMP) ## 100,000 tools in SQLite and in PostgreSQL: search, recall, memory, disk; KEEP names a folder for them

@@ -21,7 +21,7 @@ from inspector.core.message import ToolResult
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.server import ServerPhase
 from inspector.core.tool import Tool
-from inspector.reliability.ports import CLAIMED, why_ask
+from inspector.reliability.approval import CLAIMED, why_ask
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, fields
 from inspector.session.workbench import Workbench

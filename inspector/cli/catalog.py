@@ -25,7 +25,7 @@ from inspector.core.number import count, milliseconds, percent, shown_moment, to
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool, definition
-from inspector.reliability.ports import why_ask
+from inspector.reliability.approval import why_ask
 from inspector.search.rules import contradiction
 from inspector.session.workbench import Workbench
 

@@ -31,9 +31,9 @@ from inspector.core.ports import Approver, Clock
 from inspector.core.setting_problem import refusal
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
+from inspector.loop.approval import Approvals
 from inspector.loop.binding.binder import Binder
 from inspector.loop.dispatch import Dispatcher
-from inspector.loop.dispatched import Approvals, Connecting
 from inspector.loop.fallback import Fallbacks
 from inspector.loop.guards.iteration import IterationGuard
 from inspector.loop.guards.redundancy import RedundancyDetector
@@ -58,6 +58,19 @@ _THINK = (
     "repeating it cannot help, and what you will do instead. Do not call a tool now.]"
 )
 _GO_ON = "[Continue with that: search for another tool, call one that you have, or answer.]"
+
+
+class Connecting(Protocol):
+    """The servers of a session, of which some may be connecting."""
+
+    @property
+    def connecting(self) -> tuple[str, ...]: ...
+
+    async def settled(self) -> None:
+        """Wait until none is connecting."""
+
+    def catch_up(self) -> None:
+        """Put what the servers have changed into the catalog."""
 
 
 class Guard(Protocol):

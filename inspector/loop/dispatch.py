@@ -13,12 +13,12 @@ from inspector.core.session import Binding
 from inspector.core.setting_problem import refusal
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
+from inspector.loop.approval import Approvals
 from inspector.loop.binding.binder import Binder
-from inspector.loop.dispatched import Approvals, Dispatched
 from inspector.loop.fallback import Fallbacks, Substitute
 from inspector.loop.guards.iteration import Outcome
 from inspector.loop.guards.watch import LoopWatch
-from inspector.loop.rejection import Rejections
+from inspector.loop.rejection import Dispatched, Rejections
 from inspector.loop.search_tools import SearchTools
 from inspector.reliability.performing import Performer, ToolCaller, error_text
 from inspector.reliability.restarting import Restarts

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
 from inspector.loop.binding.binder import Binder
+from inspector.reliability.approval import is_known_to_read
 from inspector.reliability.breaking import Breakers
-from inspector.reliability.ports import SchemaCheck, is_known_to_read
+from inspector.reliability.ports import SchemaCheck
 from inspector.schema.json_value import JsonObject
 from inspector.schema.narrowing import argument_mapping, mapped
 from inspector.search.retrieval import Live

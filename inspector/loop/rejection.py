@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from inspector.core.closest import closest
@@ -12,7 +13,6 @@ from inspector.core.session import Binding
 from inspector.core.stream import LiveSettings, Session
 from inspector.core.tool import Tool
 from inspector.loop.binding.binder import Binder
-from inspector.loop.dispatched import Dispatched
 from inspector.loop.guards.iteration import Outcome
 from inspector.loop.guards.watch import LoopWatch
 from inspector.schema.json_value import JsonObject, compact
@@ -20,6 +20,19 @@ from inspector.tokens.manifest import SEARCH_TOOLS
 
 # How many tools a rejection lists that are available, or have the name that was called.
 _AVAILABLE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatched:
+    """The text the model reads, whether the guard detected a loop, and whether the call failed.
+
+    `definitions` are those that the provider loads with the result.
+    """
+
+    text: str
+    is_loop: bool = False
+    failed: bool = False
+    definitions: tuple[JsonObject, ...] = ()
 
 
 class Rejections:

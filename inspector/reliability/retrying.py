@@ -15,7 +15,7 @@ from inspector.core.access import matches
 from inspector.core.composition_settings import RetrySettings
 from inspector.core.stream import LiveSettings, Session
 from inspector.core.tool import Tool
-from inspector.reliability.ports import is_repeatable
+from inspector.reliability.approval import is_repeatable
 
 # No single pause is longer unless the server asks for it.
 _LONGEST_PAUSE = 10.0

@@ -12,7 +12,7 @@ from inspector.core.redaction import clean
 from inspector.core.server import ServerPhase
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
-from inspector.reliability.ports import CLAIMED_SINCE, why_ask
+from inspector.reliability.approval import CLAIMED_SINCE, why_ask
 from inspector.scenario.profile_comparison import STATIC
 from inspector.scenario.scenario import Operator, Scenario
 from inspector.scenario.static_script import static_settings

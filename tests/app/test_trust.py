@@ -10,7 +10,7 @@ from inspector.cli.consent import TerminalApprover, consent_text
 from inspector.config.consent import ServerConsent
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.tool import Annotations, Tool
-from inspector.reliability.ports import CLAIMED
+from inspector.reliability.approval import CLAIMED
 from tests.support.app import app_rig, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer

@@ -20,7 +20,7 @@ from inspector.core.events import UserSaid
 from inspector.core.redaction import Redactor
 from inspector.core.stream import Session
 
-WATCHED = ("engine/session.py", "sqlite/store.py", "sqlite/database.py", "sqlite/writer_lock.py")
+WATCHED = ("core/stream.py", "store/store.py", "store/database.py")
 folder = Path(sys.argv[1])
 
 def said_twice(name, line):

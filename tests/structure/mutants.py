@@ -24,47 +24,46 @@ class Mutant:
     tests: tuple[str, ...]
 
 
-_E, _D, _A = "inspector/engine/", "inspector/domain/", "inspector/adapters/"
 MUTANTS = (
     # Approvals
     Mutant(
         "a claim that was not made before is asked about",
-        f"{_D}approval.py",
+        "inspector/reliability/ports.py",
         "if tool.id in state.not_read_only:",
         "if False:",
         ("tests/loop/test_approval.py",),
     ),
     Mutant(
         "only a trusted server is believed",
-        f"{_D}approval.py",
+        "inspector/reliability/ports.py",
         'return "" if tool.server in state.trusted_servers else CLAIMED',
         'return ""',
         ("tests/loop/test_approval.py", "tests/cli/test_call_command.py"),
     ),
     Mutant(
         "a tool whose name contradicts its claim is asked about",
-        f"{_D}approval.py",
+        "inspector/reliability/ports.py",
         "if contradicted := contradiction(tool):",
         "if contradicted := '':",
         ("tests/loop/test_approval.py",),
     ),
     Mutant(
         "an approval is for one definition",
-        f"{_E}loop/dispatch.py",
+        "inspector/loop/dispatch.py",
         "if now is tool or definition_hash(now) == definition_hash(tool):",
         "if True:",
         ("tests/core/test_reconnect.py",),
     ),
     Mutant(
         "a refusal holds until another answer",
-        f"{_E}loop/approval.py",
+        "inspector/loop/approval.py",
         "return last is None or (last.decision is not Decision.NO and last.definition == definition)",
         "return last is None or last.definition == definition",
         ("tests/loop/test_approval.py",),
     ),
     Mutant(
         "trust is offered only for a claim to read",
-        f"{_E}loop/approval.py",
+        "inspector/loop/approval.py",
         "if decision is Decision.SERVER and request.offers_trust:",
         "if decision is Decision.SERVER:",
         ("tests/loop/test_approval.py",),
@@ -72,21 +71,21 @@ MUTANTS = (
     # Consent
     Mutant(
         "one server that nobody approved asks",
-        f"{_E}consent.py",
+        "inspector/config/consent.py",
         "is_approved = len(again) == len(items) and not asking",
         "is_approved = bool(again) and not asking",
         ("tests/config/test_consent_check.py", "tests/cli/test_consent.py"),
     ),
     Mutant(
         "a changed file outside the folder asks",
-        f"{_E}consent.py",
+        "inspector/config/consent.py",
         "is_approved = len(again) == len(items) and not asking",
         "is_approved = len(again) == len(items)",
         ("tests/config/test_consent_check.py", "tests/cli/test_consent.py"),
     ),
     Mutant(
         "credentials in an address are hidden in the question",
-        f"{_D}consent.py",
+        "inspector/config/consent.py",
         "url=_USER_INFO.sub(_HIDDEN, url),",
         "url=url,",
         ("tests/config/test_consent.py",),
@@ -94,21 +93,21 @@ MUTANTS = (
     # Redaction
     Mutant(
         "what is learned later is redacted as well",
-        f"{_D}redaction.py",
+        "inspector/core/redaction.py",
         "if self._version != self._secrets.version:\n            self._follow()\n        redacted =",
         "redacted =",
         ("tests/core/test_secret_value.py",),
     ),
     Mutant(
         "what is written passes the sink",
-        f"{_E}sink.py",
+        "inspector/core/redaction.py",
         "file.write(clean(text))",
         "file.write(text)",
         ("tests/core/test_sink.py", "tests/cli/test_secrets.py"),
     ),
     Mutant(
         "new files are their owner's alone",
-        f"{_E}sink.py",
+        "inspector/core/redaction.py",
         "_PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700",
         "_PRIVATE_FILE, _PRIVATE_FOLDER = 0o644, 0o700",
         ("tests/core/test_sink.py", "tests/cli/test_folders.py", "tests/cli/test_secrets.py"),
@@ -116,7 +115,7 @@ MUTANTS = (
     # Binding
     Mutant(
         "loaded tools stay loaded when the catalog is rebuilt",
-        f"{_D}fold/tool.py",
+        "inspector/core/fold/tool.py",
         "moved = before in (Binding.LOADED, Binding.EVICTED)",
         "moved = before is Binding.LOADED",
         (
@@ -127,21 +126,21 @@ MUTANTS = (
     ),
     Mutant(
         "a tool that is bound is not loaded again",
-        f"{_D}fold/tool.py",
+        "inspector/core/fold/tool.py",
         "if tool is None or tool.binding.is_bound:",
         "if tool is None:",
         ("tests/core/test_session.py", "tests/store/test_fold_property.py"),
     ),
     Mutant(
         "a tool outside the toolset is never found",
-        f"{_D}toolset.py",
+        "inspector/core/access.py",
         "return rule is not None and rule.permits(tool.name)",
         "return rule is None or rule.permits(tool.name)",
         ("tests/core/test_toolset.py", "tests/loop/test_build_catalog.py"),
     ),
     Mutant(
         "a tool that the request did not offer is refused",
-        f"{_E}loop/dispatch.py",
+        "inspector/loop/dispatch.py",
         "if not binding.is_bound and tool.id not in offered:",
         "if False:",
         (
@@ -152,7 +151,7 @@ MUTANTS = (
     ),
     Mutant(
         "a precondition that does not hold stops the call",
-        f"{_E}loop/dispatch.py",
+        "inspector/loop/dispatch.py",
         "if unmet := self._binder.unmet_of(tool.id):",
         "if unmet := ():",
         ("tests/config/test_preconditions.py",),
@@ -160,28 +159,28 @@ MUTANTS = (
     # Eviction
     Mutant(
         "no more tools than the capacity stay",
-        f"{_E}loop/binding/eviction.py",
+        "inspector/loop/binding/context.py",
         "if self.capacity and len(loaded) > self.capacity:",
         "if self.capacity and len(loaded) > self.capacity + 1:",
         ("tests/loop/test_eviction.py", "tests/loop/test_room.py"),
     ),
     Mutant(
         "what was just found goes last",
-        f"{_E}loop/binding/eviction.py",
+        "inspector/loop/binding/context.py",
         "return (just_found.get(tool.id, 0), tool.id in busy, *used, searches[position], -position)",
         "return (0, tool.id in busy, *used, searches[position], -position)",
         ("tests/loop/test_eviction.py", "tests/loop/test_room.py"),
     ),
     Mutant(
         "a tool expires only after its time",
-        f"{_E}loop/binding/eviction.py",
+        "inspector/loop/binding/context.py",
         "if now - _last_use(tool) > limits.ttl]",
         "if now - _last_use(tool) >= limits.ttl]",
         ("tests/loop/test_eviction.py",),
     ),
     Mutant(
         "pinned tools are not evicted",
-        f"{_E}loop/binding/context.py",
+        "inspector/loop/binding/context.py",
         "if known is not None and Binding.LOADED in (known.binding, known.held_as):",
         "if known is not None:",
         (
@@ -193,21 +192,21 @@ MUTANTS = (
     # Guards
     Mutant(
         "the fourth equal call in the time window is a loop",
-        f"{_E}loop/guards/iteration.py",
+        "inspector/loop/guards/iteration.py",
         "if counted.in_time > settings.max_repeats:",
         "if counted.in_time >= settings.max_repeats:",
         ("tests/loop/test_iteration_guard.py",),
     ),
     Mutant(
         "an exempt tool may repeat",
-        f"{_E}loop/guards/iteration.py",
+        "inspector/loop/guards/iteration.py",
         "if counted.exempt or not settings.enabled:",
         "if not settings.enabled:",
         ("tests/loop/test_iteration_guard.py",),
     ),
     Mutant(
         "another result starts the count again",
-        f"{_E}loop/guards/iteration.py",
+        "inspector/loop/guards/iteration.py",
         "if before is not None and before.digest == digest:",
         "if before is not None:",
         ("tests/loop/test_iteration_guard.py",),
@@ -215,14 +214,14 @@ MUTANTS = (
     # Gate
     Mutant(
         "a tool at the threshold passes the gate",
-        f"{_E}loop/binding/gate.py",
+        "inspector/loop/binding/gate.py",
         "fits = ranking.values >= settings.threshold",
         "fits = ranking.values > settings.threshold",
         ("tests/loop/test_gate.py",),
     ),
     Mutant(
         "an unmet precondition keeps a tool out of the turn",
-        f"{_E}loop/binding/gate.py",
+        "inspector/loop/binding/gate.py",
         "active = [one.tool for one in candidates if not one.unmet][: settings.top_k]",
         "active = [one.tool for one in candidates][: settings.top_k]",
         ("tests/loop/test_gate.py", "tests/config/test_preconditions.py"),
@@ -230,14 +229,14 @@ MUTANTS = (
     # Prompt cache
     Mutant(
         "a prefix shorter than the minimum is not cached",
-        f"{_D}prompt_cache.py",
+        "inspector/core/prompt_cache.py",
         "return tokens >= self.terms.minimum",
         "return True",
         ("tests/core/test_prompt_cache.py",),
     ),
     Mutant(
         "a prefix expires",
-        f"{_D}prompt_cache.py",
+        "inspector/core/prompt_cache.py",
         "return at - used <= self.terms.ttl_seconds",
         "return True",
         ("tests/core/test_prompt_cache.py",),
@@ -245,14 +244,14 @@ MUTANTS = (
     # Counts
     Mutant(
         "framing counts with the system prompt",
-        f"{_E}tokens/count/measure.py",
+        "inspector/tokens/count/measure.py",
         '"system": counted.framing + sum(counted.system),',
         '"system": sum(counted.system),',
         ("tests/tokens/test_budget_meter.py",),
     ),
     Mutant(
         "a failed call returned no output",
-        f"{_D}fold/call.py",
+        "inspector/core/fold/call.py",
         "outputs = state.outputs | {event.tool} if event.ok else state.outputs",
         "outputs = state.outputs | {event.tool}",
         (
@@ -264,7 +263,7 @@ MUTANTS = (
     # Rankers
     Mutant(
         "the parts of a score add up",
-        f"{_D}ranking.py",
+        "inspector/core/ranking.py",
         "return math.isclose(math.fsum(part.value for part in self.parts), self.value, abs_tol=TOLERANCE)",
         "return True",
         (
@@ -275,7 +274,7 @@ MUTANTS = (
     ),
     Mutant(
         "a name weighs more than a description",
-        f"{_E}discovery/rankers/bm25.py",
+        "inspector/search/rankers/bm25.py",
         "Signal.NAME: 3.0,",
         "Signal.NAME: 1.0,",
         ("tests/search/test_bm25.py", "tests/search/test_ranker_contract.py"),
@@ -283,14 +282,14 @@ MUTANTS = (
     # Fold
     Mutant(
         "an approval for the session covers the definition",
-        f"{_D}fold/call.py",
+        "inspector/core/fold/call.py",
         "if event.decision in (Decision.SESSION, Decision.SERVER) and event.definition:",
         "if event.definition:",
         ("tests/loop/test_approval.py", "tests/core/test_session.py"),
     ),
     Mutant(
         "a call by hand is no recovery",
-        f"{_D}fold/call.py",
+        "inspector/core/fold/call.py",
         'if event.by != "model":',
         "if False:",
         (
@@ -302,14 +301,14 @@ MUTANTS = (
     # Store order
     Mutant(
         "a session's records come in order",
-        f"{_A}sqlite/store.py",
+        "inspector/store/store.py",
         "for seq, at, kind, payload in reversed(rows):",
         "for seq, at, kind, payload in rows:",
         ("tests/store/test_sqlite_store.py",),
     ),
     Mutant(
         "sessions come newest first",
-        f"{_A}sqlite/store.py",
+        "inspector/store/store.py",
         "GROUP BY id ORDER BY started_at DESC, id DESC",
         "GROUP BY id ORDER BY started_at, id",
         ("tests/store/test_sqlite_store.py",),
@@ -317,14 +316,14 @@ MUTANTS = (
     # Access
     Mutant(
         "a role belongs to its organisation",
-        f"{_D}access.py",
+        "inspector/core/access.py",
         "if self.organisation != user.organisation:",
         "if False:",
         ("tests/core/test_access.py",),
     ),
     Mutant(
         "an expert's allowlist narrows every grant",
-        f"{_D}access.py",
+        "inspector/core/access.py",
         "return allowed and matches_any(tool_id, self.patterns)",
         "return matches_any(tool_id, self.patterns)",
         ("tests/core/test_access.py", "tests/store/test_access_session.py"),
@@ -332,7 +331,7 @@ MUTANTS = (
     # Breakers
     Mutant(
         "a call of an earlier generation says nothing",
-        f"{_D}breaker.py",
+        "inspector/core/breaker.py",
         "def answered(breaker: Breaker, permit: Permit, now: float, rules: BreakerSettings) -> Breaker:\n"
         '    """After a call that succeeded, as far as the breaker is concerned."""\n'
         "    if permit.generation != breaker.generation or breaker.state is BreakerState.OPEN:",
@@ -343,7 +342,7 @@ MUTANTS = (
     ),
     Mutant(
         "a breaker waits for enough calls",
-        f"{_D}breaker.py",
+        "inspector/core/breaker.py",
         "if len(breaker.calls) < rules.min_calls or breaker.failure_rate < rules.failure_rate:",
         "if breaker.failure_rate < rules.failure_rate:",
         ("tests/core/test_breaker.py",),

@@ -17,7 +17,7 @@ What Toolsight knows about the clients that `--client` accepts, and how certain 
 public source and a date: the day it was published or committed if known, otherwise the day it was looked up.
 Clients change fast, so check the date first. A rule that Toolsight follows is only as certain as the weakest
 fact behind it; remarks support no rule. `toolsight clients --markdown` prints this page from the files in
-`inspector/engine/agents/client/known/`, one per client.
+`inspector/clients/known/`, one per client.
 """
 
 

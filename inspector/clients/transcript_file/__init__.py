@@ -1,4 +1,4 @@
-"""Reads what agents wrote while they worked, one format a module, as entries of `domain/transcript.py`."""
+"""Reads what agents wrote while they worked, one format a module, as entries of `clients/transcript.py`."""
 
 from inspector.clients.transcript_file.format import Format, LineReader
 from inspector.clients.transcript_file.reader import (

@@ -11,7 +11,6 @@ from inspector.core.ranking import SearchOffer
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.summary_pool import summary_pool
 from inspector.core.tool import Tool
-from inspector.loop.dispatched import instructions_text
 from inspector.search.rankers.ranker_list import matching
 from inspector.search.vocabulary import Tags
 from inspector.tokens.count.measure import BudgetMeter
@@ -106,6 +105,12 @@ def build_catalog(
         offer=offer,
     )
     return BuiltCatalog(catalog, event)
+
+
+def instructions_text(instructions: Mapping[str, str]) -> str:
+    """The instructions of each server under its name; "" if there are none."""
+    parts = [f"Instructions of server {server}:\n{text}" for server, text in instructions.items() if text]
+    return "\n\n".join(parts)
 
 
 def _instructions(instructions: Mapping[str, str], catalog: Catalog, settings: Settings) -> str:

@@ -4,7 +4,7 @@
                                          + 1 [a word of the description]
 
 A query that is a tool's name, and a name in `select:A,B`, scores 100. Of `+word` the name must have the word.
-What is documented and that the weights are assumed: `known/claude-code.toml` in `engine/agents/client`.
+What is documented and that the weights are assumed: `clients/known/claude-code.toml`.
 """
 
 from collections.abc import Iterator, Sequence

@@ -7,7 +7,7 @@ With tf a word's occurrences in the text, L its length in words and M the mean l
 
 The text joins a tool's names, its title, its description, its server's instructions and the names of its
 parameters. An underscore is part of a word, so `list_orders` is one, which “orders” does not find. Sources:
-`known/codex.toml` in `engine/agents/client`.
+`clients/known/codex.toml`.
 """
 
 import re

@@ -18,7 +18,7 @@ from inspector.core.events import CallFinished
 from inspector.core.message import ToolResult
 from inspector.core.ports import ApprovalRequest
 from inspector.core.tool import Tool
-from inspector.reliability.ports import CLAIMED, why_ask
+from inspector.reliability.approval import CLAIMED, why_ask
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, fields
 from widgets import NOTHING, Choice, Field, GuardedConfirm, SchemaForm, SchemaTree, TextView, visible

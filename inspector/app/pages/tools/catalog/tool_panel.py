@@ -22,7 +22,7 @@ from inspector.core.number import bar, count, money, percent
 from inspector.core.ranking import SearchReport
 from inspector.core.session import ToolState
 from inspector.core.tool import Tool
-from inspector.reliability.ports import why_ask
+from inspector.reliability.approval import why_ask
 from widgets import Column, Record, RecordList, SchemaTree, TextView, ViewStrip, plain, visible
 
 # What a tool costs: its tokens by part, bound in every call, and deferred.

@@ -1,8 +1,4 @@
-"""What came of a model's call."""
-
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol
+"""Asks a person about a call, and remembers the answer."""
 
 from inspector.core.definition import DefinitionChange, definition_changes, definition_hash
 from inspector.core.events import ApprovalDecided, TrustChanged
@@ -10,40 +6,8 @@ from inspector.core.ports import ApprovalRequest, Approver, Decision
 from inspector.core.session import SessionState
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.reliability.ports import ASKED_BEFORE, CHANGED, CLAIMED, why_ask
+from inspector.reliability.approval import ASKED_BEFORE, CHANGED, CLAIMED, why_ask
 from inspector.schema.json_value import JsonObject
-
-
-@dataclass(frozen=True, slots=True)
-class Dispatched:
-    """The text the model reads, whether the guard detected a loop, and whether the call failed.
-
-    `definitions` are those that the provider loads with the result.
-    """
-
-    text: str
-    is_loop: bool = False
-    failed: bool = False
-    definitions: tuple[JsonObject, ...] = ()
-
-
-class Connecting(Protocol):
-    """The servers of a session, of which some may be connecting."""
-
-    @property
-    def connecting(self) -> tuple[str, ...]: ...
-
-    async def settled(self) -> None:
-        """Wait until none is connecting."""
-
-    def catch_up(self) -> None:
-        """Put what the servers have changed into the catalog."""
-
-
-def instructions_text(instructions: Mapping[str, str]) -> str:
-    """The instructions of each server under its name; "" if there are none."""
-    parts = [f"Instructions of server {server}:\n{text}" for server, text in instructions.items() if text]
-    return "\n\n".join(parts)
 
 
 class Approvals:
