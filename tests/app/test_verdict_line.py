@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from inspector.app import verdict_line
 from inspector.app.verdict_line import VerdictLine
+from inspector.session import verdict
 from inspector.session.verdict import Verdict, judge
 from inspector.session.view import SessionView
 from tests.support.app import app_rig, goes, until
@@ -20,7 +20,7 @@ async def test_pages_share_one_verdict_and_a_changed_setting_asks_anew(
         asked.append(session.settings.binding.delivery)
         return judge(session, stopped)
 
-    monkeypatch.setattr(verdict_line, "judge", counting)
+    monkeypatch.setattr(verdict, "judge", counting)
     async with app_rig(at_home=True) as (pilot, rig):
 
         def says() -> bool:

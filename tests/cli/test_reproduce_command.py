@@ -180,10 +180,10 @@ def test_a_damaged_file_of_poisons_is_an_error(tmp_path: Path) -> None:
 
 
 def test_scenarios_are_played_once_and_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from inspector.cli import composition, location
+    from inspector.cli import location
 
     paths = location.shipped_scenarios()[:1]
-    monkeypatch.setattr(composition, "shipped_scenarios", lambda: paths)
+    monkeypatch.setattr(location, "shipped_scenarios", lambda: paths)
     with ShippedSource(model="none", database=tmp_path / "x.db") as source:
         (one,) = source.played(Steps())
         assert one.name == paths[0].stem

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli import composition, location
+from inspector.cli import location
 from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
 from tests.support.memory_labs import FORECAST, MemoryLabs
@@ -137,7 +137,7 @@ def test_all_plays_every_shipped_scenario_once(
     shipped = [tmp_path / f"{name}.yaml" for name in ("first", "second", "third")]
     for path in shipped:
         path.write_text(FORECAST, encoding="utf-8")
-    monkeypatch.setattr(composition, "shipped_scenarios", lambda: shipped)
+    monkeypatch.setattr(location, "shipped_scenarios", lambda: shipped)
     printed = toolsight("scenario", "run", "--all", "second", "--check")
     assert "3 of 3 scenarios passed" in printed.stdout
     assert [options.model for _, options in labs.opened] == [f"demo/script:{path}" for path in shipped]

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from inspector.config import content
+from inspector.config import json_text
+from inspector.config.content import MEGABYTE
 from inspector.config.source import read
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
@@ -260,7 +261,7 @@ def test_another_encoding_is_told_with_its_line(tmp_path: Path, encoding: str) -
 def test_a_huge_file_is_refused_before_it_is_read_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(content, "MAX_BYTES", content.MEGABYTE)
+    monkeypatch.setattr(json_text, "MAX_BYTES", MEGABYTE)
     path = tmp_path / "c.json"
     path.write_bytes(b" " * (1024 * 1024 + 1))
     assert "larger than 1 MB" in refused(path).message
