@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from inspector.cli import main
 from inspector.cli.scenario import opening
 from inspector.mcp.client import link
+from tests.support.demo_vectors import give, kept as demo_vectors_of
 from tests.support.in_process import channel
 from tests.support.memory_labs import FORECAST, MemoryLabs
 
@@ -40,9 +41,26 @@ def _servers_in_process() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def demo_vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database that has the vectors of the demo's tools, and nothing else."""
+
+    def embed(database: Path) -> None:
+        with CliRunner().isolation(
+            env={"TOOLSIGHT_DB": str(database), "XDG_STATE_HOME": str(database.parent)}
+        ):
+            assert exit_code_of(("search", "orders", "--demo")) == 0
+            assert exit_code_of(("marketplace", "search", "rates", "--demo")) == 0
+
+    base = tmp_path_factory.getbasetemp()
+    return demo_vectors_of(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base, embed)
+
+
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("record") / "toolsight.db"
+def database(tmp_path_factory: pytest.TempPathFactory, demo_vectors: Path) -> Path:
+    path = tmp_path_factory.mktemp("record") / "toolsight.db"
+    give(demo_vectors, path)
+    return path
 
 
 @pytest.fixture(scope="module")

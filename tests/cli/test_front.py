@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.conftest import Toolsight
 from tests.support import doc_table
+from tests.support.demo_vectors import give
 
 ROOT = Path(__file__).resolve().parents[2]
 README, DOCS = ROOT / "README.md", ROOT / "docs"
@@ -55,9 +56,10 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
 def test_every_command_of_a_page_runs_as_printed(
-    toolsight: Toolsight, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: Path
+    toolsight: Toolsight, tmp_path: Path, demo_vectors: Path, monkeypatch: pytest.MonkeyPatch, page: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    give(demo_vectors, tmp_path / "x.db")
     for command in blocks(page):
         expected = next((code for start, code in _ASKS.items() if command.startswith(start)), 0)
         words, _, target = command.partition(" > ")
