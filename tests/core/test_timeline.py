@@ -33,7 +33,7 @@ from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.session import Binding, SessionState
 from inspector.core.timeline import Timeline
 from tests.core.test_event import records
-from tests.store.test_fold_property import streams
+from tests.core.test_fold_property import streams
 
 ENTRIES = (
     CatalogEntry("calc:evaluate", 40, deferred=False),

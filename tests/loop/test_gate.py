@@ -23,7 +23,7 @@ from inspector.core.settings import (
 from inspector.core.tool import Tool
 from inspector.loop.binding.gate import Gate, gate_query
 from inspector.search.rankers.catalog_rankers import CatalogRankers
-from tests.store.test_chat import TOOLS, Bench, bound_names
+from tests.loop.test_chat import TOOLS, Bench, bound_names
 from tests.support.counting import character_meter
 from tests.support.fakes import ManualClock
 from tests.support.retrieval import rankers_of

@@ -13,7 +13,7 @@ from inspector.core.number import percent
 from inspector.core.settings import BudgetSettings, ChatSettings, Settings
 from inspector.loop.guards.iteration import normalised
 from inspector.schema.json_value import JsonObject, canonical
-from tests.store.test_chat import Bench
+from tests.loop.test_chat import Bench
 from tests.support.examples import examples
 from tests.support.told_model import says, searches
 

@@ -8,8 +8,8 @@ from inspector.core.events import CallFinished
 from inspector.core.session import Binding
 from inspector.core.settings import BindingSettings, Settings
 from inspector.loop.binding.context import Found, Placement, by_rank
-from tests.store.test_chat import Bench, bound_names
-from tests.store.test_tool_context import IDS, NAMES, Ground
+from tests.loop.test_chat import Bench, bound_names
+from tests.loop.test_tool_context import IDS, NAMES, Ground
 from tests.support.told_model import calls, says
 
 rankings = st.lists(st.lists(st.sampled_from(IDS), unique=True, max_size=5), max_size=4)

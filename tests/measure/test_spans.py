@@ -30,7 +30,7 @@ from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequ
 from inspector.measure.telemetry.otel import Span
 from inspector.measure.telemetry.trace import spans
 from tests.core.test_event import records
-from tests.store.test_fold_property import streams
+from tests.core.test_fold_property import streams
 
 SAID = "canary"
 HIT = Hit(1, Score("shop:late", 3.5), Outcome.LOADED)

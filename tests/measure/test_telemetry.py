@@ -40,7 +40,7 @@ from inspector.measure.telemetry.gathering import KINDS, Telemetry, telemetry
 from inspector.measure.telemetry.routing import decisions
 from inspector.measure.telemetry.section import sections
 from tests.core.test_event import records
-from tests.store.test_fold_property import streams
+from tests.core.test_fold_property import streams
 
 LATE, ALL, POST = "shop:late_orders", "shop:list_orders", "chat:post"
 

@@ -52,7 +52,7 @@ MUTANTS = (
         "inspector/loop/dispatch.py",
         "if now is tool or definition_hash(now) == definition_hash(tool):",
         "if True:",
-        ("tests/core/test_reconnect.py",),
+        ("tests/mcp/test_reconnect.py",),
     ),
     Mutant(
         "a refusal holds until another answer",
@@ -120,7 +120,7 @@ MUTANTS = (
         "moved = before is Binding.LOADED",
         (
             "tests/core/test_session.py",
-            "tests/store/test_fold_property.py",
+            "tests/core/test_fold_property.py",
             "tests/measure/test_live_bench.py",
         ),
     ),
@@ -129,7 +129,7 @@ MUTANTS = (
         "inspector/core/fold/tool.py",
         "if tool is None or tool.binding.is_bound:",
         "if tool is None:",
-        ("tests/core/test_session.py", "tests/store/test_fold_property.py"),
+        ("tests/core/test_session.py", "tests/core/test_fold_property.py"),
     ),
     Mutant(
         "a tool outside the toolset is never found",
@@ -144,9 +144,9 @@ MUTANTS = (
         "if not binding.is_bound and tool.id not in offered:",
         "if False:",
         (
-            "tests/core/test_loop_runs.py",
-            "tests/store/test_chat.py",
-            "tests/mcp/test_prd_edge_cases.py",
+            "tests/loop/test_loop_runs.py",
+            "tests/loop/test_chat.py",
+            "tests/session/test_prd_edge_cases.py",
         ),
     ),
     Mutant(
@@ -154,7 +154,7 @@ MUTANTS = (
         "inspector/loop/dispatch.py",
         "if unmet := self._binder.unmet_of(tool.id):",
         "if unmet := ():",
-        ("tests/config/test_preconditions.py",),
+        ("tests/loop/test_preconditions.py",),
     ),
     # Eviction
     Mutant(
@@ -184,8 +184,8 @@ MUTANTS = (
         "if known is not None and Binding.LOADED in (known.binding, known.held_as):",
         "if known is not None:",
         (
-            "tests/store/test_tool_context.py",
-            "tests/core/test_loop_runs.py",
+            "tests/loop/test_tool_context.py",
+            "tests/loop/test_loop_runs.py",
             "tests/loop/test_guard_claims.py",
         ),
     ),
@@ -224,7 +224,7 @@ MUTANTS = (
         "inspector/loop/binding/gate.py",
         "active = [one.tool for one in candidates if not one.unmet][: settings.top_k]",
         "active = [one.tool for one in candidates][: settings.top_k]",
-        ("tests/loop/test_gate.py", "tests/config/test_preconditions.py"),
+        ("tests/loop/test_gate.py", "tests/loop/test_preconditions.py"),
     ),
     # Prompt cache
     Mutant(
@@ -256,8 +256,8 @@ MUTANTS = (
         "outputs = state.outputs | {event.tool}",
         (
             "tests/core/test_session.py",
-            "tests/config/test_preconditions.py",
-            "tests/store/test_fold_property.py",
+            "tests/loop/test_preconditions.py",
+            "tests/core/test_fold_property.py",
         ),
     ),
     # Rankers
@@ -294,7 +294,7 @@ MUTANTS = (
         "if False:",
         (
             "tests/core/test_session.py",
-            "tests/store/test_fold_property.py",
+            "tests/core/test_fold_property.py",
             "tests/session/test_workbench.py",
         ),
     ),
@@ -326,7 +326,7 @@ MUTANTS = (
         "inspector/core/access.py",
         "return allowed and matches_any(tool_id, self.patterns)",
         "return matches_any(tool_id, self.patterns)",
-        ("tests/core/test_access.py", "tests/store/test_access_session.py"),
+        ("tests/core/test_access.py", "tests/session/test_access_session.py"),
     ),
     # Breakers
     Mutant(

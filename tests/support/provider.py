@@ -7,9 +7,9 @@ from typing import Any
 from inspector.core.message import ModelChunk, ModelRequest
 from inspector.core.settings import BindingSettings, BudgetSettings, CacheTtl, Settings, ToolDelivery
 from inspector.loop.model.litellm import LitellmModel
+from tests.loop.test_chat import Bench
 from tests.loop.test_litellm_anthropic import event, started, stopped, text_block, tool_block
 from tests.loop.test_litellm_openai import chunk, fragment, stream
-from tests.store.test_chat import Bench
 from tests.support.stub_server import Answer, Stub, stub_server
 
 CLAUDE, GPT = "anthropic/claude-sonnet-4-5", "openai/gpt-5.4"

@@ -14,7 +14,7 @@ from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
 from inspector.schema.dialect import ModelFeatures
 from inspector.tokens.count.measure import Accounting
-from tests.store.test_chat import Bench
+from tests.loop.test_chat import Bench
 from tests.support.counting import CharacterCounter, character_accounting
 from tests.support.fakes import MemoryPrices
 from tests.support.memory_servers import MemoryServer

@@ -12,7 +12,7 @@ from inspector.loop.model.litellm import marked_messages, marked_tools
 from inspector.schema.dialect import PLAIN, Deferral, ModelFeatures
 from inspector.tokens.cost.delivery import effective_delivery
 from inspector.tokens.manifest import text_with, wire_message
-from tests.store.test_chat import TOOLS, Bench, bound_names
+from tests.loop.test_chat import TOOLS, Bench, bound_names
 from tests.support.told_model import Step, ToldModel, calls, says, searches
 
 LIST, REFUND, FORECAST, _ = TOOLS

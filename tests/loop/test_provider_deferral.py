@@ -6,8 +6,8 @@ import pytest
 
 from inspector.core.error import ModelError
 from inspector.core.message import ModelRequest, UserMessage
+from tests.loop.test_chat import TOOLS
 from tests.loop.test_litellm_anthropic import event
-from tests.store.test_chat import TOOLS
 from tests.support.provider import (
     FORECAST,
     ORDERS,

@@ -17,7 +17,7 @@ from inspector.core.message import ToolResult
 from inspector.mcp.client_side import MOST_RECORDED, WITHDRAWN
 from inspector.schema.json_value import JsonObject
 from tests.core.test_frame import frame
-from tests.store.test_access_session import as_user, ids, policy
+from tests.session.test_access_session import as_user, ids, policy
 from tests.support.fakes import FixedElicitor
 from tests.support.marketplace import market, servers_and_money
 from tests.support.told_model import calls, says

@@ -14,8 +14,8 @@ from inspector.schema.json_value import compact
 from inspector.tokens.count.anthropic import AnthropicCounter
 from inspector.tokens.count.measure import BudgetMeter, FixedWindow
 from inspector.tokens.count.tiktoken import TiktokenCounter
+from tests.loop.test_chat import Bench
 from tests.loop.test_litellm_anthropic import event, started, stopped, text_block
-from tests.store.test_chat import Bench
 from tests.support.counting import CharacterCounter
 from tests.support.provider import (
     CLAUDE,

@@ -20,7 +20,7 @@ from inspector.core.ranking import TOLERANCE, SearchReport, SearchRequest
 from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.session import SessionState
-from tests.store.test_access_session import as_user, policy
+from tests.session.test_access_session import as_user, policy
 from tests.support.marketplace import CURRENCY, KEYED, RATES, market, money_server, plugin, servers_and_money
 from tests.support.memory_editor import MemoryEditor
 from tests.support.memory_servers import MemoryServer

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from inspector.core.message import ModelReply
 from inspector.core.settings import BindingSettings, GuardSettings, Settings
 from inspector.schema.json_value import JsonObject
-from tests.store.test_chat import TOOLS, Bench
+from tests.loop.test_chat import TOOLS, Bench
 from tests.support.told_model import calls, says, searches
 
 HOPELESS, OTHERWISE = searches(query="recite a poem"), searches(query="poem recital")

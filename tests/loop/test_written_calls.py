@@ -8,7 +8,7 @@ from inspector.core.conversation import Conversation, ItemKind
 from inspector.core.message import AssistantMessage
 from inspector.core.ports import Decision
 from inspector.core.settings import ChatSettings, GuardSettings, Settings
-from tests.store.test_chat import Bench
+from tests.loop.test_chat import Bench
 from tests.support.told_model import calls, says, searches
 
 SUM = json.dumps({"name": "calc__evaluate", "arguments": {"expression": "1+1"}})

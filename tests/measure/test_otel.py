@@ -27,8 +27,8 @@ from inspector.measure.telemetry.otel import export_json, readable, send_spans, 
 from inspector.measure.telemetry.trace import spans
 from inspector.store.memory import MemoryStore
 from tests.core.test_event import records
+from tests.core.test_fold_property import streams
 from tests.measure.test_spans import SAID, TALK
-from tests.store.test_fold_property import streams
 from tests.support.counting import WordCounter
 from tests.support.imported_story import records_of, story_store
 

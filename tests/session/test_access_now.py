@@ -5,7 +5,7 @@ from pathlib import Path
 from inspector.core.ranking import SearchRequest
 from inspector.registry.embedding import embed_missing
 from inspector.registry.sqlite.registry import SqliteRegistry
-from tests.store.test_access_session import as_user, policy
+from tests.session.test_access_session import as_user, policy
 from tests.support.marketplace import market, servers_and_money
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.registry import tool
