@@ -122,16 +122,6 @@ async def test_r_measures_the_chosen_rankers_and_records_no_search() -> None:
         assert "60 impossible: found" in said(pilot, "#bench-detail")
 
 
-async def test_the_default_ranker_is_not_the_worst() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        await ran(pilot)
-        scores = {
-            record.key: float(str(record.cells[3])) for record in _list(pilot).records if str(record.cells[3])
-        }
-        assert scores.keys() == DEFAULT_RANKERS
-        assert scores["hybrid"] > min(scores.values())
-
-
 @pytest.mark.parametrize("key", ["q", "escape"])
 async def test_a_stopped_run_keeps_what_is_measured(key: str) -> None:
     embedder = HeldEmbedder()

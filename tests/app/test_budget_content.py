@@ -26,7 +26,7 @@ from inspector.core.prompt_cache import Breakpoints, CacheTerms, Charge
 from inspector.core.session import Binding, CallCost, SessionState, ToolState
 from inspector.session.verdict import price_session
 from inspector.tokens.cost.break_even import BreakEven
-from inspector.tokens.cost.delivery_cost import Delivery, compare
+from inspector.tokens.cost.delivery_cost import Delivery
 from inspector.tokens.cost.plan import Assumptions, Overhead, PlannedTool, usual_plan
 from tests.support.hostile import with_hostile_text
 
@@ -240,18 +240,6 @@ def test_without_a_call_the_plot_says_what_to_do() -> None:
     assert str(call_plot((), 60, 10)) == EMPTY
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), min_size=1, max_size=40),
-    st.integers(20, 200),
-    st.integers(6, 30),
-)
-def test_a_plot_of_calls_has_its_size(tokens: list[tuple[int, int]], width: int, height: int) -> None:
-    costs = [CallCost(turn, TokenParts(tools=one), two) for turn, (one, two) in enumerate(tokens, 1)]
-    lines = str(call_plot(costs, width, height)).split("\n")
-    assert len(lines) == height
-    assert max(map(len, lines)) <= width
-
-
 def test_a_scale_has_its_own_numbers_and_nothing_leaves_it() -> None:
     scale = Scale(200.0, lambda value: f"{value:.0f} t")
     axis = Axis(1, 3, {}, ticks=(1, 2, 3), text=lambda value: f"#{value:.0f}")
@@ -302,18 +290,6 @@ def test_what_is_compared_says_what_it_was_measured_on() -> None:
     assert "0.15 searches per call" in told
     assert "prompt cache a cache" in told
     assert "over this session's calls" in text(budget_way.way_facts(replace(compared(), is_recorded=True)))
-
-
-@given(st.integers(20, 160), st.integers(6, 40), st.booleans())
-def test_the_plot_of_ways_has_its_size_and_a_letter_a_way(width: int, height: int, priced: bool) -> None:
-    found = compared()
-    if not priced:
-        found = replace(found, priced=replace(found.priced, costs=compare(found.priced.plan, TERMS)))
-    lines = str(budget_way.way_plot(found, width, height)).split("\n")
-    assert len(lines) == height
-    assert max(map(len, lines)) <= width
-    ends = "".join(line[-6:] for line in lines[1:-2])
-    assert set("SRACG") <= set(ends)
 
 
 @given(st.floats(1e-9, 1e12))

@@ -5,7 +5,6 @@ from threading import Event
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import ContentSwitcher
 
 from fixtures.hostile import HOSTILE
 from inspector.app.dialogs.choice import ChoiceDialog
@@ -221,28 +220,6 @@ async def test_the_calls_have_a_row_each_and_enter_opens_one() -> None:
         await sees(pilot, "Model call 3", "of them for tools")
 
 
-async def test_the_plot_and_the_tax_stand_beside_the_window() -> None:
-    async with app_rig(*FORECAST, says("Rain."), prices=PRICES) as (pilot, rig):
-        await with_a_call(pilot, rig)
-        await budget_page(pilot)
-        await sees(pilot, "D with discovery", "S static", "tool tokens so far", "ρ", "window full in")
-
-
-async def test_the_digit_of_the_place_goes_through_its_pages_and_keys_of_one_do_nothing_in_another() -> None:
-    async with app_rig() as (pilot, _):
-        await budget_page(pilot)
-        for name in ("ways", "budget"):
-            await pilot.press("4")
-            assert pilot.app.screen.query_one(ContentSwitcher).current == f"view-{name}"
-            assert isinstance(pilot.app.focused, RecordRows)
-            if name == "ways":
-                await goes(pilot, "machine")
-        await goes(pilot, "calls")
-        await pilot.press("d")
-        await goes(pilot, "budget")
-        await sees(pilot, "What if?  d defers")
-
-
 async def test_the_ways_are_compared_over_an_assumed_session_before_any_call() -> None:
     async with app_rig(prices=PRICES) as (pilot, _):
         await budget_page(pilot)
@@ -322,14 +299,6 @@ async def test_a_replay_has_nothing_to_try() -> None:
         await tells(pilot, "A replay is read-only.")
         await goes(pilot, "ways")
         await sees(pilot, "over this session's calls", "append (in use)")
-
-
-async def test_names_are_whole_where_the_bar_would_take_their_place() -> None:
-    name = "query_database_by_column"
-    servers = {"notes": MemoryServer([Tool("notes", name, "Find rows.")])}
-    async with app_rig(servers=servers, size=(80, 24)) as (pilot, _):
-        await budget_page(pilot)
-        await sees(pilot, f"notes:{name}")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 32)])

@@ -95,14 +95,6 @@ async def test_without_embeddings_words_decide_and_the_page_says_so() -> None:
         assert "not embedded" in seen(pilot)
 
 
-async def test_the_pair_under_the_cursor_is_spelt_out_below() -> None:
-    async with app_rig(servers=offices(), embedder=MemoryEmbedder(), size=(80, 24)) as (pilot, _):
-        await _opened(pilot)
-        assert "close in meaning" in said(pilot, "#pair")
-        await pilot.press("down")
-        await until(pilot, lambda: "same name on two servers" in said(pilot, "#pair"))
-
-
 async def test_a_filter_keeps_the_pairs_of_a_server() -> None:
     async with app_rig(servers=offices()) as (pilot, _):
         found = await _opened(pilot)

@@ -166,14 +166,6 @@ async def test_one_question_is_asked_after_the_other() -> None:
         assert answered == ["cancel", "cancel"]
 
 
-async def test_a_form_fits_a_small_terminal() -> None:
-    async with asking(FORM, size=(80, 24)) as (pilot, _task):
-        text = seen(pilot)
-        assert "The server shop asks you to fill in a form" in text
-        assert "Your e-mail" in text
-        assert "send      decline     not now" in text
-
-
 def test_a_form_that_asks_for_a_secret_is_warned_about() -> None:
     request = FormRequest("shop", "", {"properties": {"api_key": {"type": "string"}}})
     assert "ask for a secret (api_key)" in form_body(request, form_fields(request.schema)).plain

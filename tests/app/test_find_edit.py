@@ -146,26 +146,6 @@ async def test_typing_a_missing_word_brings_the_tool_to_the_first_place() -> Non
         assert "draft only" in seen(pilot)
 
 
-async def test_the_requests_say_which_got_better_and_worse() -> None:
-    async with app_rig(servers=shop()) as (pilot, _):
-        await _opened(pilot)
-        assert "No request got better or worse." in seen(pilot)
-        await pilot.press("ctrl+k")
-        await _pasted(pilot, THIEF)
-        changes = _page(pilot).query_one("#changes", RecordList)
-        assert {record.key[0] for record in changes.shown} == {"▼"}
-        assert f"generated requests ▲ 0 ▼ {len(changes.shown)}" in str(changes.border_title)
-        assert _numbers(pilot)["top ten"][2].startswith("-")
-
-
-async def test_the_query_can_be_edited_too() -> None:
-    async with app_rig(servers=shop()) as (pilot, _):
-        await _opened(pilot)
-        await pilot.press("escape", "i", *keys("handbook pages"), "enter")
-        await until(pilot, lambda: _numbers(pilot)["rank"][0] == "–")
-        assert _page(pilot).query_one("#around", RecordList).records
-
-
 async def test_enter_opens_a_tool_and_makes_a_request_the_query() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)

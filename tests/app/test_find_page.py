@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.app.dialogs.detail import ToolPicker
@@ -21,12 +21,11 @@ from inspector.app.pages.find.score import ScorePane
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.steps.pane import StepsPane
 from inspector.app.pages.find.why_not.pane import WhyNotPane
-from inspector.app.place import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage
+from inspector.app.place import SearchPage, WhyNotPage
 from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
 from inspector.search.explanation.why_not import why_not
-from inspector.search.index import ToolIndex
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
@@ -128,23 +127,6 @@ async def test_a_pinned_tool_is_not_unloaded() -> None:
         assert rig.bench.state.tools["calc:evaluate"].binding is Binding.PINNED
 
 
-async def test_the_list_filters_and_the_query_is_one_key_away() -> None:
-    async with app_rig() as (pilot, _):
-        found = await _searched(pilot, "refund", "order")
-        await pilot.press("slash", *"weather", "enter")
-        assert [record.key for record in found.shown] == ["weather:get_forecast"]
-        await pilot.press("escape", "i")
-        assert getattr(pilot.app.focused, "id", "") == "query"
-
-
-async def test_names_and_servers_are_looked_up() -> None:
-    async with app_rig() as (pilot, _):
-        await goes(pilot, "search")
-        await pilot.press("tab", "tab", *"get_forecast", "enter")
-        await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
-        assert "Requested by name or server" in seen(pilot)
-
-
 async def test_what_is_wrong_stands_on_the_screen() -> None:
     async with app_rig() as (pilot, _):
         for keys, says in (
@@ -157,16 +139,6 @@ async def test_what_is_wrong_stands_on_the_screen() -> None:
             pilot.app.screen.query_one("#query").focus()
             await pilot.press(*keys)
             assert says in said(pilot, "#facts") or says in seen(pilot)
-
-
-async def test_a_report_of_the_conversation_is_shown_without_searching_again() -> None:
-    async with app_rig() as (pilot, rig):
-        report = rig.bench.search(SearchRequest("forecast"))
-        await arrives(pilot, SearchPage(report.request, report))
-        await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
-        assert _searches(rig) == 1
-        assert pilot.app.screen.query_one("#query", PlainInput).value == "forecast"
-        assert said(pilot, "#bill-text").startswith("weather:get_forecast")
 
 
 async def test_a_tool_that_is_gone_is_not_loaded() -> None:
@@ -251,19 +223,6 @@ async def test_the_strip_shows_what_is_on_and_a_click_changes_it() -> None:
         assert "reverse" in str(pilot.app.screen.query_one("#to-why-not", Static).content.spans)  # type: ignore[union-attr]
 
 
-async def test_a_query_and_a_drafted_text_are_there_again_after_another_place() -> None:
-    async with app_rig(servers=office()) as (pilot, _):
-        await _searched(pilot, "refund", "order")
-        await pilot.press("down", "e")
-        await until(pilot, lambda: getattr(pilot.app.focused, "id", "") == "description")
-        await pilot.press("X")
-        await goes(pilot, "events")
-        await goes(pilot, "search")
-        assert _pane(pilot) is EditPane
-        assert pilot.app.screen.query_one("#query", PlainInput).value == "refund order"
-        assert pilot.app.screen.query_one("#description", TextArea).text.startswith("X")
-
-
 async def test_why_without_a_query_asks_for_one() -> None:
     async with app_rig(servers=office()) as (pilot, _):
         await arrives(pilot, WhyNotPage("shop:refund_order", SearchRequest()))
@@ -284,17 +243,6 @@ async def test_from_the_start_why_not_takes_six_keys_at_most_beside_the_text() -
         )
 
 
-async def test_the_own_tool_keeps_its_line_over_other_queries() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        await _searched(pilot, "refund", "order")
-        await pilot.press("p", *"list_folders", "enter")
-        await until(pilot, lambda: "of 11  mail:list_folders" in said(pilot, "#own"))
-        await pilot.press("escape", "i")
-        await pilot.press(*"folders", "enter")
-        await until(pilot, lambda: "▸ 1 of 11  mail:list_folders" in said(pilot, "#own"))
-        await until(pilot, lambda: "1st of 11" in said(pilot, "#verdict"))
-
-
 async def test_an_own_tool_below_all_that_a_report_holds_is_found_at_its_rank() -> None:
     many = [Tool("big", f"tool_{number:03}", f"Does thing number {number}.") for number in range(230)]
     async with app_rig(servers={"big": MemoryServer(many)}, size=(80, 24)) as (pilot, rig):
@@ -312,30 +260,6 @@ async def test_an_own_tool_below_all_that_a_report_holds_is_found_at_its_rank() 
         found = pilot.app.screen.query_one("#found", RecordList)
         keys = [record.key for record in found.records]
         assert keys[keys.index("big:tool_229") - 1].startswith(content.GAP)
-
-
-ARRIVALS: list[tuple[Destination, type[Pane], str]] = [
-    (SearchPage(SearchRequest("refund")), ScorePane, ""),
-    (WhyNotPage("mail:list_folders", SearchRequest("refund")), WhyNotPane, "mail:list_folders"),
-    (ComparePage(SearchRequest("refund"), "mail:list_folders"), RankersPane, "mail:list_folders"),
-    (StepsPage(SearchRequest("refund")), StepsPane, ""),
-    (EditPage("mail:list_folders", "refund"), EditPane, "mail:list_folders"),
-]
-
-
-@pytest.mark.parametrize(("destination", "pane", "own"), ARRIVALS)
-async def test_a_mounted_page_takes_what_another_page_asks_for(
-    destination: Destination, pane: type[Pane], own: str
-) -> None:
-    async with app_rig(servers=office()) as (pilot, _):
-        await _searched(pilot, "folders")
-        screen = pilot.app.screen
-        assert isinstance(screen, FindScreen)
-        screen.arrive(destination)
-        await until(pilot, lambda: _pane(pilot) is pane)
-        assert screen.query_one("#query", PlainInput).value == "refund"
-        assert screen.request.query == "refund"
-        assert screen.own_tool == own
 
 
 async def test_r_makes_the_search_again_and_x_saves_it(
@@ -368,13 +292,6 @@ async def test_a_page_about_a_query_wants_one_first() -> None:
         await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
         await pilot.press("w", "c", "b")
         assert _pane(pilot) is ScorePane
-
-
-@pytest.mark.parametrize("size", [(120, 36), (200, 60)])
-async def test_the_score_is_beside_the_list_where_there_is_room(size: tuple[int, int]) -> None:
-    async with app_rig(size=size) as (pilot, _):
-        found = await _searched(pilot, "refund")
-        assert pilot.app.screen.query_one("#bill").region.x >= found.region.right
 
 
 def _hostile_server() -> dict[str, MemoryServer]:
@@ -432,22 +349,6 @@ async def _reranked(moves: tuple[str, ...]) -> tuple[str, str, list[str]]:
 async def test_a_cursor_that_nobody_moved_stays_on_its_row_when_the_list_is_ranked_again() -> None:
     before, after, order = await _reranked(())
     assert (before, after) == ("shop:refund_order", order[0])
-
-
-async def test_a_cursor_that_nobody_moved_stays_on_its_row_when_the_vectors_arrive() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
-        complete = rig.bench.retrieval.index
-        rig.bench.retrieval.use_index(ToolIndex(complete.tools))
-        found = await _searched(pilot, "items", "of", "a", "week")
-        assert found.current == found.shown[0]
-        by_words = found.shown[0].key
-        rig.bench.retrieval.use_index(complete)
-        screen = pilot.app.screen
-        assert isinstance(screen, FindScreen)
-        screen.show_view(screen.view)
-        await until(pilot, lambda: found.shown[0].key != by_words)
-        assert found.current == found.shown[0]
-        assert found.rows.scroll_offset.y == 0
 
 
 async def test_a_cursor_that_was_moved_follows_its_tool_when_the_list_is_ranked_again() -> None:

@@ -11,15 +11,14 @@ from inspector.app.dialogs.approver import ConsentDialog
 from inspector.app.dialogs.detail import ExportDialog
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
-from inspector.app.pages.trace.events import ALL, GROUPS, MAIN
+from inspector.app.pages.trace.events import ALL, GROUPS
 from inspector.config.consent import check_consent
 from inspector.core.error import ConnectError
-from inspector.core.events import Group
 from inspector.core.tool import Tool
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import shop_and_weather
-from widgets import PlainInput, RecordList, SchemaTree, TextView
+from widgets import PlainInput
 
 
 def one_fails() -> dict[str, MemoryServer]:
@@ -27,38 +26,6 @@ def one_fails() -> dict[str, MemoryServer]:
         "no-such-command is not installed", hint="Check PATH.", stderr_tail="boom: missing TOKEN"
     )
     return {**shop_and_weather(), "broken": MemoryServer([Tool("broken", "x")], fault=fault)}
-
-
-async def test_the_manifest_page_shows_exactly_what_is_sent() -> None:
-    async with app_rig() as (pilot, rig):
-        await goes(pilot, "manifest")
-        screen = pilot.app.screen
-        await until(pilot, lambda: bool(screen.query_one("#manifest-text", TextView).text))
-        assert screen.query_one("#manifest-text", TextView).text == rig.bench.state.manifest
-        shown = json.loads(screen.query_one("#manifest-array", TextView).text)
-        assert shown == list(rig.bench.next_request().tools)
-
-
-async def test_the_events_page_filters_by_kind_and_by_text() -> None:
-    async with app_rig() as (pilot, rig):
-        await goes(pilot, "events")
-        events = pilot.app.screen.query_one("#events", RecordList)
-        happened = [record for record in rig.store.read("s") if not record.event.is_routine]
-        await until(pilot, lambda: len(events.records) == len(happened))
-        await pilot.press(*["t"] * (GROUPS.index(ALL) - GROUPS.index(MAIN)))
-        await until(pilot, lambda: len(events.records) == len(rig.store.read("s")))
-        await pilot.press(*["t"] * (1 + GROUPS.index(Group.SERVERS)))
-        await until(pilot, lambda: 0 < len(events.records) < len(happened))
-        await pilot.press("slash", *"weather", "enter")
-        await until(pilot, lambda: 0 < len(events.shown) < len(events.records))
-
-
-async def test_the_event_under_the_cursor_is_shown_as_json() -> None:
-    async with app_rig() as (pilot, _):
-        await goes(pilot, "events")
-        await pilot.press("home")
-        tree = pilot.app.screen.query_one("#event-detail", SchemaTree)
-        await until(pilot, lambda: isinstance(tree.value, dict) and tree.value.get("config") == "test.json")
 
 
 async def test_an_export_is_json_lines_and_never_overwrites_at_once(
@@ -90,13 +57,6 @@ async def test_an_export_that_cannot_be_written_says_why() -> None:
         await pilot.press("enter")
         problem = pilot.app.screen.query_one("#export-problem", Static)
         await until(pilot, lambda: "cannot be written" in str(problem.render()))
-
-
-async def test_the_budget_page_lists_every_tool_under_its_server() -> None:
-    async with app_rig() as (pilot, rig):
-        await goes(pilot, "budget")
-        table = pilot.app.screen.query_one("#budget-table", RecordList)
-        await until(pilot, lambda: len(table.records) == len(rig.bench.state.tools) + 3)
 
 
 async def test_help_lists_every_command() -> None:

@@ -71,16 +71,6 @@ async def test_what_was_set_in_the_session_goes_with_its_profile_only(tmp_path: 
         assert _cells(pilot, "loops") == ["0", "0"]
 
 
-async def test_every_call_has_a_bar_for_every_profile(tmp_path: Path) -> None:
-    async with opened(MemoryLab(written(tmp_path))) as (pilot, _):
-        await _compared_all(pilot, 2)
-        rows = pilot.app.screen.query_one("#bars", RecordList).records
-        assert [str(row.cells[0]) for row in rows[::2]] == [f"1.{call}" for call in range(1, 11)]
-        assert "no more calls needed" in str(rows[-2].cells[2])
-        longest = max(len(str(row.cells[2])) for row in rows if "█" in str(row.cells[2]))
-        assert longest > len(str(rows[1].cells[2])) > 1
-
-
 async def test_space_chooses_and_takes_back(tmp_path: Path) -> None:
     lab = MemoryLab(written(tmp_path))
     async with opened(lab) as (pilot, _):

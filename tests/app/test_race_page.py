@@ -138,12 +138,6 @@ async def test_r_races_the_last_question_on_the_sessions_servers_with_its_model(
         assert "asked alone, without the earlier conversation" in said(pilot, "#race-said")
 
 
-async def test_the_race_of_an_only_question_leaves_nothing_out(tmp_path: Path) -> None:
-    async with opened(race_lab(tmp_path), asked=(QUESTION,)) as (pilot, _):
-        await _raced(pilot)
-        assert "asked alone" not in said(pilot, "#race-said")
-
-
 async def test_the_end_is_one_large_number_over_both_sides_in_numbers(tmp_path: Path) -> None:
     async with opened(race_lab(tmp_path), asked=(QUESTION,)) as (pilot, _):
         await _raced(pilot)
@@ -253,17 +247,6 @@ async def test_a_scenario_runs_on_the_sessions_servers_under_static_and_its_prof
         assert "toolsight: 2 more model calls than static" in said(pilot, "#race-said")
 
 
-async def test_every_model_call_of_a_lane_stands_in_it_with_what_came_of_it(tmp_path: Path) -> None:
-    async with opened(race_lab(tmp_path), scenario="demo") as (pilot, _):
-        await _raced(pilot, "enter")
-        static, other = (said(pilot, f"#racer-{side}").splitlines() for side in (0, 1))
-        assert [row.split()[0] for row in static] == ["1", "2", "3", "4"]
-        assert [row.split()[0] for row in other] == ["1", "2", "3", "4", "5", "6"]
-        assert "calls shop:list_orders" in static[0]
-        assert "1 found: list_orders" in other[0]
-        assert "answers: Snow." in static[-1]
-
-
 async def test_what_was_set_in_the_session_applies_to_both_but_cannot_make_static_another(
     tmp_path: Path,
 ) -> None:
@@ -316,19 +299,6 @@ async def test_plus_and_minus_change_the_pace_and_without_animations_there_is_no
         assert "0.2 s per call" in said(pilot, "#race-status")
         await pilot.press("plus")
         assert "0.1 s per call" in said(pilot, "#race-status")
-
-
-async def test_with_a_pace_one_call_comes_after_the_other(tmp_path: Path) -> None:
-    async with opened(race_lab(tmp_path), scenario="demo") as (pilot, _):
-        await _raced(pilot)
-        playback = _screen(pilot).playback
-        assert playback.race is not None
-        again = Playback(pace=0.6)
-        again.race, again.verdict = playback.race, playback.verdict
-        counted = [again.frame("toolsight").call]
-        while again.advance():
-            counted.append(again.frame("toolsight").call)
-        assert counted == [0, 1, 2, 3, 4, 5, 6]
 
 
 def test_the_pace_has_two_ends() -> None:

@@ -67,22 +67,6 @@ async def _at(pilot: Pilot[None], step: int) -> None:
     await until(pilot, lambda: f"step {step} of" in said(pilot, "#lab-status"))
 
 
-async def test_left_and_right_move_the_counters_and_the_window(tmp_path: Path) -> None:
-    async with opened(MemoryLab(written(tmp_path))) as (pilot, _):
-        await _ran(pilot)
-        assert "Nothing counted yet" in said(pilot, "#guard")
-        await pilot.press(*["right"] * 3)
-        await _at(pilot, 4)
-        assert " A [B]" in said(pilot, "#guard")
-        assert "1/2, expires in 120 s" in said(pilot, "#guard")
-        await pilot.press("right", "right")
-        assert " A  B [C]" in said(pilot, "#guard")
-        assert "expires in 30 s" in said(pilot, "#guard")
-        await pilot.press("left", "left")
-        await _at(pilot, 4)
-        assert "C" not in said(pilot, "#guard").splitlines()[0]
-
-
 async def test_a_loop_is_seen_with_its_window_its_guidance_and_its_eviction(tmp_path: Path) -> None:
     async with opened(MemoryLab(written(tmp_path))) as (pilot, _):
         await _ran(pilot)
@@ -98,16 +82,6 @@ async def test_a_loop_is_seen_with_its_window_its_guidance_and_its_eviction(tmp_
         await pilot.press("right")
         await _at(pilot, 17)
         assert "The model must think" in said(pilot, "#read")
-
-
-async def test_home_is_before_the_first_model_call(tmp_path: Path) -> None:
-    async with opened(MemoryLab(written(tmp_path))) as (pilot, _):
-        await _ran(pilot)
-        await pilot.press("end", "right")
-        await _at(pilot, 18)
-        await pilot.press("home", "left")
-        await _at(pilot, 0)
-        assert "4 servers" in seen(pilot)
 
 
 async def test_a_tool_that_was_found_again_starts_anew(tmp_path: Path) -> None:
@@ -219,17 +193,6 @@ async def test_v_opens_the_comparison_of_the_scenario(tmp_path: Path) -> None:
         await pilot.press("v")
         await until(pilot, lambda: isinstance(pilot.app.screen, ProfileCompareScreen))
         assert "Two tools in turn, slowly" in seen(pilot)
-
-
-async def test_the_filters_take_the_keys_they_need(tmp_path: Path) -> None:
-    async with opened(MemoryLab(written(tmp_path))) as (pilot, _):
-        await _ran(pilot)
-        await pilot.press("slash", *"forecas", "left", "right", *"t", "enter")
-        steps = pilot.app.screen.query_one("#steps", RecordList)
-        assert steps.filter_text == "forecast"
-        assert len(steps.shown) < len(steps.records)
-        await pilot.press("y")
-        assert "get_forecast" in pilot.app.clipboard
 
 
 @pytest.mark.parametrize(

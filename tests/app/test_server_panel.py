@@ -121,11 +121,6 @@ async def test_capital_r_says_so_where_nothing_failed() -> None:
         await until(pilot, lambda: "No failed servers." in told(pilot.app._notifications))
 
 
-async def test_what_a_failed_server_wrote_is_on_its_first_view() -> None:
-    async with tools_page("one", servers=down("one")) as (pilot, _):
-        await says(pilot, "boom")
-
-
 async def test_what_a_failed_server_wrote_is_shown_and_copied() -> None:
     async with tools_page("one", "stderr", servers=down("one")) as (pilot, _):
         stderr = pilot.app.screen.query_one("#server-stderr", TextView)

@@ -56,14 +56,6 @@ async def hanging(*_: object) -> None:
     await asyncio.Event().wait()
 
 
-async def test_connecting_fills_header_and_panes() -> None:
-    async with app_rig(at_home=True) as (pilot, _):
-        assert "3/3 up" in str(pilot.app.screen.query_one(HeaderLine).render())
-        assert rows(pilot, "#tools-loaded") == ["calc:evaluate"]
-        assert len(rows(pilot, "#tools-deferred")) == 3
-        assert "3 servers ready" in str(pilot.app.screen.query_one("#conversation-empty", Static).render())
-
-
 async def test_a_request_runs_the_whole_loop_on_the_screen() -> None:
     async with app_rig(*FORECAST, says("Sunny in Oslo."), at_home=True) as (pilot, rig):
         await ask(pilot, "forecast for Oslo")
@@ -86,16 +78,6 @@ async def test_a_loop_moves_its_tool_to_the_evicted_pane_with_a_warning() -> Non
         assert has(blocks(pilot), "called 3x")
         assert has(blocks(pilot), "weather:get_forecast evicted")
         assert rig.bench.state.tools["weather:get_forecast"].binding is Binding.EVICTED
-
-
-async def test_a_redundant_search_is_a_warning() -> None:
-    async with app_rig(searches(query="forecast"), searches(query="a forecast"), says("x"), at_home=True) as (
-        pilot,
-        rig,
-    ):
-        await ask(pilot, "forecast")
-        await ended(pilot, rig)
-        assert has(blocks(pilot), "redundant search")
 
 
 async def test_a_server_that_dies_in_the_middle_of_a_call_is_shown_as_failed() -> None:
@@ -235,33 +217,12 @@ async def test_a_no_keeps_the_call_from_happening() -> None:
         assert has(blocks(pilot), "refund_order", "rejected")
 
 
-async def test_switching_the_toolset_empties_the_other_panes() -> None:
-    async with app_rig(at_home=True) as (pilot, rig):
-        await pilot.app.run_action("ask('toolset')")
-        await pilot.press("down", "enter")
-        await until(pilot, lambda: rig.bench.state.toolset == "sums")
-        await until(pilot, lambda: rows(pilot, "#tools-deferred") == [])
-        assert isinstance(pilot.app.screen, SessionScreen)
-        assert "toolset sums" in str(pilot.app.screen.query_one(HeaderLine).render())
-
-
 async def test_a_narrow_terminal_has_the_conversation_and_what_discovery_saves() -> None:
     async with app_rig(at_home=True, size=(80, 24)) as (pilot, _):
         assert pilot.app.screen.query_one("#prompt").region.height == 3
         assert pilot.app.screen.query_one("#feed").region.height == 0
         assert pilot.app.screen.query_one("#conversation").region.height > 10
         assert "all bound" in seen(pilot)
-
-
-async def test_a_wide_terminal_shows_every_part_at_once() -> None:
-    async with app_rig(*FORECAST, says("Sunny in Oslo."), at_home=True, size=(200, 60)) as (pilot, rig):
-        await ask(pilot, "forecast")
-        await ended(pilot, rig)
-        text = seen(pilot)
-        for part in ("Conversation", "Budget", "Loaded", "Deferred", "Evicted", "Events"):
-            assert part in text
-        assert "Sunny in Oslo." in text
-        assert "shop:refund_order" in text
 
 
 async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> None:

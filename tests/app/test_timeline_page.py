@@ -84,13 +84,6 @@ def _lane(pilot: Pilot[None], tool_id: str) -> str:
     return next(str(record.cells[1]) for record in shown if record.key == tool_id)
 
 
-async def test_a_lane_shows_when_a_tool_was_loaded() -> None:
-    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
-        await _talked(pilot, rig)
-        assert _lane(pilot, "shop:list_orders").split() == ["○", "›●", "●", "●", "●", "●", "●"]
-        assert "never moved" in seen(pilot)
-
-
 async def test_a_timeline_resized_while_another_page_is_shown_fits_when_it_comes_back() -> None:
     async with app_rig(*STEPS, yes=True, servers=reading_office(), size=(80, 24)) as (pilot, rig):
         await _talked(pilot, rig)
@@ -160,25 +153,6 @@ async def test_a_key_before_the_first_moment_is_shown_takes_the_replay_along(
         await pilot.press("home", "enter", "right")
         folded.set()
         await until(pilot, lambda: _shown(pilot).column == 2)
-
-
-async def test_the_manifest_page_shows_what_that_call_was_bound_to() -> None:
-    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
-        await _talked(pilot, rig)
-        await _replay(pilot, "home", "right", "right", "enter")
-        bound = _shown(pilot).session.next_request().tools
-        sent = rig.model.requests[2].tools
-        assert [entry["function"]["name"] for entry in bound] == [entry["function"]["name"] for entry in sent]
-
-
-async def test_in_a_replay_the_cursor_takes_every_page_along() -> None:
-    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
-        await _talked(pilot, rig)
-        await _replay(pilot, "home", "enter")
-        await pilot.press("right", "right")
-        await until(pilot, lambda: "REPLAY call 3 of 6" in seen(pilot))
-        assert rig.bench.state.model_calls == 6
-        assert _shown(pilot).session.state.model_calls == 3
 
 
 async def test_new_records_do_not_move_a_replay_and_l_shows_them() -> None:

@@ -20,7 +20,7 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding
 from inspector.core.tool import Annotations, Tool, definition
 from inspector.schema.json_value import JsonObject
-from tests.support.app import said, seen, until
+from tests.support.app import seen, until
 from tests.support.hostile import KINDS
 from tests.support.memory_servers import MemoryServer, echo
 from tests.support.tools_page import FORECAST, choose, opened, rows, says, strip, tools_page
@@ -48,25 +48,6 @@ async def _typed_in(pilot: Pilot[None]) -> None:
     await pilot.press(*"Oslo", "enter")
 
 
-async def test_the_views_show_what_the_tool_is() -> None:
-    async with _opened(FORECAST) as (pilot, _):
-        await says(pilot, "Forecast for a city.")
-        screen = seen(pilot)
-        assert "weather:get_forecast   ○ deferred" in screen
-        assert "weather__get_forecast" in screen
-        assert "its server claims    only reads" in screen
-        for view, words in (
-            ("parameters", "city *  string"),
-            ("schema", '"required": ['),
-            ("JSON", '"name": "weather__get_forecast"'),
-            ("call", "Fill in the form"),
-            ("cost", "in every model call"),
-            ("why", "No searches in this session yet."),
-        ):
-            await choose(pilot, view)
-            await says(pilot, words)
-
-
 async def test_only_a_tool_that_declares_its_result_has_a_view_of_it() -> None:
     schema = {"type": "object", "properties": {"degrees": {"type": "number"}}}
     tool = Tool("weather", "get_forecast", "Forecast.", CITY, READS, output_schema=schema)
@@ -75,26 +56,6 @@ async def test_only_a_tool_that_declares_its_result_has_a_view_of_it() -> None:
         await opened(pilot, "shop:list_orders")
         assert "output" not in strip(pilot).views
         assert strip(pilot).current == "about"
-
-
-async def test_the_cost_adds_up_and_compares_bound_with_deferred() -> None:
-    async with _opened(FORECAST, view="cost") as (pilot, rig):
-        tool = rig.bench.catalog.get(FORECAST)
-        assert tool is not None
-        cost = rig.bench.accounting.cost(tool)
-        everything = sum(one.tokens for one in rig.bench.state.tools.values())
-        await says(pilot, f"{cost.tokens:,} tokens")
-        text = " ".join(said(pilot, "#cost").split())
-        assert f"of the {everything:,} tokens for all 4 tools" in text
-        for label, tokens in (
-            ("name", cost.name),
-            ("description", cost.description),
-            ("parameters", cost.schema),
-            ("JSON around them", cost.framing),
-        ):
-            assert f"{label} {tokens:,} " in text
-        assert f"bound {cost.tokens:,} tokens in every model call" in text
-        assert "for its name in the manifest until a search finds it" in text
 
 
 async def test_why_lists_the_searches_and_enter_explains_one_in_find() -> None:
@@ -211,15 +172,6 @@ async def test_a_second_call_waits_for_the_first() -> None:
         assert len(rig.servers["weather"].calls) == 1
 
 
-async def test_l_loads_and_unloads() -> None:
-    async with _opened(FORECAST) as (pilot, rig):
-        await pilot.press("l")
-        await says(pilot, "● loaded")
-        await pilot.press("l")
-        await says(pilot, "✕ evicted")
-        assert rig.bench.state.tools[FORECAST].binding is Binding.EVICTED
-
-
 async def test_a_pinned_tool_stays() -> None:
     async with _opened("calc:evaluate") as (pilot, rig):
         await pilot.press("l")
@@ -250,13 +202,6 @@ async def test_x_writes_the_definition_to_a_file(tmp_path: Path) -> None:
         tool = rig.bench.catalog.get(FORECAST)
         assert tool is not None
         assert json.loads((tmp_path / "forecast.json").read_text()) == definition(tool)
-
-
-async def test_y_copies_the_id_from_the_list() -> None:
-    async with _opened(FORECAST) as (pilot, _):
-        rows(pilot).focus()
-        await pilot.press("y")
-        assert pilot.app.clipboard == FORECAST
 
 
 async def test_a_tool_that_vanishes_says_so_and_comes_back() -> None:

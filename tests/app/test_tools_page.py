@@ -16,7 +16,6 @@ from tests.support.tools_page import (
     FORECAST,
     IN_TURNS,
     SIDE_BY_SIDE,
-    choose,
     names,
     opened,
     rows,
@@ -64,14 +63,6 @@ async def test_space_folds_a_server_and_unfolds_it_again() -> None:
         assert names(pilot) == EVERYTHING
 
 
-async def test_space_on_a_tool_folds_its_server_and_leaves_the_cursor_there() -> None:
-    async with tools_page() as (pilot, _):
-        await pilot.press("down", "down", "space")
-        current = rows(pilot).current
-        assert current is not None
-        assert current.key == server_key("shop")
-
-
 async def test_enter_folds_a_server_where_its_detail_is_beside_it() -> None:
     async with tools_page() as (pilot, _):
         await pilot.press("enter")
@@ -84,14 +75,6 @@ async def test_a_filter_finds_descriptions_also_in_folded_servers_and_shows_the_
         assert names(pilot) == ["weather", FORECAST]
         await pilot.press("escape")
         assert FORECAST not in names(pilot)
-
-
-async def test_the_detail_follows_the_cursor() -> None:
-    async with tools_page() as (pilot, _):
-        await until(pilot, lambda: shown(pilot) == "shop")
-        await pilot.press("down")
-        await until(pilot, lambda: shown(pilot) == "shop:list_orders")
-        await says(pilot, "shop__list_orders")
 
 
 async def test_arrows_change_the_view_from_the_list_and_each_kind_keeps_its_own() -> None:
@@ -195,17 +178,6 @@ async def test_no_server_says_where_to_add_one() -> None:
     async with tools_page(FORECAST) as (pilot, _):
         rows(pilot).records = ()
         await says(pilot, "The configuration has no servers")
-
-
-async def test_every_view_is_drawn() -> None:
-    async with tools_page(FORECAST) as (pilot, _):
-        for view in strip(pilot).views:
-            await choose(pilot, view)
-            await says(pilot, f"[{view}]")
-        await opened(pilot, "weather")
-        for view in strip(pilot).views:
-            await choose(pilot, view)
-            await says(pilot, f"[{view}]")
 
 
 def _large(tools: int) -> tuple[SessionState, Catalog]:
