@@ -5,19 +5,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from inspector.core.events import (
-    CallStarted,
-    ModelRequested,
-    Record,
-    SearchPerformed,
-    TurnEnded,
-    TurnOutcome,
-    UserSaid,
-)
+from inspector.core.events import Record, TurnOutcome
+from inspector.core.turns import KINDS as KINDS, Search, ToolCall, Turn, Turns
 from inspector.search.vocabulary import terms
 
-KINDS = tuple(each.kind for each in (UserSaid, TurnEnded, ModelRequested, SearchPerformed, CallStarted))
-"""The kinds of events that misses are made of."""
 # Whoever stops a turn says nothing about the searches in it.
 _FINISHED: frozenset[TurnOutcome] = frozenset({"answered", "capped"})
 
@@ -49,19 +40,6 @@ class Miss:
     at: float = 0.0
 
 
-@dataclass(slots=True)
-class _Search:
-    """A search of the current turn; `call` counts the model call that made it."""
-
-    record: Record
-    query: str
-    found: tuple[str, ...]
-    call: int
-    is_called: bool = False
-    then: str = ""
-    instead: list[str] = field(default_factory=list)
-
-
 class SearchWatch:
     """Follows the model's searches, record by record, and tells those of which no tool was called.
 
@@ -70,64 +48,52 @@ class SearchWatch:
     """
 
     def __init__(self) -> None:
-        self._turn: list[_Search] = []
-        self._call, self._session = 0, ""
+        self._turns = Turns()
 
     def after(self, record: Record) -> tuple[Miss, ...]:
         """Those of the turn or the session that ended with this record."""
-        before: tuple[Miss, ...] = ()
-        if record.session != self._session:
-            before = self.end()
-            self._session, self._call = record.session, 0
-        match record.event:
-            case UserSaid():
-                return (*before, *self.end())
-            case TurnEnded(outcome=outcome):
-                return (*before, *self.end(finished=outcome in _FINISHED))
-            case ModelRequested(call=number):
-                self._call = number
-            case SearchPerformed(by="model") as event:
-                self._searched(record, event)
-            case CallStarted(tool=tool, by="model"):
-                self._called(tool)
-        return before
+        return _unused(self._turns.after(record))
 
-    def end(self, *, finished: bool = False) -> tuple[Miss, ...]:
-        """Those of the current turn, which is empty from then on; `finished` if it came to its own end."""
-        found = tuple(_missed(one, finished=finished) for one in self._turn if not one.is_called)
-        self._turn.clear()
-        return tuple(one for one in found if one is not None)
-
-    def _searched(self, record: Record, event: SearchPerformed) -> None:
-        report = event.report
-        query = report.request.query.strip() or ", ".join(report.request.tool_names) or report.request.label()
-        for earlier in self._turn:
-            if earlier.call < self._call and not earlier.is_called and not earlier.then:
-                earlier.then = query
-        found = tuple(hit.tool_id for hit in report.results)
-        self._turn.append(_Search(record, query, found, self._call))
-
-    def _called(self, tool: str) -> None:
-        for search in self._turn:
-            if tool in search.found:
-                search.is_called = True
-            elif tool not in search.instead:
-                search.instead.append(tool)
+    def end(self) -> tuple[Miss, ...]:
+        """Those of the current turn, which is empty from then on."""
+        return _unused(self._turns.end())
 
 
-def _missed(one: _Search, *, finished: bool) -> Miss | None:
-    if not one.found:
-        cause = MissCause.NOTHING
-    elif one.then:
-        cause = MissCause.AGAIN
-    elif finished:
-        cause = MissCause.ENDED
-    else:
+def _unused(turn: Turn | None) -> tuple[Miss, ...]:
+    if turn is None:
+        return ()
+    searches = [act for act in turn.acts if isinstance(act, Search)]
+    found = (_missed(search, turn, _next_query(search, turn)) for search in searches)
+    return tuple(miss for miss in found if miss is not None)
+
+
+def _next_query(search: Search, turn: Turn) -> str:
+    """What the model searched for next in the turn, in a later model call; "" if nothing."""
+    call, later = turn.call_of(search), turn.acts[turn.acts.index(search) + 1 :]
+    others = (act for act in later if isinstance(act, Search) and turn.call_of(act) is not call)
+    return next((_query(act) for act in others), "")
+
+
+def _query(search: Search) -> str:
+    request = search.event.report.request
+    return request.query.strip() or ", ".join(request.tool_names) or request.label()
+
+
+def _missed(search: Search, turn: Turn, then: str) -> Miss | None:
+    """The miss, if no tool that the search found was called afterwards."""
+    at = turn.acts.index(search)
+    called = [act.event.tool for act in turn.acts[at:] if isinstance(act, ToolCall)]
+    if any(tool in search.found for tool in called):
         return None
-    record = one.record
-    return Miss(
-        record.session, record.seq, one.query, one.found, one.then, cause, tuple(one.instead), record.at
-    )
+    cause = MissCause.ENDED if turn.outcome in _FINISHED else None
+    if not search.found:
+        cause = MissCause.NOTHING
+    elif then:
+        cause = MissCause.AGAIN
+    if cause is None:
+        return None
+    record, instead = search.record, tuple(dict.fromkeys(called))
+    return Miss(record.session, record.seq, _query(search), search.found, then, cause, instead, record.at)
 
 
 def unused(records: Iterable[Record]) -> Iterator[Miss]:

@@ -23,10 +23,11 @@ from inspector.config.content import open_file, unusable
 from inspector.config.json_text import load_lines
 from inspector.config.problem import Model, NullAsAbsent, not_empty, refusal, validated
 from inspector.core.error import ConfigError
-from inspector.core.events import CallStarted, Record, SearchPerformed, TurnEnded, UserSaid
+from inspector.core.events import Record
 from inspector.core.ports import Clock
 from inspector.core.redaction import clean, open_private
 from inspector.core.tool import Tool
+from inspector.core.turns import Search, turns
 from inspector.measure.calibrate import Calibration, calibrate
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Report
 from inspector.search.generate import numbered, query_key
@@ -291,14 +292,6 @@ class LiveBench:
         return calibrate(rankers, self.evalset, ranker_name=ranker, progress=progress, cancelled=cancelled)
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """A search in the current turn and what it found."""
-
-    query: str
-    found: frozenset[str]
-
-
 def logged_cases(records: Iterable[Record]) -> tuple[EvalCase, ...]:
     """A case for each query of a model that led it to call a found tool in the same turn.
 
@@ -307,21 +300,14 @@ def logged_cases(records: Iterable[Record]) -> tuple[EvalCase, ...]:
     tools of all of them. A model's calls need not have been right: the labels are only as good as the model.
     """
     called: dict[str, tuple[str, dict[str, None]]] = {}
-    searches: list[_Search] = []
-    session = ""
-    for record in records:
-        if record.session != session:
-            session, searches = record.session, []
-        match record.event:
-            case UserSaid() | TurnEnded():
-                searches = []
-            case SearchPerformed(report=report, by="model") if report.request.query.strip():
-                found = frozenset(hit.tool_id for hit in report.results)
-                searches.append(_Search(report.request.query, found))
-            case CallStarted(tool=tool, by="model"):
-                search = next((search for search in reversed(searches) if tool in search.found), None)
-                if search is not None:
-                    called.setdefault(query_key(search.query), (search.query, {}))[1][tool] = None
+    for turn in turns(records):
+        searches: list[Search] = []
+        for act in turn.acts:
+            if isinstance(act, Search):
+                searches += [act] if act.event.report.request.query.strip() else []
+            elif search := next((one for one in reversed(searches) if act.event.tool in one.found), None):
+                query = search.event.report.request.query
+                called.setdefault(query_key(query), (query, {}))[1][act.event.tool] = None
     cases = (
         EvalCase("", query, tuple(frozenset({tool}) for tool in tools), LOGGED)
         for query, tools in called.values()

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from inspector.core.budget import Prices, TokenParts
-from inspector.core.events import CatalogBuilt, ModelRequested, ModelResponded, Record, TurnEnded, UserSaid
+from inspector.core.events import ModelRequested, Record, TurnEnded
 from inspector.core.fold import fold
 from inspector.core.prompt_cache import Charge
+from inspector.core.turns import ModelCall, Turn, turns
 from inspector.tokens.cost.plan import solved_steps
 from inspector.tokens.cost.recorded_plan import answer_tokens, estimated
 from inspector.tokens.manifest import SEARCH_TOOLS
@@ -114,25 +115,20 @@ def totals(
 def _costs(
     records: Sequence[Record], prices: Prices | None, count: Callable[[str], int]
 ) -> Iterator[ModelCallCost]:
-    message, searched = 0, False
-    asked: tuple[ModelRequested, int, bool] | None = None
-    for record in records:
-        match record.event:
-            case UserSaid():
-                message, searched = message + 1, False
-            case ModelRequested() as event:
-                if asked is not None:
-                    yield _cost(*asked, prices, 0)
-                asked = event, message, searched
-            case ModelResponded() as event if asked is not None:
-                yield _cost(*asked, prices, answer_tokens(event, count))
-                asked, searched = None, _only_searches(event)
-    if asked is not None:
-        yield _cost(*asked, prices, 0)
+    for turn in turns(records):
+        for call, searched in _after_searches(turn):
+            output = 0 if call.answer is None else answer_tokens(call.answer, count)
+            yield _cost(call.request, turn.message, searched, prices, output)
 
 
-def _only_searches(event: ModelResponded) -> bool:
-    return bool(event.tool_calls) and all(call.name == SEARCH_TOOLS for call in event.tool_calls)
+def _after_searches(turn: Turn) -> Iterator[tuple[ModelCall, bool]]:
+    """The model calls, each with whether the one before it in the turn did nothing but search."""
+    searched = False
+    for call in turn.calls:
+        yield call, searched
+        if call.answer is not None:
+            wanted = call.answer.tool_calls
+            searched = bool(wanted) and all(one.name == SEARCH_TOOLS for one in wanted)
 
 
 def _cost(
@@ -167,20 +163,13 @@ def static_parts(records: Sequence[Record]) -> TokenParts:
     A model call that follows nothing but searches is left out: with every tool bound it is not needed. So
     are the searches in the conversation. `tools` are the definitions, and the rest is in its own parts.
     """
-    catalog = definitions = system = history = 0
-    only_searched = False
-    for record in records:
-        match record.event:
-            case CatalogBuilt(static_tokens=tokens):
-                catalog = tokens
-            case UserSaid():
-                only_searched = False
-            case ModelResponded() as event:
-                only_searched = _only_searches(event)
-            case ModelRequested(tokens=parts) if not only_searched:
-                definitions += catalog
-                system += parts.system
-                history += parts.history
+    definitions = system = history = 0
+    for turn in turns(records):
+        for call, searched in _after_searches(turn):
+            if not searched:
+                definitions += call.catalog.static_tokens if call.catalog is not None else 0
+                system += call.request.tokens.system
+                history += call.request.tokens.history
     return TokenParts(system=system, history=history, tools=definitions)
 
 

@@ -8,8 +8,6 @@ from inspector.core.events import (
     CallFinished,
     CallRejected,
     LoopDetected,
-    ModelRequested,
-    ModelResponded,
     Record,
     RedundantSearch,
     SearchPerformed,
@@ -17,6 +15,7 @@ from inspector.core.events import (
 from inspector.core.inertia import InertiaState
 from inspector.core.message import AssistantMessage
 from inspector.core.ranking import Answer, Outcome, SearchReport
+from inspector.core.turns import turns
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.scenario.recorded.agent import AgentLog, Lack, Reason
 from inspector.tokens.count.measure import Accounting
@@ -162,12 +161,11 @@ def _needs(log: AgentLog, reports: Sequence[SearchReport]) -> Iterator[Need]:
 
 
 def _spent(log: AgentLog, records: Sequence[Record], accounting: Accounting) -> Spent:
-    requests = [record.event for record in records if isinstance(record.event, ModelRequested)]
-    replies = [record.event for record in records if isinstance(record.event, ModelResponded)]
+    made = [call for turn in turns(records) for call in turn.calls]
     pairs = [
-        pair
-        for pair, counted in zip(zip(requests, replies, strict=True), log.counted, strict=True)
-        if counted
+        (call.request, call.answer)
+        for call, counted in zip(made, log.counted, strict=True)
+        if counted and call.answer is not None
     ]
     prices, message = accounting.prices(), accounting.meter.message
     output = [message(AssistantMessage(reply.text, reply.tool_calls)) for _, reply in pairs]

@@ -1,25 +1,19 @@
 """The plan of a recorded session: the tools it needed, so that every other delivery can be priced."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from inspector.core.budget import CHARACTERS_PER_TOKEN
 from inspector.core.events import (
-    CallStarted,
     CatalogBuilt,
-    ContextReduced,
-    Event,
-    GateApplied,
-    ModelRequested,
     ModelResponded,
     Record,
     SessionStarted,
     SettingsChanged,
-    ToolLoaded,
-    UserSaid,
 )
 from inspector.core.message import answer_texts
 from inspector.core.number import plural
+from inspector.core.turns import ModelCall, turns
 from inspector.tokens.cost.delivery import has_proxy, is_native
 from inspector.tokens.cost.plan import (
     Assumptions,
@@ -33,18 +27,13 @@ from inspector.tokens.cost.plan import (
 )
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Call:
-    """A recorded model call. `used` holds the tools that its answer called."""
+    """A recorded model call, in the turn of this message; `output` are the tokens of its answer."""
 
-    request: ModelRequested
-    at: float
+    made: ModelCall
     message: int
-    loaded: tuple[ToolLoaded, ...]
-    gated: tuple[str, ...] | None
-    anew: bool
-    output: int = 0
-    used: list[str] = field(default_factory=list)
+    output: int
 
 
 def plan_of(
@@ -59,12 +48,13 @@ def plan_of(
     answers that the provider did not report, which `count` counts (by default characters / 4).
     """
     assumed, records = assumptions or Assumptions(), list(records)
-    catalog, recorded = _read(records, count or estimated)
+    recorded = _read(records, count or estimated)
+    catalog = recorded[-1].made.catalog if recorded else None
     if not recorded or (catalog is not None and catalog.uncounted):
         return None
     tools = _tools(catalog, recorded)
-    searched = any(call.loaded for call in recorded)
-    gated = any(call.gated is not None for call in recorded)
+    searched = any(call.made.loaded for call in recorded)
+    gated = any(call.made.gate for call in recorded)
     calls = _calls(recorded, tools, assumed)
     what = f"{len(recorded):,} {plural(len(recorded), 'model call')}"
     notes = [f"a recorded session of {what} over {len(tools):,} {plural(len(tools), 'tool')}"]
@@ -87,42 +77,12 @@ def estimated(text: str) -> int:
     return len(text) // CHARACTERS_PER_TOKEN
 
 
-def _read(records: Iterable[Record], count: Callable[[str], int]) -> tuple[CatalogBuilt | None, list[_Call]]:
-    """The catalog of the last model call, and all model calls."""
-    catalog: CatalogBuilt | None = None
-    used: CatalogBuilt | None = None
-    calls: list[_Call] = []
-    since: list[Event] = []
-    message = 0
-    for record in records:
-        event = record.event
-        if isinstance(event, CatalogBuilt):
-            catalog = event
-        elif isinstance(event, UserSaid):
-            message += 1
-        elif isinstance(event, ModelRequested):
-            used = catalog
-            calls.append(_call(event, record.at, message, since))
-            since = []
-        elif isinstance(event, ModelResponded) and calls:
-            calls[-1].output = answer_tokens(event, count)
-        elif isinstance(event, CallStarted) and calls and event.by == "model":
-            calls[-1].used.append(event.tool)
-        else:
-            since.append(event)
-    return used, calls
-
-
-def _call(event: ModelRequested, at: float, message: int, since: Sequence[Event]) -> _Call:
-    gates = [each.active for each in since if isinstance(each, GateApplied)]
-    return _Call(
-        request=event,
-        at=at,
-        message=message,
-        loaded=tuple(each for each in since if isinstance(each, ToolLoaded)),
-        gated=gates[-1] if gates else None,
-        anew=any(isinstance(each, ContextReduced) for each in since),
-    )
+def _read(records: Iterable[Record], count: Callable[[str], int]) -> list[_Call]:
+    return [
+        _Call(call, turn.message, 0 if call.answer is None else answer_tokens(call.answer, count))
+        for turn in turns(records)
+        for call in turn.calls
+    ]
 
 
 def answer_tokens(event: ModelResponded, count: Callable[[str], int]) -> int:
@@ -140,7 +100,7 @@ def _tools(catalog: CatalogBuilt | None, calls: Sequence[_Call]) -> list[Planned
     entries = catalog.entries if catalog is not None else ()
     waits = any(entry.deferred for entry in entries)
     tools = {e.id: PlannedTool(e.id, e.tokens, pinned=waits and not e.deferred) for e in entries}
-    for event in (event for call in calls for event in call.loaded):
+    for event in (event for call in calls for event in call.made.loaded):
         tools.setdefault(event.tool, PlannedTool(event.tool, event.tokens))
     return list(tools.values())
 
@@ -153,15 +113,16 @@ def _calls(
     gated: tuple[str, ...] = ()
     before: _Call | None = None
     for call in recorded:
-        if call.gated is not None:
-            gated = call.gated
+        made = call.made
+        if made.gate is not None:
+            gated = made.gate.active
         elif before is None or call.message != before.message:
             gated = gate.turn()
-        discovered = tuple(dict.fromkeys(event.tool for event in call.loaded))
+        discovered = tuple(dict.fromkeys(event.tool for event in made.loaded))
         growth, search, anew = _growth(call, before)
-        if call.request.delivery == "text" or is_native(call.request.delivery):
+        if made.request.delivery == "text" or is_native(made.request.delivery):
             search -= sum(tokens[id_] for id_ in discovered)
-        seconds = max(0.0, call.at - before.at) if before is not None else 0.0
+        seconds = max(0.0, made.record.at - before.made.record.at) if before is not None else 0.0
         calls.append(
             PlannedCall(
                 growth=growth,
@@ -179,12 +140,12 @@ def _calls(
 
 def _growth(call: _Call, before: _Call | None) -> tuple[int, int, bool]:
     """How much the conversation grew apart from searches and by them; all of it if it was cut down."""
-    now = call.request.tokens
+    now = call.made.request.tokens
     if before is None:
         return now.history, now.searches, False
-    last = before.request.tokens
+    last = before.made.request.tokens
     growth, search = now.history - last.history, now.searches - last.searches
-    if call.anew or growth < 0 or search < 0:
+    if call.made.reduced or growth < 0 or search < 0:
         return now.history, now.searches, True
     return growth, search, False
 
@@ -200,7 +161,9 @@ def _searched(
     permitted = {tool.id for tool in tools}
     searching: list[PlannedCall] = []
     for call, record in zip(calls, recorded, strict=True):
-        fresh = tuple(id_ for id_ in dict.fromkeys(record.used) if id_ in permitted and id_ not in known)
+        fresh = tuple(
+            id_ for id_ in dict.fromkeys(record.made.called) if id_ in permitted and id_ not in known
+        )
         known.update(fresh)
         searching += with_searches(call, [fresh] if fresh else [], assumed)
     return searching
@@ -209,9 +172,9 @@ def _searched(
 def _overhead(recorded: Sequence[_Call], tools: int, assumed: Assumptions) -> tuple[Overhead, list[str]]:
     """The overhead that the session counted, and the names of the assumptions about the rest."""
     usual = assumed.overhead(tools)
-    parts = [call.request.tokens for call in recorded]
+    parts = [call.made.request.tokens for call in recorded]
     meta, pool = max(part.meta for part in parts), max(part.pool for part in parts)
-    if any(has_proxy(call.request.delivery) for call in recorded):
+    if any(has_proxy(call.made.request.delivery) for call in recorded):
         meta = max(0, meta - usual.call_tool)
     names = ["call_tool_tokens"] if pool else ["call_tool_tokens", "summary_tokens"]
     counted = Overhead(

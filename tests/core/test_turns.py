@@ -1,0 +1,77 @@
+"""A stream as turns: what the model did stands once, in the turn and the call that it belongs to."""
+
+from hypothesis import given
+
+from inspector.core.events import (
+    CallStarted,
+    Event,
+    ModelRequested,
+    ModelResponded,
+    SearchPerformed,
+    ToolLoaded,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.core.turns import Search, ToolCall, turns
+from tests.core.test_event import records
+from tests.core.test_fold_property import streams
+from tests.core.test_timeline import CATALOG, STORY, found, request
+
+
+@given(streams)
+def test_what_the_model_did_is_in_one_turn(stream: list[Event]) -> None:
+    acts = [act.event for turn in turns(records(stream)) for act in turn.acts]
+    wanted = [
+        event for event in stream if isinstance(event, SearchPerformed | CallStarted) and event.by == "model"
+    ]
+    assert acts == wanted
+
+
+def test_what_a_person_searches_for_or_calls_is_no_act_of_the_model() -> None:
+    by_hand = [found(by="user"), CallStarted("u1", "shop:list", {}, by="user")]
+    assert [turn.acts for turn in turns(records([UserSaid("a"), request(1), *by_hand]))] == [[]]
+
+
+@given(streams)
+def test_every_request_to_the_model_is_in_one_turn(stream: list[Event]) -> None:
+    calls = [call.request for turn in turns(records(stream)) for call in turn.calls]
+    assert calls == [event for event in stream if isinstance(event, ModelRequested)]
+
+
+def test_a_turn_begins_with_a_message_and_ends_with_its_outcome() -> None:
+    stream = [
+        UserSaid("a"),
+        request(1),
+        TurnEnded("answered"),
+        UserSaid("b"),
+        request(2),
+        UserSaid("c"),
+        found(),
+    ]
+    told = [(turn.message, turn.outcome, len(turn.calls), len(turn.acts)) for turn in turns(records(stream))]
+    assert told == [(1, "answered", 1, 0), (2, "", 1, 0), (3, "", 0, 1)]
+
+
+def test_a_session_ends_the_turn_of_the_one_before_and_counts_anew() -> None:
+    both = records([UserSaid("a"), request(1)]) + records([UserSaid("b"), request(1)], "t")
+    assert [(turn.message, turn.calls[0].record.session) for turn in turns(both)] == [(1, "s"), (1, "t")]
+
+
+def test_a_model_call_knows_its_answer_its_catalog_and_what_was_bound_before_it() -> None:
+    loaded = ToolLoaded("shop:list", 100, "search: orders")
+    answer = ModelResponded(2, "done")
+    stream = [CATALOG, UserSaid("a"), request(1), found(), loaded, request(2), answer]
+    ((first, second),) = [turn.calls for turn in turns(records(stream))]
+    assert (first.catalog, first.loaded, first.answer) == (CATALOG, (), None)
+    assert (second.loaded, second.answer) == ((loaded,), answer)
+
+
+def test_a_call_is_the_models_until_its_result_and_belongs_to_the_request_before_it() -> None:
+    (turn, *_) = turns(records(STORY))
+    calls = [act for act in turn.acts if isinstance(act, ToolCall)]
+    assert all(call.end is not None and call.end.call_id == call.event.call_id for call in calls)
+    for act in turn.acts:
+        call = turn.call_of(act)
+        assert call is not None
+        assert call.record.seq < act.record.seq
+    assert [type(act) for act in turn.acts].count(Search) >= 1
