@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from inspector.core.events import Record, TurnOutcome
-from inspector.core.turns import KINDS as KINDS, Search, ToolCall, Turn, Turns
+from inspector.core.turns import Search, ToolCall, Turn, Turns
 from inspector.search.vocabulary import terms
 
 # Whoever stops a turn says nothing about the searches in it.

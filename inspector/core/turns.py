@@ -20,14 +20,8 @@ from inspector.core.events import (
     UserSaid,
 )
 
-KINDS = tuple(
-    each.kind
-    for each in (
-        *(CallFinished, CallStarted, CatalogBuilt, ContextReduced, GateApplied, ModelRequested),
-        *(ModelResponded, SearchPerformed, ToolLoaded, TurnEnded, UserSaid),
-    )
-)
-"""The kinds of events that turns are made of."""
+ACTS = tuple(each.kind for each in (UserSaid, TurnEnded, ModelRequested, SearchPerformed, CallStarted))
+"""The kinds of events that the acts of turns are made of: all that has to be read for those alone."""
 
 
 @dataclass(slots=True, eq=False)

@@ -35,6 +35,8 @@ _FOREIGN = {
     "arguments",
     "structured",
 }
+# Replaced by the id of the demo's session.
+SESSION = "SESSION"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "servers": ("servers", "--demo"),
     "tools": ("tools", "--demo"),
@@ -48,8 +50,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "cost": ("cost", "--demo"),
     "audit": ("audit", "--demo"),
     "sessions": ("sessions",),
-    "sessions-show": ("sessions", "show"),
-    "sessions-events": ("sessions", "show", "--as", "events"),
+    "sessions-show": ("sessions", "show", SESSION),
+    "sessions-events": ("sessions", "show", SESSION, "--as", "events"),
     "sessions-unmet": ("sessions", "unmet"),
     "sessions-metrics": ("sessions", "metrics"),
     "sessions-next": ("sessions", "next"),
@@ -64,15 +66,19 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _recorded(toolsight: Toolsight) -> None:
-    """A conversation of the demo, which the commands over the record show."""
+def recorded(toolsight: Toolsight) -> str:
+    """A conversation of the demo, which the commands over the record show; its id."""
     done = toolsight("demo", "--headless")
     assert done.exit_code == 0, done.stderr
+    return str(re.findall(r"^session (\S+) in ", done.stdout, re.MULTILINE)[-1])
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_keys_of_a_commands_json_are_those_that_programs_know(toolsight: Toolsight, name: str) -> None:
-    done = toolsight(*COMMANDS[name], "--json")
+def test_the_keys_of_a_commands_json_are_those_that_programs_know(
+    toolsight: Toolsight, recorded: str, name: str
+) -> None:
+    words = (recorded if word == SESSION else word for word in COMMANDS[name])
+    done = toolsight(*words, "--json")
     assert done.exit_code == 0, done.stderr
     text = "".join(f"{line}\n" for line in _described(json.loads(done.stdout)))
     golden = GOLDEN / f"{name}.txt"

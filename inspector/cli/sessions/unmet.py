@@ -6,8 +6,9 @@ from inspector.cli.options import as_json as json_option
 from inspector.cli.sessions.choice import Chosen, choosing
 from inspector.cli.sessions.metrics_json import NOTHING, group_json, say_report_table
 from inspector.cli.table import say, say_json
-from inspector.clients.miss import KINDS, BacklogGroups, unused
+from inspector.clients.miss import BacklogGroups, unused
 from inspector.core.number import count
+from inspector.core.turns import ACTS
 from inspector.measure.telemetry.section import backlog_table
 
 _MOST = 20
@@ -33,7 +34,7 @@ def unmet(chosen: Chosen, most: int, as_json: bool) -> None:
     toolsight sessions unmet --since 7d
     """
     groups = BacklogGroups()
-    for miss in unused(chosen.records(KINDS)):
+    for miss in unused(chosen.records(ACTS)):
         groups.add(miss)
     found = groups.groups
     if as_json:

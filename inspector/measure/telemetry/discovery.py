@@ -4,7 +4,7 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from inspector.clients.miss import KINDS as MISS_KINDS, BacklogGroups, Miss, MissCause, SearchWatch
+from inspector.clients.miss import BacklogGroups, Miss, MissCause, SearchWatch
 from inspector.core.events import (
     CallStarted,
     CatalogBuilt,
@@ -16,12 +16,13 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.ranking import Answer
+from inspector.core.turns import ACTS
 from inspector.measure.telemetry.cell import Cases, Sample
 
 OWN = "toolsight"
 """Who a session is of that was not imported."""
 _NEWEST = 200
-KINDS = (*MISS_KINDS, *(each.kind for each in (SessionStarted, CatalogBuilt, RedundantSearch)))
+KINDS = (*ACTS, *(each.kind for each in (SessionStarted, CatalogBuilt, RedundantSearch)))
 """The kinds of events that are counted here."""
 
 
