@@ -1,4 +1,4 @@
-"""`Guarded`: what a question needs that comes up of itself, perhaps under the hands of someone who types."""
+"""Questions that come up of themselves, perhaps while someone types: `Guarded`, `Confirm`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The footer, with as many keys as fit."""
+"""The footer with as many keys as fit, a line to filter by, and frames that show the focus."""
 
 from __future__ import annotations
 

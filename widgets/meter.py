@@ -1,4 +1,4 @@
-"""`Meter`: how full something is, and of what, on one line."""
+"""`Meter`: how full something is, and of what, on one line; bars beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a person writes a message: it grows with its text, and remembers what was sent."""
+"""Where a person writes: a message that grows with its text, and plain inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a `RecordList`: a cursor that moves over records and stays with its record."""
+"""The canvas and the rows of a `RecordList`: a cursor that stays with its record."""
 
 from __future__ import annotations
 

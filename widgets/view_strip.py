@@ -1,4 +1,4 @@
-"""`ViewStrip`: the names of several views in one line, one of them chosen."""
+"""`ViewStrip`: the names of several views in one line, one of them chosen; shortened names, still text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sight can reach at all, told from its patterns, and from the servers that there are for it.
+"""What a sight can reach, told from its patterns and the servers; and who asked for what was refused.
 
 Nothing here depends on tools that may not be seen: an answer that did would tell of them.
 """

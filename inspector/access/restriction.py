@@ -1,4 +1,4 @@
-"""A configuration and its settings as somebody sees them: without the names of what may not be seen.
+"""What somebody sees of a configuration, its settings, a session and its records, without the rest.
 
 An entry that names tools stays if it could match one that may be seen, told from its pattern alone; it is
 given as its author wrote it. Nothing that restricts a permitted tool is ever taken away.

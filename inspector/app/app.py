@@ -1,6 +1,6 @@
 """The Textual application: draws its frame at once, then opens the session and gives every page its view.
 
-Top-level imports are limited to what the first frame needs; a thread imports the engine and the pages while
+Top-level imports are limited to what the first frame needs; a thread imports the session and the pages while
 the frame is already on screen.
 """
 

@@ -1,4 +1,4 @@
-"""Chooses the adapters and the locations of files; nothing else does.
+"""Chooses the parts of a session (servers, stores, models); nothing else does.
 
 What only some commands need is imported where it is used.
 """

@@ -1,4 +1,4 @@
-"""Consent and approval on a terminal, without the app."""
+"""Consent and approval on a terminal, without the app; and the folder of the demo."""
 
 import atexit
 import os

@@ -1,4 +1,4 @@
-"""Models and token counters by name."""
+"""Models and token counters by name, and the keys of the app."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

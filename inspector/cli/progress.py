@@ -1,4 +1,4 @@
-"""Shows the progress of long work on a terminal, and stops it between two steps."""
+"""Shows the progress of long work on a terminal, stops it between two steps; and what options chose."""
 
 import shutil
 import signal

@@ -1,4 +1,4 @@
-"""Lists every setting with its value and its origin, and the profiles."""
+"""Lists every setting with its value and its origin, the profiles, and what is wrong with them."""
 
 import shutil
 import sys

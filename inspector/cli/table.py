@@ -1,4 +1,4 @@
-"""Lays out a table as lines: columns as wide as their text, the widest ones wrapped if need be."""
+"""Lays out text, tables and JSON as lines of a terminal."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A real MCP client (an agent, an editor, an API): what it makes of a server's tools, and who says so.
+"""Real MCP clients (agents, editors, APIs): what each makes of a server's tools, and who says so.
 
 What is known of a client are facts, each with its source and its confidence. Rules are what Toolsight makes
 of them: they can be applied to a catalog, and are as sure as the weakest fact they rest on.

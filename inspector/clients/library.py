@@ -1,4 +1,4 @@
-"""What can be done with the transcripts on this machine and the sessions made of them."""
+"""What can be done with the transcripts on this machine and their sessions, and what they report."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Searches of which no tool was called: they missed, or their turn ended without a call."""
+"""Searches of which no tool was called, alone and grouped by the words they share."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Who may see which tools: users, their roles and organisations, and experts (semantic discovery, section 9).
+"""Who may see which tools: patterns, toolsets, users, roles, organisations, experts, rulings (section 9).
 
 A tool is visible if a grant covers it and, for an expert, its allowlist does too. Nothing is denied
 explicitly: what no grant covers does not exist for the person.

@@ -1,4 +1,4 @@
-"""Finds the secrets on a command line and in an address: behind options, in assignments, by their looks.
+"""Finds secrets on command lines, in addresses and in assignments: by option, by name, by their looks.
 
 An argument without a name is a secret only if it looks random: a part of it of at least 6 characters mixes
 letters and digits as no word with a number does. A path, a package, a host, a version or a date does not.

@@ -1,4 +1,4 @@
-"""The circuit breaker of a tool or server, as a pure state machine: closed, open, half-open.
+"""Failures of calls by kind, and the circuit breaker of a tool or server as a pure state machine.
 
 Every function takes the breaker as it is and returns it as it is then; what keeps breakers may call it again
 if another process was faster. Times are in seconds since 1970, as several processes share them.

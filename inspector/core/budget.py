@@ -1,4 +1,4 @@
-"""The token budget of one model request, and what static binding would have cost."""
+"""The token budget of one model request, the prices of a model, and what static binding would have cost."""
 
 import math
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""A configuration after reading, checking and expansion: servers, toolsets and settings."""
+"""A configuration, read, checked and expanded: servers, toolsets, settings, what a client declares."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace

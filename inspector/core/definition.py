@@ -1,4 +1,4 @@
-"""What a server declares of a tool: its hash, and what differs between two declarations."""
+"""What a server declares of a tool: its hash, what differs between two declarations, and what that breaks."""
 
 import hashlib
 import re

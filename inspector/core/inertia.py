@@ -1,4 +1,4 @@
-"""What follows what: which tool an agent calls after another, how often, and how sure that is.
+"""What follows what: calls of earlier sessions, which tool comes after another, and how sure that is.
 
 A graph holds whole numbers a day, and a half-life is applied when it is read: graphs add up to the same graph
 in whatever order and in whatever parts, and another half-life needs no other graph.

@@ -1,4 +1,4 @@
-"""Formats numbers for people: short, with the unit once. Every text, page and report uses these functions."""
+"""Formats numbers and times for people: short, with the unit once. Every text, page and report uses these."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""The engine's interfaces to the outside. Adapters implement them; `adapters.memory` has a fake of each."""
+"""What a session uses of the outside, as interfaces: servers, models, counters, people, time."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager

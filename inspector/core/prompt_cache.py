@@ -1,4 +1,4 @@
-"""Models how a provider's prompt cache charges a request.
+"""How a provider's prompt cache charges a request, and where its breakpoints stand.
 
 A cache holds prefixes. A request is a row of blocks in the order in which providers read it: tool
 definitions, system prompt, messages. The longest prefix that equals an earlier request's, block by block, is

@@ -1,4 +1,4 @@
-"""Search results and their scores, each with the parts that explain it."""
+"""Search results and their scores with the parts that explain them; what a search offers."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Keeps secrets out of the record: known values wherever they occur, and whatever looks like a credential."""
+"""Keeps secrets out of all that is stored, written or printed: known values, and what looks like one."""
 
 import os
 import re

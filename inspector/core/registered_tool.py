@@ -1,4 +1,4 @@
-"""A tool as a registry keeps it: with its origin, its version and the hash of its definition."""
+"""A tool as a registry keeps it, with origin, version and hash; what a search of several registries gives."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""An MCP server: how to start it, the state of its connection, and what it reports about itself."""
+"""An MCP server: how to start it, what is consented to, its connection, its report, what it left running."""
 
 import hashlib
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What the engine keeps between sessions, as interfaces: the streams, and what it remembers of servers."""
+"""What is kept between sessions, as interfaces: streams, what is known of servers, and for how long."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

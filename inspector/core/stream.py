@@ -1,4 +1,4 @@
-"""A running session: stores each event, folds it into the state and passes it to the listeners."""
+"""The stream: stores each event, folds it into the state, passes it on; the settings and model in use."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

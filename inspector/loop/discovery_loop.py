@@ -1,4 +1,4 @@
-"""The discovery loop for one user message (PRD section 2.7)."""
+"""The discovery loop for one user message (PRD section 2.7), and the chat that it is part of."""
 
 import asyncio
 from collections.abc import Sequence

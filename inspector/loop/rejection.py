@@ -1,4 +1,4 @@
-"""Rejects a model's calls that reach no server, and says why and what to do instead."""
+"""What came of a call: rejected, with why and what to do instead; and calls that a model wrote as text."""
 
 import json
 import math

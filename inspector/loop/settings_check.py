@@ -1,4 +1,4 @@
-"""Runs every check of the settings; what they find is in the stream and in the session's state.
+"""Runs every check of the settings: conflicts, patterns without tools, what a model cannot do.
 
 To add a check, write a function of the type `domain.setting_problem.Check` and name it in `CHECKS`.
 """

@@ -1,4 +1,4 @@
-"""Lists a server's tools, remembers them, and knows which definitions the session has recorded."""
+"""Lists a server's tools, remembers them, and tells what became of those that were listed before."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence

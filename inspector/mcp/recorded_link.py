@@ -1,4 +1,4 @@
-"""Stands in for the servers of a recorded run: lists the definitions and answers with recorded results."""
+"""Recorded runs, and what stands in for their servers: recorded definitions and results."""
 
 import asyncio
 from collections import defaultdict, deque

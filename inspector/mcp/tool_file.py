@@ -1,4 +1,4 @@
-"""Reads tool definitions from files: answers to `tools/list`, alone, by server, or one tool a line."""
+"""Tool definitions from files, and servers that consist of such a file."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Data sets of tools and labelled requests, as JSON Lines.
+"""Labelled requests: read, written, added to, taken from sessions, and measured live in one.
 
 A folder has `tools.jsonl` (`name`; optional `id`, `server`, `description`, `inputSchema`) and
 `queries.jsonl` (`id`, `query`, and `relevant` or `groups`; optional `kind` or `split`), which names tools by

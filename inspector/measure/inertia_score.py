@@ -1,4 +1,4 @@
-"""How well it can be predicted which tool a recorded agent calls next, by rules that never saw the run.
+"""What followed what in recorded runs, and how well rules that never saw a run predict its next call.
 
 What a rule is asked is left out of what it learns: the run alone, as when tasks come back, or every attempt
 at its task, as when each is new. Only first uses are scored: a tool that was called before is bound.

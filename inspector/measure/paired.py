@@ -1,4 +1,4 @@
-"""A paired test of whether two measurements of the same cases differ by more than chance."""
+"""Whether two measurements of the same cases differ by more than chance, and by how much."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

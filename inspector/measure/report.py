@@ -1,4 +1,4 @@
-"""Writes results as a Markdown table, JSON or CSV."""
+"""Results summed up with intervals, as a Markdown table, JSON or CSV."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Runs one ranker on every request of a data set: its ranking, what a search returns of it, and latencies."""
+"""Runs rankers on every request of a data set: rankings, what a search returns of them, latencies."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

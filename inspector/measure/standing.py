@@ -1,4 +1,4 @@
-"""Which ranker is the best on a data set, and which others are not distinguishable from it."""
+"""Which ranker is best on a data set, which are not distinguishable from it, and what a baseline says."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a registry takes, checked in one place so that every implementation refuses the same."""
+"""What a registry takes, and whom it gives what, checked in one place for every implementation."""
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cache

@@ -1,4 +1,4 @@
-"""Embeds what a registry lacks, batch by batch: what is embedded stays, whenever it ends."""
+"""The text of a registered tool, and the vectors that a registry lacks: what is embedded stays."""
 
 from collections.abc import Callable
 

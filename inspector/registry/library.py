@@ -1,4 +1,4 @@
-"""The registry as the app has it: each method may take long, and is for a thread."""
+"""The registry as the app has it, for threads, and as a source of servers."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable

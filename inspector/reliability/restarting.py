@@ -1,4 +1,4 @@
-"""Starts a failed server again when one of its tools is called, as often as its breaker allows."""
+"""Starts a failed server again as often as its breaker allows, and tells a model what changed meanwhile."""
 
 import asyncio
 from collections.abc import Callable, Sequence

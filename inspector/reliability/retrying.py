@@ -1,4 +1,4 @@
-"""Which calls are retried, and how many retries a turn has left."""
+"""Which calls are retried after which pauses (tenacity), and how many retries a turn has left."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

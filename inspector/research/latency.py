@@ -1,4 +1,4 @@
-"""Retrieval latency by tier (semantic tool discovery, section 11.2, Table 2)."""
+"""Retrieval latency by tier (semantic tool discovery, section 11.2, Table 2), and how times are taken."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack

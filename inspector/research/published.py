@@ -1,4 +1,4 @@
-"""Tool Attention's published figures, by table and section."""
+"""Tool Attention's published figures, and findings beside them."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""Runs one scenario on one workbench, turn by turn, and checks its expectations."""
+"""Runs one scenario on one workbench, turn by turn on a clock of its own, and checks its expectations."""
 
 import asyncio
 from collections.abc import Callable, Sequence

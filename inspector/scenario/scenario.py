@@ -1,4 +1,4 @@
-"""A scenario: what the user says, what a scripted model answers, on which settings, and what must happen."""
+"""A scenario: what is said, answered and made to fail, on which settings, and what must happen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass

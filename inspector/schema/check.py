@@ -1,4 +1,4 @@
-"""Checks arguments against a tool's schema, which may be hostile."""
+"""Checks arguments and results against a tool's schema, which may be hostile."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice

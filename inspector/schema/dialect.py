@@ -1,4 +1,4 @@
-"""Tool schemas in the form in which a provider gets them, so that what is counted is what is sent.
+"""Which schemas and features a provider's models take, and tool schemas in that form.
 
 Anthropic takes an object schema with few keys at its top, and references to `$defs` only. litellm brings
 every schema into that form; done here, before counting, it has nothing left to change.

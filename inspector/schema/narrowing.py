@@ -1,4 +1,4 @@
-"""Where one JSON Schema no longer takes what another one took, told by the path of each difference.
+"""Where one JSON Schema takes less than another, told by path; and arguments of one tool for another's.
 
 What is found is complete for the values that a caller writes by a schema, with the names that it declares: if
 nothing is found, each of them is still taken. What cannot be compared counts as found. Schemas are untrusted

@@ -1,4 +1,4 @@
-"""What a search says, in words for people: found, closest or nothing, and with what confidence."""
+"""What a search says in words, for a model and for people: found, closest or nothing, and how sure."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Past requests as texts of tools: what was asked for before a tool was called successfully.
+"""What was searched for in earlier sessions, and which tools were called then.
 
 They come from the sessions recorded on this machine, are embedded like the tools' own texts, after those and
 in the background, and go nowhere else. What they add to a score is in `rankers/asked_before.py`.

@@ -1,4 +1,4 @@
-"""Ranking metrics from 0 to 1 for one ranked list and one request, and percentiles.
+"""Ranking metrics from 0 to 1 for one ranked list and one request, percentiles, and rankers side by side.
 
 `ranked` holds tool ids, best first; `relevant` the groups of an `EvalCase`. A group counts once, at the rank
 of its first member in the list. The metrics are undefined for a request without groups and raise ValueError.

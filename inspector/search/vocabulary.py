@@ -1,4 +1,4 @@
-"""A curated vocabulary of words that describe what tools do, and the splitting of text into whole words.
+"""Words: how texts are split into terms, a curated vocabulary of what tools do, and tags of tools.
 
 Words are compared in lower case without stemming, as the published keyword rankers do; a plural in -s counts
 as its curated singular.

@@ -1,4 +1,4 @@
-"""Asks for approval with a dialog."""
+"""Questions before something runs: approvals of calls, consent, what earlier runs left running."""
 
 from typing import TYPE_CHECKING
 

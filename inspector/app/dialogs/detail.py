@@ -1,4 +1,4 @@
-"""The full text of something that a list shows in one line."""
+"""Dialogs with one field or text: a text in full, a path, an export, a tool to pick."""
 
 from collections.abc import Callable
 from pathlib import Path

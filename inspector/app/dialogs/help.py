@@ -1,4 +1,4 @@
-"""The help screen: what the current page shows, and every key."""
+"""The help screen (what the page shows, and every key), and the dialog that jumps to a moment."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""Problems of the settings as lines, worst first."""
+"""Small things as lines: problems of settings, failures, changed definitions, events, suggestions, paths."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence

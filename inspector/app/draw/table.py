@@ -1,4 +1,4 @@
-"""A table as lines of a given width: columns if they fit, else one block per row.
+"""Facts, tables and rows of tools as lines of a given width.
 
 Numbers are never cut. Headers and text cells wrap between words.
 """

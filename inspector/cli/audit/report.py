@@ -1,4 +1,4 @@
-"""An audit as text and as Markdown."""
+"""An audit as text, as Markdown and as JSON."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace

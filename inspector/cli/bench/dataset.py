@@ -1,4 +1,4 @@
-"""Reads the data sets for a benchmark."""
+"""Reads the data sets for a benchmark, and adds labelled requests to one."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

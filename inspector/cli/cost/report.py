@@ -1,4 +1,4 @@
-"""A session's costs by delivery, as text."""
+"""A session's costs by delivery, as text and as JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass

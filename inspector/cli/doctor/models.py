@@ -1,4 +1,4 @@
-"""Lists the models that servers on this machine offer, and how each is used."""
+"""What `toolsight doctor` lists: local models, processes that earlier runs left, and circuit breakers."""
 
 import asyncio
 import shlex

@@ -1,4 +1,4 @@
-"""Events of tool calls and of the guard that counts them."""
+"""Events of calls: approvals, retries, breakers, substitutes, changed definitions, the guard's counts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Events of discovery: searches, the gate, and the tools they load, refresh and evict."""
+"""Events of discovery: catalogs, searches, the gate, the marketplace, loads, refreshes, evictions."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal

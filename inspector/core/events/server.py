@@ -1,4 +1,4 @@
-"""Events of a server's connection."""
+"""Events of a server: its connection, what it asks its client, and the answers."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal

@@ -1,4 +1,4 @@
-"""Events of a session as a whole: its start, its settings, user messages and errors."""
+"""Events of a session as a whole and of its model: start, settings, messages, requests, answers, errors."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal

@@ -1,4 +1,4 @@
-"""What events of model calls and tool calls change: costs, uses, approvals, counts."""
+"""What events of calls change: costs, uses, approvals, counts, breakers, predictions, versions."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What events of the session itself change: settings, messages, turns."""
+"""What events of the session, its servers and the marketplace change: settings, turns, connections."""
 
 import re
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""Builds the catalog from the connected tools: toolset filter first, then deferral, then the manifest."""
+"""Builds the catalog of the connected tools: is discovery on, toolset, deferral, then the manifest."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The tool context of a session: which found tools are bound and which are evicted (paper, section 6)."""
+"""The tool context of a session: which found tools are bound, room for more, evictions (section 6)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace

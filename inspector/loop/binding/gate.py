@@ -1,4 +1,4 @@
-"""The per-turn gate: selects the tools that fit the turn (Tool Attention, sections 4.2 to 4.5, appendix A).
+"""The per-turn gate and its preconditions: which tools fit the turn (Tool Attention, sections 4 and 5).
 
     active = the top k of the tools whose score is at least the threshold and whose preconditions hold
 

@@ -1,4 +1,4 @@
-"""Detects searches that bring nothing new (semantic tool discovery, section 8).
+"""Detects searches that bring nothing new, and says what to do instead (tool discovery, section 8).
 
 Overlap is |found now ∩ found then| / |found now|: 1.0 means that the search found nothing new. A search that
 finds no tool has none. Beyond the paper, `redundancy.hopeless` counts those in a row, whatever they ask for.

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API, which is the only one that takes `tool_search`.
+"""Requests as they cross the wire, and OpenAI's Responses API, the only one that takes `tool_search`.
 
 The search runs here (`execution: client`): the model's `tool_search_call` is answered by a
 `tool_search_output` with the definitions that were found, marked with `defer_loading`; what else a search

@@ -1,4 +1,4 @@
-"""MCP over stdio and streamable HTTP, as the engine's `Connector`.
+"""MCP over stdio and streamable HTTP, as a `Connector`.
 
 Importing this module is cheap. Importing the SDK takes about a second, and happens in the servers' thread
 when the first connection is opened.

@@ -1,4 +1,4 @@
-"""An open MCP connection as the engine's `ServerLink`; opening one tries the protocol eras in turn."""
+"""An open MCP connection as a `ServerLink`; opening one tries the protocol eras in turn."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Log files: each server's stderr goes to its own file, the SDK's log messages to another."""
+"""Log files: each server's stderr in its own, the SDK's messages in another, and what crossed the wire."""
 
 import logging
 import os

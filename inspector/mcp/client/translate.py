@@ -1,4 +1,4 @@
-"""Converts raw call results and server texts, without the SDK; accepts data of any shape."""
+"""Makes ours of what a server sends, of any shape: repairs, pages, results and texts."""
 
 import json
 import re

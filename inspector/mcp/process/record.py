@@ -1,4 +1,4 @@
-"""The record of one run: which servers it started, one line for each thing that happened.
+"""The record of one run: which servers it started, a line for each thing, and the lock that says it lives.
 
 Lines are only appended, each in one write, so that a run may be killed at any moment. A line that was not
 finished is not read.

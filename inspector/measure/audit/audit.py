@@ -1,4 +1,4 @@
-"""Audits a client's configuration."""
+"""Audits a client's configuration: what its tools cost, how they grow, what is wrong with them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

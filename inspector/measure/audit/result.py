@@ -1,4 +1,4 @@
-"""The result of an audit, from a single tool up to everything on the machine.
+"""The result of an audit, from one tool up to the whole machine, and how its servers are read.
 
 Tokens are counted on the compact `tools` array that static binding sends with every model call.
 """

@@ -1,4 +1,4 @@
-"""Numbers of statistics as cells of a table."""
+"""Numbers of statistics: samples, and cells of a table."""
 
 from array import array
 from collections import Counter

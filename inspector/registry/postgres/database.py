@@ -1,4 +1,4 @@
-"""One PostgreSQL database: connected and migrated on first use; every failure is a StoreError.
+"""One PostgreSQL database: its migrations, and a connection on first use; every failure is a StoreError.
 
 psycopg is imported on first use: only who names a database of PostgreSQL needs it.
 """

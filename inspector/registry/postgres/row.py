@@ -1,4 +1,4 @@
-"""A version of a tool as the registry's tables have it."""
+"""Rows of the registry's tables: a version of a tool, and text as PostgreSQL can store it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Plays one recorded run in one setup: a whole Toolsight session with the recording for model and servers."""
+"""Plays one recorded run in one setup: a whole session with the recording for model and servers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Sums up the played runs of each setup, with intervals that take attempts at one task together."""
+"""Plays runs in several setups and sums them up, with intervals that take attempts at one task together."""
 
 import asyncio
 from collections import Counter

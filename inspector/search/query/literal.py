@@ -1,4 +1,4 @@
-"""Literals in a query: what is quoted, addresses, paths, ids and numbers.
+"""Literals in a query (quoted text, addresses, paths, ids, numbers), and what is an example only.
 
 A literal tells what to do something with, not what to do: `notes/2024.md` resembles tools for notes and for
 dates. Its type does tell: a “.md” path is a markdown file.

@@ -1,4 +1,4 @@
-"""Intent-Schema Overlap (Tool Attention, section 4.2, equation 5): the cosine of a query and a tool's text.
+"""Intent-Schema Overlap (Tool Attention, section 4.2, equation 5): cosines, plain and standardised.
 
 `iso` compares with the tool's line in the summary pool, as published; `dense` with everything it says of
 itself.

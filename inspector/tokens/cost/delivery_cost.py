@@ -1,4 +1,4 @@
-"""The cost of tools over a session by delivery, in tokens, cache charges and dollars.
+"""The cost of tools over a session by delivery: planned requests, in tokens, cache charges and dollars.
 
 Each delivery turns a plan into requests (`planned_request`); the requests go through a prompt cache, and its
 charges are added up.

@@ -1,4 +1,4 @@
-"""Counts the tokens of a request exactly as sent, by part, on its compact JSON."""
+"""Counts the tokens of a request exactly as sent, by part, on its compact JSON; and a session's cost."""
 
 import asyncio
 from bisect import bisect_right

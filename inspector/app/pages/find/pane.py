@@ -1,4 +1,4 @@
-"""The base of what the right half of the page can show."""
+"""The base of what the right half of the page can show, and its words."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""A race as a picture for a slide: what both racers sent, per call and in total, and the saving."""
+"""A race as a picture, Markdown or HTML: what both racers sent, per call and in total, and the saving."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

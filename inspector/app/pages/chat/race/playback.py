@@ -1,4 +1,4 @@
-"""Plays a race back one model call at a time, with a pace, pauses and steps back."""
+"""Runs a race, and plays it back one model call at a time, with a pace, pauses and steps back."""
 
 import asyncio
 import tempfile

@@ -1,4 +1,4 @@
-"""The live token budget."""
+"""The live token budget, and the tools by what they are: loaded, deferred, evicted."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""A plot of tool tokens per model call: with discovery, and with static binding."""
+"""Plots of tool tokens per model call (with discovery, with static binding), and amounts of money."""
 
 from collections.abc import Sequence
 

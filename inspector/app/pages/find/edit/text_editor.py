@@ -1,4 +1,4 @@
-"""The texts of a tool as fields to edit: its name, its description, its parameters."""
+"""A tool's texts as fields to edit, and what the edit does to its ranks."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

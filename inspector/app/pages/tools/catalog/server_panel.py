@@ -1,4 +1,4 @@
-"""Everything about one server, one view at a time."""
+"""Everything about one server, one view at a time, with its texts."""
 
 from collections import Counter
 from collections.abc import Sequence
