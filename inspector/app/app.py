@@ -263,7 +263,7 @@ class ToolsightApp(PlaceApp):
         self.run_worker(self._see_as(user, expert), exit_on_error=False)
 
     async def _see_as(self, user: str, expert: str) -> None:
-        from inspector.app.draw.problem import failure_text
+        from inspector.app.draw.line import failure_text
 
         async def begin() -> None:
             await self.commands.see_as(user, expert)

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
-from inspector.app.draw.problem import failure_text
+from inspector.app.draw.line import failure_text
 from inspector.app.job import Job, run
 from inspector.app.place import Destination, ToolPage
 from inspector.session.commands import Commands

@@ -4,7 +4,7 @@ from textual.content import Content
 
 from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen
-from inspector.app.draw.problem import failure_text
+from inspector.app.draw.line import failure_text
 from inspector.app.scenario_job import Lab, LabJob
 
 # Seconds between redraws of a run's progress.

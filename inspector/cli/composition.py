@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from inspector.access.restriction import OpenedConfiguration
-from inspector.cli.consent import demo_folder
+from inspector.cli.chosen import policy_of, with_chosen
+from inspector.cli.demo_folder import demo_folder
 from inspector.cli.elicitation import TerminalElicitor
 from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
-from inspector.cli.progress import policy_of, with_chosen
 from inspector.cli.run import FOUND_IN_FOLDER
 from inspector.config.content import is_file
 from inspector.config.predicate import load_predicates
@@ -30,7 +30,6 @@ from inspector.config.typed_server import typed_configuration
 from inspector.core.closest import did_you_mean
 from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
-from inspector.core.number import SystemClock
 from inspector.core.ports import (
     Approver,
     Clock,
@@ -39,6 +38,7 @@ from inspector.core.ports import (
     Leftovers,
     LocalModels,
     PriceList,
+    SystemClock,
     TokenCounter,
 )
 from inspector.core.store_ports import EventStore, ServerMemory

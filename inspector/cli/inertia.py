@@ -15,7 +15,8 @@ from inspector.core.closest import closest
 from inspector.core.composition_settings import InertiaSettings
 from inspector.core.error import ConfigError
 from inspector.core.inertia import Aging, InertiaGraph
-from inspector.core.number import SystemClock, count, percent, shown_moment
+from inspector.core.number import count, percent, shown_moment
+from inspector.core.ports import SystemClock
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.measure.bootstrap import Estimate
 from inspector.measure.inertia_score import (

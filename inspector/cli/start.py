@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from inspector.app.draw.problem import shown_path
+from inspector.app.draw.line import shown_path
 from inspector.app.start.app import Opens, Way
 from inspector.cli import composition, location
 from inspector.cli.options import Options

@@ -1,7 +1,6 @@
 """Formats numbers and times for people: short, with the unit once. Every text, page and report uses these."""
 
 import math
-import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -129,13 +128,3 @@ def bar(share: float, cells: int) -> str:
     """A bar that fills `cells` cells at 1, drawn in eighths of a cell, without trailing empty cells."""
     full, eighths = divmod(round(min(max(share, 0.0), 1.0) * cells * len(_EIGHTHS)), len(_EIGHTHS))
     return _EIGHTHS[-1] * full + (_EIGHTHS[eighths - 1] if eighths else "")
-
-
-class SystemClock:
-    """Wall time for records, monotonic time for durations; both in seconds."""
-
-    def now(self) -> float:
-        return time.time()
-
-    def monotonic(self) -> float:
-        return time.monotonic()

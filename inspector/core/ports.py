@@ -1,5 +1,6 @@
 """What a session uses of the outside, as interfaces: servers, models, counters, people, time."""
 
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -282,3 +283,13 @@ class Nobody:
 
 OwnPredicate = Callable[..., bool]
 """Called as `own(facts, *args, **kwargs)`; must return True or False."""
+
+
+class SystemClock:
+    """Wall time for records, monotonic time for durations; both in seconds."""
+
+    def now(self) -> float:
+        return time.time()
+
+    def monotonic(self) -> float:
+        return time.monotonic()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from inspector.app.dialogs.approver import approval_body
-from inspector.app.draw.problem import change_lines
+from inspector.app.draw.line import change_lines
 from inspector.app.pages.tools.catalog.server_panel import server_facts
 from inspector.app.pages.tools.manifest import ManifestScreen
 from inspector.app.replay import Replay

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from inspector.app.dialogs.detail import DetailScreen, ExportDialog
-from inspector.app.draw.problem import feed_rows
+from inspector.app.draw.line import feed_rows
 from inspector.app.pages.trace.events import GROUPS, continued, event_row, in_group
 from inspector.core.budget import Budget, TokenParts
 from inspector.core.error import ModelError

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import given, strategies as st
 
-from inspector.app.draw.problem import IdentityCache
+from inspector.app.draw.line import IdentityCache
 
 
 class Thing:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from rich.cells import cell_len
 
-from inspector.app.draw.problem import suggestion_lines
+from inspector.app.draw.line import suggestion_lines
 from inspector.app.pages.chat.session.search_block import search_block
 from inspector.core.conversation import Item, ItemKind
 from inspector.core.marketplace import suggestion

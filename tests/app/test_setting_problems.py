@@ -5,7 +5,7 @@ from textual.widgets import Static
 
 from inspector.app.dialogs.settings.content import Listed, Setup, knob_detail, knob_rows
 from inspector.app.draw.header import Where, header
-from inspector.app.draw.problem import problem_line, problem_lines
+from inspector.app.draw.line import problem_line, problem_lines
 from inspector.app.pages.chat.session.conversation_panel import ItemBlock
 from inspector.app.pages.chat.session.screen import welcome
 from inspector.app.pages.tools.catalog.server_panel import server_facts

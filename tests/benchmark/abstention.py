@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from inspector.access.reach import EvalCase, EvalSet
-from inspector.core.number import SystemClock, wilson
+from inspector.core.number import wilson
+from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.search.metric import recall_at

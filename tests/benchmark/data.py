@@ -11,7 +11,7 @@ from inspector.cli.composition import make_embedder, make_static_embedder
 from inspector.cli.launch import headless
 from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.core.tool import Tool
 from inspector.measure.evalset import read_cases, read_evalset, read_tools, sample
 from inspector.measure.run import Prepared, prepare

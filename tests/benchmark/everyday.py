@@ -11,7 +11,8 @@ from functools import cache
 from statistics import mean
 
 from inspector.access.reach import EvalCase, EvalSet
-from inspector.core.number import SystemClock, wilson
+from inspector.core.number import wilson
+from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.run import CaseRun, run_bench

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from inspector.access.reach import EvalCase
 from inspector.core.message import UserMessage
-from inspector.core.number import SystemClock, percent, wilson
+from inspector.core.number import percent, wilson
+from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings, GateQuery, GateSettings
 from inspector.loop.binding.gate import Gate
 from inspector.search.rankers.catalog_rankers import CatalogRankers

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from inspector.access.reach import EvalSet
 from inspector.cli.bench.report import p_text
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool

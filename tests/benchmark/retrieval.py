@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from inspector.access.reach import EvalSet
 from inspector.cli.bench.report import standing_lines
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench
 from inspector.measure.report import markdown

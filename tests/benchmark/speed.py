@@ -22,7 +22,7 @@ from zlib import crc32
 import numpy as np
 
 from inspector.cli.composition import make_static_embedder
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.core.ranking import SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool

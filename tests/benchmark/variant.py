@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from inspector.access.reach import EvalSet
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.measure.bootstrap import Estimate
 from inspector.measure.run import Run, run_bench
 from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from inspector.app.draw.problem import shown_path
+from inspector.app.draw.line import shown_path
 from inspector.app.draw.svg import HEIGHT, WIDTH
 from inspector.cli import consent
 from inspector.cli.audit import run as audit_run

@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from inspector.core.frame import FrameLog
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.log import StderrLog

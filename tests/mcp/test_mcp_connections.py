@@ -11,7 +11,7 @@ import pytest
 
 from inspector.core.error import ServerExited
 from inspector.core.events import Event, ServerFailed, ServerReady, ToolsChanged
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.connections import Connections

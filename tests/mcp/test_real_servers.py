@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from inspector.core.events import Event, ServerFailed
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from inspector.core.configuration import Configuration
 from inspector.core.events import Record
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.process.record import NoRegistry

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED, change_lines
+from inspector.app.draw.line import MUTED, change_lines
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.schema.json_value import compact
 from widgets import Choice, GuardedConfirm, plain, visible

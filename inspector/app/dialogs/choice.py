@@ -23,7 +23,7 @@ from inspector.app.dialogs.choice_row import (
     viewer_rows,
     viewers_of,
 )
-from inspector.app.draw.problem import failure_text
+from inspector.app.draw.line import failure_text
 from inspector.core.error import ToolsightError
 from inspector.core.ports import LocalModel
 from widgets import PlainInput, Record, RecordList, visible

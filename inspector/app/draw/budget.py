@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.core.budget import Budget, TokenParts, tools_tax, turns_left
 from inspector.core.number import bar, count, percent, tokens
 from inspector.core.session import SessionState

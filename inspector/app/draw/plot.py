@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 
 _DOTS_X, _DOTS_Y = 2, 4
 _BRAILLE = 0x2800

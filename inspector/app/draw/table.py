@@ -10,7 +10,7 @@ from textwrap import wrap
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED, IdentityCache
+from inspector.app.draw.line import MUTED, IdentityCache
 from inspector.core.number import shown_moment, tokens
 from inspector.core.report import Table
 from inspector.core.session import Binding, SessionState, ToolState

@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.terminal import DARK, TerminalApp
 from widgets import Column, PlainInput, Record, RecordList, plain
 

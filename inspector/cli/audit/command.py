@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from inspector.app.draw import svg
-from inspector.app.draw.problem import shown_path
+from inspector.app.draw.line import shown_path
 from inspector.cli.audit.report import audit_json, audit_markdown, basis_lines, say_audit, stored_totals
 from inspector.cli.audit.run import run_audit
 from inspector.cli.cost.assumption import assumed, assuming

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from inspector.app.draw.problem import shown_path
+from inspector.app.draw.line import shown_path
 from inspector.cli.catalog import say_budget
 from inspector.cli.cost.report import UNITS, cost_table, session_json, terms_text
 from inspector.cli.table import say, say_table

@@ -14,7 +14,8 @@ from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.table import say, say_json
-from inspector.core.number import SystemClock, bar, percent
+from inspector.core.number import bar, percent
+from inspector.core.ports import SystemClock
 from inspector.core.settings import Settings
 from inspector.measure.calibrate import (
     HYBRID,

@@ -22,7 +22,7 @@ from inspector.cli.table import say
 from inspector.clients.client import Client
 from inspector.config.content import read_bytes
 from inspector.core.error import ConfigError
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.core.redaction import write
 from inspector.measure.paired import difference
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench

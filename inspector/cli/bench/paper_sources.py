@@ -27,9 +27,8 @@ from inspector.cli.run import run
 from inspector.cli.scenario import opening
 from inspector.core.error import ConfigError
 from inspector.core.fold import fold
-from inspector.core.number import SystemClock
 from inspector.core.plugin import Plugin
-from inspector.core.ports import Clock, TokenCounter
+from inspector.core.ports import Clock, SystemClock, TokenCounter
 from inspector.measure.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
 from inspector.registry.sqlite.registry import SqliteRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps

@@ -15,7 +15,7 @@ from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.table import say, say_json, say_table
 from inspector.core.error import ConfigError
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.core.report import Report, Section, markdown
 from inspector.research.published import report
 from inspector.research.run import CHAPTERS, Chapter, chapters, make

@@ -17,7 +17,7 @@ from inspector.cli.progress import Progress, cancellation
 from inspector.cli.table import say
 from inspector.core.error import ConfigError
 from inspector.core.knob import find_knob, parse_value
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.core.profile import DEFAULT_PROFILE, find_profile
 from inspector.core.settings import BudgetSettings
 from inspector.scenario.profile_comparison import STATIC

@@ -162,7 +162,7 @@ def breakers(names: tuple[str, ...], database: Path | None, as_json: bool) -> No
 def _reset(chosen: Options, names: Sequence[str]) -> None:
     """Close breakers by name. Raises ConfigError, with the nearest names, if there is none."""
     from inspector.cli.composition import open_breakers
-    from inspector.core.number import SystemClock
+    from inspector.core.ports import SystemClock
 
     store, now = open_breakers(chosen), SystemClock().now()
     known = store.every()
@@ -179,7 +179,7 @@ def _reset(chosen: Options, names: Sequence[str]) -> None:
 
 def _list(chosen: Options, *, as_json: bool) -> None:
     from inspector.cli.composition import open_breakers
-    from inspector.core.number import SystemClock
+    from inspector.core.ports import SystemClock
 
     known, now = open_breakers(chosen).every(), SystemClock().now()
     ordered = sorted(known.items(), key=lambda pair: (_ORDER[pair[1].state], pair[1].name, pair[0].tool))

@@ -25,7 +25,8 @@ from inspector.cli.registry.option import (
 from inspector.cli.run import run
 from inspector.cli.table import say, say_json, say_raw, say_table
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.core.number import SystemClock, count, percent
+from inspector.core.number import count, percent
+from inspector.core.ports import SystemClock
 from inspector.core.registered_tool import SyncReport
 from inspector.registry.acceptance import NAME_HINT, name_problem
 from inspector.registry.embedding import embed_missing, forget_other_dimensions

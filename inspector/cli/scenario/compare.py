@@ -26,7 +26,7 @@ from inspector.cli.scenario.report import comparison_json, comparison_markdown, 
 from inspector.cli.table import say, say_json
 from inspector.core.error import ConfigError
 from inspector.core.events import ModelRequested, Record
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.core.profile import PROFILES, find_profile
 from inspector.scenario.profile_comparison import STATIC, compare_profiles
 from inspector.scenario.scenario import Scenario

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspector.cli.chosen import with_chosen
 from inspector.cli.composition import (
     demo_configuration,
     is_the_demo,
@@ -19,9 +20,8 @@ from inspector.cli.composition import (
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options
-from inspector.cli.progress import with_chosen
 from inspector.core.configuration import Configuration
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.core.stream import Listener
 from inspector.reliability.breaker_store import MemoryBreakers
 from inspector.session.workbench import Workbench

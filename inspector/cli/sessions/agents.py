@@ -12,7 +12,8 @@ from inspector.cli.progress import Progress
 from inspector.cli.sessions.library import MachineLibrary
 from inspector.cli.table import say, say_json, say_table
 from inspector.clients.library import AgentReport, ServerTotal, agent_report
-from inspector.core.number import SystemClock, count, money, tokens
+from inspector.core.number import count, money, tokens
+from inspector.core.ports import SystemClock
 
 # The report over agents' sessions, as text and as JSON.
 

@@ -15,7 +15,7 @@ from inspector.cli.progress import Progress
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import Record, SessionStarted, SettingsChanged
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.core.profile import find_profile
 from inspector.core.store_ports import EventStore, SessionSummary
 from inspector.measure.telemetry.discovery import OWN

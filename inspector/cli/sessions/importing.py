@@ -18,7 +18,8 @@ from inspector.cli.sessions.library import AGENT_FOLDERS, MachineLibrary, agent_
 from inspector.cli.table import say, say_json, say_table
 from inspector.clients.library import ImportReport
 from inspector.core.error import ConfigError, StoreError
-from inspector.core.number import SystemClock, byte_size, count
+from inspector.core.number import byte_size, count
+from inspector.core.ports import SystemClock
 
 _LISTED = 20
 

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from inspector.core.error import ServerExited
 from inspector.core.frame import FrameLog
 from inspector.core.message import ToolResult
-from inspector.core.number import SystemClock
-from inspector.core.ports import ClientSide, Clock, ServerLink, ToolListing, ignored
+from inspector.core.ports import ClientSide, Clock, ServerLink, SystemClock, ToolListing, ignored
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.log import StderrLog, quiet_sdk
 from inspector.mcp.client.server_thread import ServerThread

@@ -7,7 +7,7 @@ from typing import Any
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED, failure_text, problem_count, problem_lines, sign
+from inspector.app.draw.line import MUTED, failure_text, problem_count, problem_lines, sign
 from inspector.core.configuration import Configuration
 from inspector.core.error import ToolsightError
 from inspector.core.knob import Knob, KnobKind, Origin, knobs, origins, render_value, value_of

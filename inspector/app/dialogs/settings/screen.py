@@ -18,7 +18,7 @@ from inspector.app.dialogs import choice_row
 from inspector.app.dialogs.choice import DIALOGS, ChoiceDialog
 from inspector.app.dialogs.settings import content
 from inspector.app.dialogs.settings.content import FRONT, Listed, heading
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.knob import Knob, KnobKind, find_knob, parse_value, render_value, value_of

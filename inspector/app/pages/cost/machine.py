@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
-from inspector.app.draw.problem import MUTED, failure_line, shown_path
+from inspector.app.draw.line import MUTED, failure_line, shown_path
 from inspector.app.draw.table import table_lines
 from inspector.app.verdict_line import verdict_text
 from inspector.core.number import count, percent

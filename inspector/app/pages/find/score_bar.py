@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.core.ranking import Hit, Part, Signal
 from widgets import stacked
 

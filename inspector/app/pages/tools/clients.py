@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.job import Job
 from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys

@@ -13,7 +13,7 @@ from textual.widgets import Tab, Tabs
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.dialogs.detail import DetailScreen, ExportDialog
-from inspector.app.draw.problem import feed_row
+from inspector.app.draw.line import feed_row
 from inspector.app.stream import View
 from inspector.core.events import AnswerStreamed, Event, Failed, Group, Record
 from inspector.core.events.base import json_lines

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.pages.chat.race.playback import Playback
 from inspector.app.scenario_job import Progress
 from inspector.core.number import count, money, percent, tokens

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from inspector.app.dialogs.choice_row import scenario_row
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.pages.chat.race import content, outcome
 from inspector.app.scenario_job import ScenarioFile
 from inspector.core.conversation import Conversation, ItemKind

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.core.number import money, money_decimals, percent, tokens
 from inspector.scenario.race import Verdict
 from inspector.scenario.racer import Racer

@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.pages.chat.session.search_block import RESULTS, WIDTH, search_block
 from inspector.core.conversation import Item, ItemKind, ItemStatus
 from inspector.core.message import arguments_text

@@ -14,7 +14,7 @@ from textual.worker import Worker
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.detail import DetailScreen, ToolPicker
-from inspector.app.draw.problem import COLUMNS, MUTED, feed_rows, problem_lines
+from inspector.app.draw.line import COLUMNS, MUTED, feed_rows, problem_lines
 from inspector.app.pages.chat.session.budget_panel import BudgetPanel, ToolsPanel
 from inspector.app.pages.chat.session.conversation import detail_title
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED, suggestion_lines
+from inspector.app.draw.line import MUTED, suggestion_lines
 from inspector.core.conversation import Item
 from inspector.core.number import bar, count, milliseconds, signed
 from inspector.core.ranking import Answer, Gap, Hit, Outcome, with_gaps

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from textual.content import Content
 
 from inspector.app.draw.budget import fact
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.pages.cost.budget.plots import NOTHING, price_facts
 from inspector.clients.reported import answer_line, input_line, reported_dollars, reported_hit_rate
 from inspector.core.budget import Prices

@@ -3,7 +3,7 @@
 from textual.content import Content
 
 from inspector.app.draw.budget import flow, no_budget
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.core.number import count, money, money_decimals, percent, tokens
 from inspector.core.session import Binding, SessionState
 from inspector.session.setup.change import ChangeEffect, FirstCall

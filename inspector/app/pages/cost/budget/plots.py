@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from inspector.app.draw.line import MUTED
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
-from inspector.app.draw.problem import MUTED
 from inspector.core.budget import Prices
 from inspector.core.number import money, tokens
 from inspector.core.session import CallCost

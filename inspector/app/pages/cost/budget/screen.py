@@ -16,7 +16,7 @@ from inspector.app.context import InContext
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.budget import flow
 from inspector.app.draw.header import Canvas
-from inspector.app.draw.problem import failure_text
+from inspector.app.draw.line import failure_text
 from inspector.app.job import Job
 from inspector.app.pages.cost.budget import calls, ways
 from inspector.app.pages.cost.budget.delivery_comparison import CACHES, DeliveryComparison, Question

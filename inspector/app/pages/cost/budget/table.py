@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS
 from inspector.core.budget import ToolCost
 from inspector.core.number import count, percent, signed_percent, tokens

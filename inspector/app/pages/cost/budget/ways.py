@@ -7,8 +7,8 @@ from itertools import accumulate
 from textual.content import Content
 
 from inspector.app.draw.budget import fact
+from inspector.app.draw.line import MUTED
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
-from inspector.app.draw.problem import MUTED
 from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison
 from inspector.app.pages.cost.budget.plots import NOTHING
 from inspector.app.verdict_line import verdict_text

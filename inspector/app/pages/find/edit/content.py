@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.core.number import count
 from inspector.core.tool import Tool, definition
 from inspector.search.explanation.standing import Standing

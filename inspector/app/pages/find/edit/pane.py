@@ -19,7 +19,7 @@ from textual.widgets import Static
 
 from inspector.access.reach import EvalSet
 from inspector.app.dialogs.detail import ExportDialog
-from inspector.app.draw.problem import failure_text
+from inspector.app.draw.line import failure_text
 from inspector.app.job import Job
 from inspector.app.pages.find.edit import content
 from inspector.app.pages.find.edit.content import Reading, definition_json

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Label, Static, TextArea
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.pages.find.edit import content
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields

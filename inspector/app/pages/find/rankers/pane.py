@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.draw.problem import failure_line
+from inspector.app.draw.line import failure_line
 from inspector.app.job import Job
 from inspector.app.pages.find.pane import Pane, Topic
 from inspector.app.pages.find.rankers import content

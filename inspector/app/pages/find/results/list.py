@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from inspector.app.context import InContext
-from inspector.app.draw.problem import failure_text
+from inspector.app.draw.line import failure_text
 from inspector.app.job import Job
 from inspector.app.pages.find.results import content
 from inspector.app.pages.find.results.content import NO_RANKS

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.pages.find.pane import outcome, score
 from inspector.core.ranking import Hit
 from widgets import middle, plain, visible

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.pages.find.pane import stands_for
 from inspector.core.ranking import Answer
 from inspector.search.answer_text import confidence_beside

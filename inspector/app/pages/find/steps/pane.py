@@ -5,7 +5,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.app.draw.problem import failure_line
+from inspector.app.draw.line import failure_line
 from inspector.app.pages.find.pane import Pane, Topic
 from inspector.app.pages.find.steps import content
 from inspector.search.explanation.steps import Steps, by_step

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.pages.find.pane import score, stands_for
 from inspector.app.pages.find.score_bar import SHORT_TERMS, SIGNALS
 from inspector.app.pages.find.why_not.missing_tool import MissingTool

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from inspector.access.reach import EvalCase
-from inspector.app.draw.problem import failure_line
+from inspector.app.draw.line import failure_line
 from inspector.app.job import Job
 from inspector.app.pages.find.pane import Pane, Topic
 from inspector.app.pages.find.why_not import content

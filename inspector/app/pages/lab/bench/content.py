@@ -8,7 +8,7 @@ from pathlib import Path
 from textual.content import Content
 
 from inspector.access.reach import EvalSet
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.core.number import bar, count, duration, percent, plural
 from inspector.core.ranking import Answer
 from inspector.measure.bootstrap import Estimate

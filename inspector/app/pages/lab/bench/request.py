@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from textual.content import Content
 
 from inspector.access.reach import EvalCase
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.core.number import count, percent
 from inspector.core.ranking import Answer
 from inspector.measure.paired import difference

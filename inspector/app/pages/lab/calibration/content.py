@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from textual.content import Content
 
+from inspector.app.draw.line import MUTED
 from inspector.app.draw.plot import Axis, Curve, plot
-from inspector.app.draw.problem import MUTED
 from inspector.core.number import bar, count, percent
 from inspector.measure.calibrate import HYBRID, Calibration, Point
 from inspector.measure.report import NOTHING, Share

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
-from inspector.app.draw.problem import failure_text
+from inspector.app.draw.line import failure_text
 from inspector.app.job import Job
 from inspector.app.pages.lab.calibration import content
 from inspector.app.place import Destination, ThresholdPage

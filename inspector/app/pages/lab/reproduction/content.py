@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import table_lines
 from inspector.app.pages.lab.reproduction.job import ReproduceJob
 from inspector.app.reproduction import Reproduction

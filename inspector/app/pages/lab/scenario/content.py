@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from inspector.app.dialogs import choice_row
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.pages.lab.scenario.walkthrough import CountedCall, Counter, StepFrame, Walkthrough
 from inspector.app.scenario_job import Choice, Progress, ScenarioFile
 from inspector.core.number import count

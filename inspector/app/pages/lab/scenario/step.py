@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.pages.lab.scenario.walkthrough import MODEL, REJECT, START, StepFrame, Walkthrough
 from inspector.core.access import viewer
 from inspector.core.events import (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.core.access import AccessPolicy, Sight, UserRow, ruling, sight_difference, viewer
 from inspector.core.number import count
 from inspector.core.tool import Tool

@@ -11,7 +11,7 @@ from textual.worker import Worker
 
 from inspector.app.context import InContext
 from inspector.app.dialogs.approver import approval_body
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.pages.tools.catalog.tool_text import failure_line, result_line
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallFinished

@@ -5,7 +5,7 @@ from itertools import chain
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS
 from inspector.app.pages.tools.catalog.server_panel import STATES
 from inspector.core.number import tokens

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.context import InContext
-from inspector.app.draw.problem import MUTED, problem_line
+from inspector.app.draw.line import MUTED, problem_line
 from inspector.app.draw.table import fact
 from inspector.app.pages.tools.catalog.wire_panel import WirePanel
 from inspector.core.events import DefinitionChanged

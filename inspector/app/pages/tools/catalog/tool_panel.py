@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.context import InContext
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import fact
 from inspector.app.pages.tools.catalog import tool_text
 from inspector.app.pages.tools.catalog.call_panel import CallPanel

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED, change_lines
+from inspector.app.draw.line import MUTED, change_lines
 from inspector.app.draw.table import ICONS, fact
 from inspector.core.definition import definition_changes
 from inspector.core.error import ToolsightError

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from textual.content import Content, Span
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.core.number import count
 from inspector.core.tool import Tool
 from inspector.schema.schema import SchemaField, fields

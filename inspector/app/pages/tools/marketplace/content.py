@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.core.marketplace import MarketplaceReport, Suggestion
 from inspector.core.number import bar, count, percent
 from inspector.core.plugin import Plugin, PluginTool, Variable, price_text, rating_text

@@ -13,7 +13,7 @@ from textual.widgets import Button, Input, Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.dialogs.approver import TEXT_AT, fact_line
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.pages.tools.marketplace import content
 from inspector.app.place import Destination, MarketplacePage
 from inspector.app.stream import View

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED, change_lines
+from inspector.app.draw.line import MUTED, change_lines
 from inspector.core.definition import definition_changes
 from inspector.core.number import bar, count, percent, shown_moment
 from inspector.core.registered_tool import Located, PeerAnswer, RegisteredTool

@@ -14,7 +14,7 @@ from textual.widgets import Input, Label, Static
 
 from inspector.app.activity import Activity
 from inspector.app.base_screen import HeaderLine
-from inspector.app.draw.problem import failure_line
+from inspector.app.draw.line import failure_line
 from inspector.app.job import Job
 from inspector.app.pages.tools.registry import content
 from inspector.app.stream import View

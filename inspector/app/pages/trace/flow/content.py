@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.core.composition_settings import InertiaSettings
 from inspector.core.inertia import Hits
 from inspector.core.number import bar, count, percent, shown_moment

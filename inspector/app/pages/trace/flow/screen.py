@@ -11,7 +11,7 @@ from textual.widgets import Input, Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.app.draw.problem import failure_line
+from inspector.app.draw.line import failure_line
 from inspector.app.job import Job
 from inspector.app.pages.trace.flow import content
 from inspector.app.stream import View

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import table_lines
 from inspector.clients.finding import Findings, ServerUse
 from inspector.clients.library import Found, ImportReport

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.dialogs.detail import PathDialog
-from inspector.app.draw.problem import failure_line
+from inspector.app.draw.line import failure_line
 from inspector.app.job import Job
 from inspector.app.pages.trace.sessions import content
 from inspector.app.place import TracePage

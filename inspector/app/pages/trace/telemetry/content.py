@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import fact, table_lines
 from inspector.clients.miss import Backlog
 from inspector.core.breaker import BreakerState, BreakerStatus

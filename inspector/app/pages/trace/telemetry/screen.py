@@ -13,7 +13,7 @@ from textual.widgets import Static, Tab, Tabs
 
 from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
-from inspector.app.draw.problem import failure_line
+from inspector.app.draw.line import failure_line
 from inspector.app.job import Job
 from inspector.app.pages.trace.telemetry import content
 from inspector.app.replay import Replay

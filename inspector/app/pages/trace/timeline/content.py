@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from textual.content import Content, Span
 
-from inspector.app.draw.problem import MUTED
+from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS
 from inspector.core.number import count, percent, shown_moment, tokens
 from inspector.core.session import Binding

@@ -14,7 +14,7 @@ from textual.worker import get_current_worker
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.app.draw.problem import failure_text
+from inspector.app.draw.line import failure_text
 from inspector.app.pages.trace.timeline import content
 from inspector.app.place import Destination, TracePage
 from inspector.app.replay import Replay
