@@ -10,8 +10,9 @@ LOCKED := --quiet --no-deps --require-hashes --requirement
 LOCK := --quiet --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11
 EDITABLE := --quiet --no-deps --no-build-isolation --editable .
 
-# A process a core; what is done with its own tests takes over some of another's, so that shared servers are few.
-SPREAD := -n auto --dist worksteal
+# A process a core and one more, since some tests wait for servers; what is done with its own tests takes over some
+# of another's, so that shared servers are few.
+SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all check format bench bench-hard bench-retrieval bench-registry reproduce screenshots docs lock clean
