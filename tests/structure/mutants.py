@@ -28,21 +28,21 @@ MUTANTS = (
     # Approvals
     Mutant(
         "a claim that was not made before is asked about",
-        "inspector/reliability/ports.py",
+        "inspector/reliability/approval.py",
         "if tool.id in state.not_read_only:",
         "if False:",
         ("tests/loop/test_approval.py",),
     ),
     Mutant(
         "only a trusted server is believed",
-        "inspector/reliability/ports.py",
+        "inspector/reliability/approval.py",
         'return "" if tool.server in state.trusted_servers else CLAIMED',
         'return ""',
         ("tests/loop/test_approval.py", "tests/cli/test_call_command.py"),
     ),
     Mutant(
         "a tool whose name contradicts its claim is asked about",
-        "inspector/reliability/ports.py",
+        "inspector/reliability/approval.py",
         "if contradicted := contradiction(tool):",
         "if contradicted := '':",
         ("tests/loop/test_approval.py",),
