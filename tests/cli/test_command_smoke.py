@@ -56,7 +56,7 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "sessions unmet": ((), 0, "1 search that led to no call"),
     "sessions metrics": ((), 0, " from toolsight)"),
     "sessions next": ((), 0, ""),
-    "registry": ((), 0, "The registry is empty"),
+    "registry": ((), 0, "weather"),
     "registry import": ((WEATHER, "--no-embed"), 0, "weather"),
     "registry show": (("weather:get_alerts",), 0, "version 1"),
     "registry search": (("rain", "--set", "discovery.embedding_model=none"), 2, "is set to none"),
@@ -77,10 +77,12 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
 
 
 @pytest.fixture(scope="module")
-def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> Iterator[dict[str, tuple[str, ...]]]:
+def words(
+    tmp_path_factory: pytest.TempPathFactory, database: Path, toolsight: Toolsight
+) -> Iterator[dict[str, tuple[str, ...]]]:
     """The arguments that replace each placeholder in the table.
 
-    Also records a session, of long ago: it is kept as it counts as being written.
+    Also fills the registry, and records a session, of long ago: it is kept as it counts as being written.
     """
     folder = tmp_path_factory.mktemp("smoke")
     server = {"command": sys.executable, "args": [light_server.__file__], "trust_annotations": True}
@@ -94,11 +96,13 @@ def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> Iterator[
     (folder / "case.yaml").write_text(FORECAST)
     (folder / "policy.yaml").write_text('organisations: {acme: {tools: ["weather:*"], users: {ada: {}}}}')
     tools = recordings.definitions(folder / "tools.json")
+    weather = ("--config", str(folder / "toolsight.json"), "--approve")
+    assert toolsight("registry", "import", *weather, "--no-embed").exit_code == 0
     with SqliteStore(database) as store:
         for record in records(STORY, SESSION):
             store.append(record)
         yield {
-            WEATHER: ("--config", str(folder / "toolsight.json"), "--approve"),
+            WEATHER: weather,
             DATA: (str(folder),),
             REQUESTS: (str(folder / "mine.jsonl"),),
             SCENARIO: (str(folder / "case.yaml"),),
