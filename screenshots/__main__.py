@@ -22,7 +22,7 @@ from inspector.app.place import ToolPage
 from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options
 from inspector.cli.sessions.library import MachineLibrary
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
 from inspector.session.workbench import Workbench
 from screenshots.organisation import organisation
 from screenshots.taking import goes, running, save, types, until

@@ -21,7 +21,7 @@ from inspector.cli.open_app import registry_library
 from inspector.cli.options import Options
 from inspector.cli.scenario.compare import ShippedLab
 from inspector.cli.sessions.library import MachineLibrary
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
 from inspector.core.ranking import IndexPhase
 from inspector.session.workbench import Workbench
 

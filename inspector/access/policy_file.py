@@ -15,9 +15,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from inspector.access.yaml_tree import load_yaml
 from inspector.config.json_text import load_document
 from inspector.config.problem import Location, NullAsAbsent, dotted, meant, not_empty, refusal, validated
-from inspector.config.yaml_tree import load_yaml
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ConfigError
 

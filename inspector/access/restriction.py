@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Self, TypeVar
 
 from inspector.access.reach import EvalCase, can_match, covers, reaches
+from inspector.config.configuration import Configuration
 from inspector.config.predicate import has_prior_tool_output, parse_predicate
 from inspector.core.access import EVERYTHING, NOTHING, AccessPolicy, ServerRule, Sight, Toolset
-from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import ServerFailed
 from inspector.core.ports import ToolListing

@@ -9,9 +9,9 @@ from typing import Any
 from textual.actions import SkipAction
 
 from inspector.app.stream import ReplayedState, Stream, View
+from inspector.config.configuration import Configuration
 from inspector.core.access import AccessPolicy, Sight
 from inspector.core.budget import Prices, ToolCost
-from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.events import ModelRequested, Record
 from inspector.core.message import ModelRequest

@@ -11,7 +11,7 @@ from typing import Self
 from inspector.core.events import AnswerStreamed, Record
 from inspector.core.fold import fold
 from inspector.core.session import SessionState
-from inspector.core.timeline import Timeline
+from inspector.session.timeline import Timeline
 from inspector.session.workbench import Workbench
 
 KEPT_IN_FEED = 500

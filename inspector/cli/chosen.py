@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from inspector.cli.options import Options
+from inspector.config.configuration import Configuration, Named
 from inspector.config.predicate import digest
 from inspector.config.source.setting import anchored
-from inspector.core.configuration import Configuration, Named
 from inspector.core.settings import Settings
 from inspector.loop.settings_check import Policy
 

@@ -23,12 +23,12 @@ from inspector.cli.elicitation import TerminalElicitor
 from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
 from inspector.cli.run import FOUND_IN_FOLDER
+from inspector.config.configuration import Configuration
 from inspector.config.content import is_file
 from inspector.config.predicate import load_predicates
 from inspector.config.source import read
 from inspector.config.typed_server import typed_configuration
 from inspector.core.closest import did_you_mean
-from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.ports import (
     Approver,

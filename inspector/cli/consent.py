@@ -6,6 +6,7 @@ import click
 
 from inspector.cli.run import interruptible
 from inspector.cli.table import say
+from inspector.config.configuration import Configuration
 from inspector.config.consent import (
     ConsentCheck,
     ServerConsent,
@@ -13,7 +14,6 @@ from inspector.config.consent import (
     check_consent,
     warnings_text,
 )
-from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.message import arguments_text
 from inspector.core.ports import ApprovalRequest, Decision

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
+from inspector.config.knob import Knob, find_knob, parse_value
+from inspector.config.profile import find_profile
 from inspector.core.error import ConfigError
-from inspector.core.knob import Knob, find_knob, parse_value
-from inspector.core.profile import find_profile
 
 F = TypeVar("F", bound=Callable[..., Any])
 DEMO_MODEL = "demo/planner"

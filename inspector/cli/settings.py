@@ -16,10 +16,10 @@ from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.outcome import Exit
 from inspector.cli.problem import problem_line, require_policy
 from inspector.cli.table import say, say_json
-from inspector.core.configuration import Configuration
-from inspector.core.knob import Knob, Origin, find_knob, knobs, origins, render_value, value_of
+from inspector.config.configuration import Configuration
+from inspector.config.knob import Knob, Origin, find_knob, knobs, origins, render_value, value_of
+from inspector.config.profile import PROFILES, Profile, find_profile, profile_settings
 from inspector.core.number import count
-from inspector.core.profile import PROFILES, Profile, find_profile, profile_settings
 from inspector.core.setting_problem import SettingProblem
 from inspector.core.settings import Settings
 from inspector.session.workbench import Workbench

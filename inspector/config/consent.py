@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
-from inspector.core.configuration import Configuration, Named
+from inspector.config.configuration import Configuration, Named
 from inspector.core.package_run import PackageKind, package_run
 from inspector.core.redaction import Redactor
 from inspector.core.secret_value import looks_secret

@@ -5,8 +5,8 @@ import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from inspector.config.configuration import Configuration
 from inspector.config.consent import Fact, ServerConsent, describe
-from inspector.core.configuration import Configuration
 from inspector.core.package_run import PackageKind, package_run, program_name, runs_anything
 from inspector.core.plugin import Plugin
 from inspector.core.server import ServerSpec

@@ -6,18 +6,18 @@ To add a check, write a function of the type `domain.setting_problem.Check` and 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from inspector.access.unmatched_pattern import unmatched_patterns
-from inspector.core.check import Check, Checked
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
+from inspector.config.knob import differences, find_knob, value_of, with_values
+from inspector.config.profile import DEFAULT_PROFILE, find_profile, profile_settings
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import SettingsChecked
-from inspector.core.knob import differences, find_knob, value_of, with_values
-from inspector.core.profile import DEFAULT_PROFILE, find_profile, profile_settings
 from inspector.core.ranking import IndexPhase
 from inspector.core.setting_problem import SettingProblem, worst_first
 from inspector.core.settings import Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
+from inspector.loop.check import Check, Checked
+from inspector.loop.unmatched_pattern import unmatched_patterns
 from inspector.search.rankers.ranker_list import INFO, require_ranker
 from inspector.search.retrieval import Live
 from inspector.tokens.cost.delivery import effective_delivery, is_native

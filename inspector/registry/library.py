@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from inspector.access.reach import reaches
 from inspector.access.restriction import require_whole
+from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Sight
-from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError, ConnectError, StoreError
 from inspector.core.message import ToolResult
 from inspector.core.ports import ClientSide, Connector, ServerLink

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.access.reach import EvalCase
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
 from inspector.core.events import Record
 from inspector.core.fold import fold
 from inspector.core.message import UserMessage

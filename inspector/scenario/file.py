@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
+from inspector.access.yaml_tree import load_yaml
 from inspector.config.problem import NullAsAbsent, not_empty, refusal, validated
 from inspector.config.source import setting
-from inspector.config.yaml_tree import load_yaml
 from inspector.core.breaker import FailureKind
 from inspector.core.error import ConfigError
 from inspector.core.tool import wire_name

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
 from inspector.core.definition import definition_hash
 from inspector.core.error import ConfigError, ConnectError
 from inspector.core.events import Decision, ModelSwitched, SessionStarted

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from inspector.config.knob import render_value
+from inspector.config.profile import find_profile
 from inspector.core.budget import Prices
 from inspector.core.events import (
     CallFinished,
@@ -13,8 +15,6 @@ from inspector.core.events import (
     Record,
     SearchPerformed,
 )
-from inspector.core.knob import render_value
-from inspector.core.profile import find_profile
 from inspector.scenario.run import ScenarioResult
 from inspector.scenario.totals import ModelCallCost, Totals, static_parts
 from inspector.tokens.manifest import SEARCH_TOOLS

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from inspector.access.restriction import NOT_A_SETTING
+from inspector.config.knob import value_of
 from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
 from inspector.core.events import ModelRequested, Record, ServerFailed, ServerStopped, ToolsChanged, TurnEnded
-from inspector.core.knob import value_of
 from inspector.core.ports import Clock
 from inspector.core.stream import Listener
 from inspector.scenario.changing import ChangingConnector

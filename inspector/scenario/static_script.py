@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from inspector.config.profile import find_profile
 from inspector.core.number import count
-from inspector.core.profile import find_profile
 from inspector.scenario.profile_comparison import STATIC
 from inspector.scenario.scenario import Scenario, Step
 from inspector.tokens.manifest import SEARCH_TOOLS

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Sight
-from inspector.core.configuration import Configuration
 from inspector.core.stream import LiveModel
 
 if TYPE_CHECKING:

@@ -38,8 +38,8 @@ from functools import partial
 
 from inspector.access.reach import EvalCase
 from inspector.access.restriction import seen_cases
+from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Sight
-from inspector.core.configuration import Configuration
 from inspector.core.error import ToolsightError
 from inspector.core.events import SessionStarted
 from inspector.core.inertia import PastCall, Viewer

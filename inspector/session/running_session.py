@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from inspector.access.reach import EvalCase, covers, is_of, own_sessions
 from inspector.access.restriction import AccessControl
+from inspector.config.configuration import Configuration, declared, is_about_client
 from inspector.core.access import AccessPolicy, Sight
-from inspector.core.configuration import Configuration, declared, is_about_client
 from inspector.core.events import IndexChanged, Record, SessionStarted, SettingsChanged
 from inspector.core.message import ModelRequest
 from inspector.core.ranking import IndexState

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from inspector.access.reach import EvalCase, EvalSet
+    from inspector.config.configuration import Configuration
     from inspector.config.installation import Installation, Removal
     from inspector.core.access import AccessPolicy, Sight
     from inspector.core.budget import Prices, ToolCost
-    from inspector.core.configuration import Configuration
     from inspector.core.events import Record
     from inspector.core.marketplace import MarketplaceReport
     from inspector.core.message import ModelRequest

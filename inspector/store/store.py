@@ -9,10 +9,10 @@ from typing import Any, Self
 
 from inspector.core.error import StoreError
 from inspector.core.events import Event, ModelSwitched, Record, SessionStarted
-from inspector.core.file_lock import locked
 from inspector.core.store_ports import SessionAge, SessionSummary
 from inspector.store.codec import UnreadableEvent, as_column, decode, encode
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
+from inspector.store.file_lock import locked
 
 # Tells other programs which sessions are being written, by a locked file for each.
 

@@ -3,8 +3,8 @@
 import pytest
 
 from inspector.app.dialogs.approver import TEXT_AT, ConsentDialog, consent_body
+from inspector.config.configuration import Configuration, Named
 from inspector.config.consent import Handed, ServerConsent, check_consent
-from inspector.core.configuration import Configuration, Named
 from inspector.core.server import ChangedFile, Expansion, Program, ServerSpec
 from tests.support.app import app_rig, seen, until
 from tests.support.hostile import with_hostile_text

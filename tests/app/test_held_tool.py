@@ -9,7 +9,7 @@ from inspector.app.draw.table import ICONS, deferred_rows, evicted_rows, loaded_
 from inspector.app.pages.tools.catalog.row import CatalogRows, server_key
 from inspector.app.pages.tools.catalog.server_panel import server_facts
 from inspector.core.session import Binding
-from inspector.core.timeline import Timeline
+from inspector.session.timeline import Timeline
 from tests.support.app import app_rig, is_up_to_date, said, seen, until
 from tests.support.tools_page import opened
 from tests.support.workbench import Rig, connected

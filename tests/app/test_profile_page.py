@@ -12,9 +12,9 @@ from textual.pilot import Pilot
 from inspector.app.dialogs.settings import content
 from inspector.app.dialogs.settings.content import FRONT, Listed
 from inspector.app.dialogs.settings.screen import MODEL, PROFILE, TOOLSET, KnobDialog, SettingsDialog
-from inspector.core.configuration import Configuration
-from inspector.core.knob import differences, find_knob, knobs, with_values
-from inspector.core.profile import PROFILES, profile_settings
+from inspector.config.configuration import Configuration
+from inspector.config.knob import differences, find_knob, knobs, with_values
+from inspector.config.profile import PROFILES, profile_settings
 from inspector.core.settings import BindingSettings, Settings
 from tests.support.app import app_rig, said, seen, until
 from tests.support.workbench import Rig, configured, shop_and_weather

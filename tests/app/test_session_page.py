@@ -8,13 +8,13 @@ from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.detail import DetailScreen, ToolPicker
+from inspector.app.example_request import example_requests
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.find.screen import FindScreen
 from inspector.core.error import ModelError
 from inspector.core.events import TurnEnded, UserSaid
-from inspector.core.example_request import example_requests
 from inspector.core.ports import Decision
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding

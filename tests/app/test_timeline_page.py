@@ -20,9 +20,9 @@ from inspector.core.events.discovery import CatalogBuilt, CatalogEntry, ToolEvic
 from inspector.core.events.session import UserSaid
 from inspector.core.fold import fold
 from inspector.core.session import Binding
-from inspector.core.timeline import Timeline
+from inspector.session.timeline import Timeline
 from tests.core.test_event import records
-from tests.core.test_timeline import CATALOG, STORY, request
+from tests.session.test_timeline import CATALOG, STORY, request
 from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer

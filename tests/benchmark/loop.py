@@ -12,8 +12,8 @@ import time
 from typing import Any
 from unittest.mock import patch
 
+from inspector.config.profile import PROFILES
 from inspector.core.message import ModelReply
-from inspector.core.profile import PROFILES
 from inspector.core.tool import Annotations, Tool
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import Ranker, Ranking

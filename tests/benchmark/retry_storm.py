@@ -19,10 +19,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
+from inspector.config.knob import with_values
 from inspector.core.error import ConnectError, ToolsightError
 from inspector.core.events import Record, ServerReady, UserSaid
-from inspector.core.knob import with_values
 from inspector.core.message import ToolResult
 from inspector.core.redaction import Redactor
 from inspector.core.server import ServerInfo, ServerSpec

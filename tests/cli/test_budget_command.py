@@ -19,9 +19,9 @@ from inspector.cli.audit.command import say_growth, slide
 from inspector.cli.audit.report import audit_json, audit_markdown, say_audit, stored_totals
 from inspector.cli.options import Options
 from inspector.config.client import ClientConfiguration
+from inspector.config.configuration import Configuration
 from inspector.config.consent import ConsentCheck
 from inspector.core.budget import Prices, Tokenizer
-from inspector.core.configuration import Configuration
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.measure.audit.audit import Change, Pricing, audit, changes, totals

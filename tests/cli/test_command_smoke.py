@@ -11,7 +11,7 @@ from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
 from tests.cli.test_help import commands
 from tests.core.test_event import records
-from tests.core.test_timeline import STORY
+from tests.session.test_timeline import STORY
 from tests.support import light_server, recordings
 from tests.support.memory_labs import FORECAST
 

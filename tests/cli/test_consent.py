@@ -13,9 +13,9 @@ import pytest
 from inspector.cli import composition, consent
 from inspector.cli.composition import read_configuration
 from inspector.cli.options import Options
+from inspector.config.configuration import Configuration
 from inspector.config.consent import check_consent
 from inspector.config.source import read
-from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.store.memory import MemoryServerMemory
 from tests.cli.conftest import Toolsight

@@ -15,8 +15,8 @@ from inspector.cli.options import TYPED_SERVER, Options
 from inspector.cli.scenario import opening
 from inspector.cli.scenario.opening import open_lab
 from inspector.clients.client import find_client
+from inspector.config.configuration import Configuration
 from inspector.config.consent import describe
-from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.scenario.file import load_scenario
 

@@ -10,9 +10,9 @@ import pytest
 
 from inspector.cli.options import Options, configured, options
 from inspector.cli.root import cli
+from inspector.config.knob import knobs
+from inspector.config.profile import PROFILES
 from inspector.core.error import ConfigError
-from inspector.core.knob import knobs
-from inspector.core.profile import PROFILES
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 

@@ -8,7 +8,7 @@ import pytest
 from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
 from tests.core.test_event import records
-from tests.core.test_timeline import STORY
+from tests.session.test_timeline import STORY
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.config.configuration import Configuration
 from inspector.config.json_text import parse_object
 from inspector.config.source.editor import ConfigurationEditor
 from inspector.config.source.reader import read
 from inspector.config.source.server import with_member, without_member
 from inspector.config.target import target
-from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
 from inspector.core.plugin import Package, Plugin, Variable, concealed_values, server_entry

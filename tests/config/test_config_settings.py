@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.config.profile import profile_settings
 from inspector.config.source.setting import values
 from inspector.core.error import ConfigError
-from inspector.core.profile import profile_settings
 from tests.config.test_config import configured
 
 SERVERS: dict[str, Any] = {"mcpServers": {"s": {"command": "x"}}}

@@ -2,8 +2,8 @@
 
 import pytest
 
+from inspector.config.configuration import Configuration
 from inspector.config.consent import Fact, chooses, describe, warnings_text
-from inspector.core.configuration import Configuration
 from inspector.core.server import Expansion, Program, ServerSpec
 
 NPX = Program("/usr/bin/npx", "/usr/lib/npx.js", "/usr/bin/node")

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from inspector.config.configuration import Configuration, Named
 from inspector.config.consent import approve, check_consent
-from inspector.core.configuration import Configuration, Named
 from inspector.core.server import ChangedFile, RunFile, ServerInfo, ServerSpec
 from inspector.store.memory import MemoryServerMemory
 from tests.support.marketplace import market, servers_and_money

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.config.configuration import Configuration, Named
 from inspector.config.consent import describe
-from inspector.core.configuration import Configuration, Named
 from inspector.core.server import Era, Expansion, Program, ServerSpec
 
 texts = st.one_of(st.text("ab -=", max_size=3), st.text(max_size=3))

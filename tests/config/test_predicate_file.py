@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from inspector.cli.consent import consent_text, require_consent
+from inspector.config.configuration import Configuration
 from inspector.config.consent import describe
 from inspector.config.predicate import MAX_BYTES, Facts, digest, load_predicates
-from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.store.memory import MemoryServerMemory

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from inspector.config.configuration import Configuration
 from inspector.core.access import Sight
-from inspector.core.configuration import Configuration
 from inspector.core.redaction import SECRETS, clean, learn_environment, open_private, private_folder, write
 from inspector.core.secret_value import MARKER
 from inspector.core.server import ServerSpec

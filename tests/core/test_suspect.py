@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.config.configuration import Configuration
 from inspector.config.consent import Fact, describe
-from inspector.core.configuration import Configuration
 from inspector.core.elicitation import FormRequest, address
 from inspector.core.server import ServerSpec
 from inspector.core.suspect import (

@@ -15,7 +15,7 @@ from inspector.core.events import (
 from inspector.core.turns import Search, ToolCall, turns
 from tests.core.test_event import records
 from tests.core.test_fold_property import streams
-from tests.core.test_timeline import CATALOG, STORY, found, request
+from tests.session.test_timeline import CATALOG, STORY, found, request
 
 
 @given(streams)

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.config.configuration import Configuration
+from inspector.config.knob import with_values
+from inspector.config.profile import PROFILES, profile_settings
 from inspector.core.access import ServerRule, Toolset, matches
-from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
-from inspector.core.knob import with_values
-from inspector.core.profile import PROFILES, profile_settings
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from inspector.config.configuration import Configuration
+from inspector.config.knob import with_values
 from inspector.core.budget import Prices
-from inspector.core.configuration import Configuration
 from inspector.core.error import ModelError, ServerExited
 from inspector.core.events import TrustChanged, TurnEnded
 from inspector.core.fold import fold
-from inspector.core.knob import with_values
 from inspector.core.message import AssistantMessage, ModelRequest, ToolMessage, ToolResult
 from inspector.core.ports import ChatModel, Decision
 from inspector.core.redaction import Redactor

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.breaker import Breaker, BreakerKey, BreakerState
-from inspector.core.configuration import Configuration
 from inspector.core.error import CallTimeout, ConnectError, ProtocolError, ToolsightError
 from inspector.core.events import Decision
 from inspector.core.message import ToolResult

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
+from inspector.config.knob import value_of
+from inspector.config.profile import PROFILES
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.core.knob import value_of
-from inspector.core.profile import PROFILES
 from inspector.core.settings import BindingSettings, DiscoverySettings, Settings
 from inspector.loop.settings_check import Policy
 

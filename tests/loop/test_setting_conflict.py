@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from inspector.core.check import Checked
-from inspector.core.configuration import Configuration
-from inspector.core.knob import with_values
-from inspector.core.profile import PROFILES, profile_settings
+from inspector.config.configuration import Configuration
+from inspector.config.knob import with_values
+from inspector.config.profile import PROFILES, profile_settings
 from inspector.core.ranking import IndexPhase, IndexState
 from inspector.core.server import ServerSpec
 from inspector.core.setting_problem import Severity
 from inspector.core.settings import Settings
+from inspector.loop.check import Checked
 from inspector.loop.settings_check import setting_conflicts
 from inspector.schema.dialect import ModelFeatures
 from tests.support.told_model import says

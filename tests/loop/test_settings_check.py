@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, Toolset
-from inspector.core.configuration import Configuration
 from inspector.core.conversation import ItemKind
 from inspector.core.error import ConnectError
 from inspector.core.events import Record

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.budget import Budget, TokenParts
-from inspector.core.configuration import Configuration
 from inspector.core.events import BudgetMeasured, CallFinished, ModelRequested, ToolEvicted
 from inspector.core.fold import fold
 from inspector.core.redaction import Redactor

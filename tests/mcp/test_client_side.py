@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
 from inspector.core.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest, LinkRequest
 from inspector.core.error import ClientRefusal
 from inspector.core.ports import Nobody

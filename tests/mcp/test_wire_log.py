@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
 from inspector.core.frame import Flaw, FrameKind
 from inspector.core.redaction import Redactor
 from inspector.core.server import ServerSpec

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, Toolset
-from inspector.core.configuration import Configuration
 from inspector.core.error import AuthRequired, ConfigError, ConnectError, ServerExited
 from inspector.core.number import percent
 from inspector.core.server import Era, ServerInfo, ServerSpec

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.events import SettingsChanged, TurnEnded
 from inspector.core.message import ToolResult

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.config.profile import PROFILES
 from inspector.core.error import ToolsightError
 from inspector.core.fold import fold
 from inspector.core.message import ModelReply, ModelRequest
-from inspector.core.profile import PROFILES
 from inspector.core.tool import Tool
 from tests.support.examples import examples
 from tests.support.memory_servers import MemoryServer

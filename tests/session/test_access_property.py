@@ -16,7 +16,6 @@ from inspector.core.error import ToolsightError
 from inspector.core.message import ToolResult
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.server import ServerInfo, SkippedTool
-from inspector.core.timeline import Timeline
 from inspector.core.tool import Annotations, Tool
 from inspector.registry.embedding import embed_missing
 from inspector.registry.library import RegistryLibrary
@@ -27,6 +26,7 @@ from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.registry_port import ToolRegistry
 from inspector.search.semantics import Semantics
 from inspector.session.synchronise import synchronise
+from inspector.session.timeline import Timeline
 from tests.support.canned_registry import HeldRegistry
 from tests.support.marketplace import CURRENCY, market, plugin
 from tests.support.memory_servers import MemoryServer

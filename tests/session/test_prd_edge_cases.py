@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, Toolset
-from inspector.core.configuration import Configuration
 from inspector.core.fold import fold
 from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
 from inspector.core.server import ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.tool import Tool

@@ -19,9 +19,9 @@ from inspector.app.opening import Opened
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.place import Destination
 from inspector.app.stream import View
+from inspector.config.configuration import Configuration
 from inspector.core.access import AccessPolicy
 from inspector.core.budget import Prices
-from inspector.core.configuration import Configuration
 from inspector.core.ports import Leftovers
 from inspector.registry.marketplace.port import MarketplacePorts
 from inspector.search.ports import Embedder

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
 from inspector.core.events import Record
 from inspector.core.ports import SystemClock
 from inspector.core.server import ServerSpec

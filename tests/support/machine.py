@@ -2,8 +2,8 @@
 
 from functools import cache
 
+from inspector.config.configuration import Configuration
 from inspector.core.budget import Prices
-from inspector.core.configuration import Configuration
 from inspector.core.server import ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.tool import Tool

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from inspector.config.configuration import Configuration
 from inspector.core.access import AccessPolicy, ServerRule, Toolset
 from inspector.core.budget import Prices
-from inspector.core.configuration import Configuration
 from inspector.core.message import ModelRequest, ToolMessage
 from inspector.core.ports import Approver, Elicitor, TokenCounter
 from inspector.core.server import ServerSpec

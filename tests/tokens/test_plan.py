@@ -5,8 +5,9 @@ from itertools import pairwise
 
 import pytest
 
+from inspector.config.configuration import Configuration
+from inspector.config.knob import with_values
 from inspector.core.budget import TokenParts
-from inspector.core.configuration import Configuration
 from inspector.core.events import (
     CallStarted,
     CatalogBuilt,
@@ -20,7 +21,6 @@ from inspector.core.events import (
     ToolLoaded,
     UserSaid,
 )
-from inspector.core.knob import with_values
 from inspector.core.message import Usage
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.server import ServerSpec

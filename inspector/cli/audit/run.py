@@ -26,8 +26,8 @@ from inspector.config.client import (
     is_there,
     read_client_file,
 )
+from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule
-from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.events import CallStarted
 from inspector.core.ports import ChatModel, SystemClock

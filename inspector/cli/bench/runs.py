@@ -15,10 +15,10 @@ from inspector.cli.options import Options, as_json as json_option, database, set
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.table import say
+from inspector.config.knob import find_knob, parse_value
+from inspector.config.profile import DEFAULT_PROFILE, find_profile
 from inspector.core.error import ConfigError
-from inspector.core.knob import find_knob, parse_value
 from inspector.core.ports import SystemClock
-from inspector.core.profile import DEFAULT_PROFILE, find_profile
 from inspector.core.settings import BudgetSettings
 from inspector.scenario.profile_comparison import STATIC
 from inspector.scenario.recorded.agent import KnownRuns, known_runs

@@ -10,7 +10,7 @@ from inspector.cli.options import Options, options
 from inspector.cli.table import say
 from inspector.clients.client import NAMES, Client, Confidence, Topic, find_client
 from inspector.clients.seen import as_sent, see
-from inspector.core.configuration import setting_values
+from inspector.config.configuration import setting_values
 from inspector.core.error import ConfigError
 from inspector.core.tool import Tool
 from inspector.session.workbench import Workbench

@@ -7,7 +7,7 @@ from inspector.cli.client.option import how_sure
 from inspector.cli.table import say, say_json, say_table
 from inspector.clients.client import Client, Topic
 from inspector.clients.seen import Cut, SeenTool
-from inspector.core.configuration import in_words
+from inspector.config.configuration import in_words
 from inspector.core.number import count
 from inspector.schema.json_value import JsonObject
 from inspector.session.client_view import ClientView, SeenServer, session_as

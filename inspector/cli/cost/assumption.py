@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 import click
 
 from inspector.cli.options import checked_values
+from inspector.config.knob import Knob, knobs_of, render_value
 from inspector.core.budget import Prices, cache_terms
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.core.knob import Knob, knobs_of, render_value
 from inspector.core.prompt_cache import FIVE_MINUTES, HOUR, CacheTerms, Ttl
 from inspector.schema.dialect import ModelFeatures
 from inspector.tokens.cost.break_even import ranges

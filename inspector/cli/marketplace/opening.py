@@ -8,7 +8,7 @@ from inspector.cli.composition import make_workbench, open_memory, read_configur
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.location import configuration_path
 from inspector.cli.options import Options
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
 from inspector.session.workbench import Workbench
 
 _NOWHERE = "no configuration"

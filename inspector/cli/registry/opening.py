@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from inspector.cli.location import database_path
 from inspector.cli.options import Options
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.ports import Connector
 

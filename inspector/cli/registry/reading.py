@@ -12,12 +12,12 @@ from inspector.cli.registry.opening import open_registry
 from inspector.cli.registry.option import chosen, registry_options, require_embedder, sight_of
 from inspector.cli.registry.peer import open_federation
 from inspector.cli.table import say, say_json, say_table
+from inspector.config.knob import with_values
 from inspector.config.source.setting import anchored
 from inspector.core.access import Sight
 from inspector.core.closest import closest
 from inspector.core.definition import definition_changes
 from inspector.core.error import ConfigError
-from inspector.core.knob import with_values
 from inspector.core.number import count, shown_moment
 from inspector.core.registered_tool import Federated, FederationSettings, RegisteredTool
 from inspector.core.settings import Settings

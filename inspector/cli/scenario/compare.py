@@ -24,10 +24,10 @@ from inspector.cli.scenario.command import (
 from inspector.cli.scenario.opening import open_lab
 from inspector.cli.scenario.report import comparison_json, comparison_markdown, comparison_text
 from inspector.cli.table import say, say_json
+from inspector.config.profile import PROFILES, find_profile
 from inspector.core.error import ConfigError
 from inspector.core.events import ModelRequested, Record
 from inspector.core.ports import SystemClock
-from inspector.core.profile import PROFILES, find_profile
 from inspector.scenario.profile_comparison import STATIC, compare_profiles
 from inspector.scenario.scenario import Scenario
 

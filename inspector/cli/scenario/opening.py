@@ -20,7 +20,7 @@ from inspector.cli.composition import (
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
 from inspector.core.ports import SystemClock
 from inspector.core.stream import Listener
 from inspector.reliability.breaker_store import MemoryBreakers

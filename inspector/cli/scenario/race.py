@@ -31,8 +31,8 @@ from inspector.cli.scenario.command import (
 )
 from inspector.cli.table import say, say_json, say_raw, say_table
 from inspector.config.content import is_file
+from inspector.config.profile import DEFAULT_PROFILE
 from inspector.core.error import ConfigError
-from inspector.core.profile import DEFAULT_PROFILE
 from inspector.core.redaction import write
 from inspector.scenario.ground import Ground, question, require_fit, require_own_mind
 from inspector.scenario.profile_comparison import STATIC

@@ -12,11 +12,11 @@ import click
 from inspector.cli.composition import open_store
 from inspector.cli.options import Options, database
 from inspector.cli.progress import Progress
+from inspector.config.profile import find_profile
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import Record, SessionStarted, SettingsChanged
 from inspector.core.ports import SystemClock
-from inspector.core.profile import find_profile
 from inspector.core.store_ports import EventStore, SessionSummary
 from inspector.measure.telemetry.discovery import OWN
 

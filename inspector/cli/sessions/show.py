@@ -16,7 +16,7 @@ from inspector.core.events.base import record_json
 from inspector.core.number import count, percent, plural, shown_moment
 from inspector.core.session import Binding
 from inspector.core.store_ports import EventStore
-from inspector.core.timeline import Lane, ModelCall, Move, Tally, Timeline
+from inspector.session.timeline import Lane, ModelCall, Move, Tally, Timeline
 
 # A recorded session's timeline as text: which tools were bound in which model calls, and why.
 

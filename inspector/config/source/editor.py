@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from inspector.config.configuration import Configuration
 from inspector.config.content import MAX_BYTES, is_file, read_bytes, read_text, unusable
 from inspector.config.installation import FileChange, ServerChange
 from inspector.config.json_text import parse_object
 from inspector.config.source.expansion import SECTIONS
 from inspector.config.source.reader import configured
 from inspector.config.source.server import with_member, without_member
-from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.redaction import SECRETS
 from inspector.schema.json_value import JsonObject

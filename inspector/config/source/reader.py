@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from inspector.config.configuration import Configuration
 from inspector.config.json_text import load_object
 from inspector.config.problem import validated
 from inspector.config.source import setting
@@ -13,7 +14,6 @@ from inspector.config.source.model import FileModel, ServerModel
 from inspector.config.source.server import ServerReader
 from inspector.config.source.toolset import toolset
 from inspector.core.closest import closest
-from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError, MissingValue
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings

@@ -5,10 +5,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn
 
+from inspector.config.knob import find_knob, knobs
 from inspector.config.problem import dotted, meant
+from inspector.config.profile import DEFAULT_PROFILE, PROFILES
 from inspector.core.error import ConfigError
-from inspector.core.knob import find_knob, knobs
-from inspector.core.profile import DEFAULT_PROFILE, PROFILES
 from inspector.core.settings import Settings
 
 SECTIONS = tuple(section.name for section in fields(Settings))

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from inspector.config.configuration import Configuration
 from inspector.core.access import matches, permitted
-from inspector.core.configuration import Configuration
 from inspector.core.events import CatalogBuilt, CatalogEntry
 from inspector.core.number import count, percent
 from inspector.core.ranking import SearchOffer

@@ -10,7 +10,7 @@ from mcp import types
 from mcp.client.session import ClientRequestContext
 from pydantic import FileUrl, TypeAdapter, ValidationError
 
-from inspector.core.configuration import protocol_form
+from inspector.config.configuration import protocol_form
 from inspector.core.elicitation import (
     QUESTIONS_A_CALL,
     Action,

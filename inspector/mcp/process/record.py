@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from inspector.core.file_lock import locked
 from inspector.mcp.process import record
 from inspector.mcp.process.table import MARKER, Table, table
+from inspector.store.file_lock import locked
 
 # The operating system drops a lock when its process ends, however it ends.
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from itertools import combinations
 from typing import Any
 
+from inspector.config.configuration import Configuration
 from inspector.core.budget import Prices
-from inspector.core.configuration import Configuration
 from inspector.core.number import count, percent, signed_percent
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.core.report import Table

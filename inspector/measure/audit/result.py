@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, permitted
 from inspector.core.budget import Budget, Prices, Tokenizer, ToolCost
-from inspector.core.configuration import Configuration
 from inspector.core.error import AuthRequired, ConnectError, ToolsightError
 from inspector.core.ports import Clock, Connector
 from inspector.core.prompt_cache import UNCACHED, CacheTerms

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from inspector.config.configuration import Configuration
 from inspector.config.installation import FileChange, ServerChange
-from inspector.core.configuration import Configuration
 from inspector.core.error import ConfigError
 from inspector.core.plugin import Plugin
 from inspector.schema.json_value import JsonObject

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from inspector.config.configuration import Configuration
 from inspector.core.budget import Tokenizer
-from inspector.core.configuration import Configuration
 from inspector.core.events import Decision, Record
 from inspector.core.ports import ApprovalRequest, TokenCounter
 from inspector.core.tool import Tool

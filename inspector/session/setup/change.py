@@ -6,8 +6,8 @@ from functools import partial
 from glob import escape
 from typing import Any
 
+from inspector.config.configuration import Configuration
 from inspector.core.budget import Budget
-from inspector.core.configuration import Configuration
 from inspector.core.events import Record
 from inspector.core.fold import fold
 from inspector.core.message import ModelRequest

@@ -8,10 +8,10 @@ from typing import Any
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED, failure_text, problem_count, problem_lines, sign
-from inspector.core.configuration import Configuration
+from inspector.config.configuration import Configuration
+from inspector.config.knob import Knob, KnobKind, Origin, knobs, origins, render_value, value_of
+from inspector.config.profile import PROFILES, Profile, find_profile, profile_settings
 from inspector.core.error import ToolsightError
-from inspector.core.knob import Knob, KnobKind, Origin, knobs, origins, render_value, value_of
-from inspector.core.profile import PROFILES, Profile, find_profile, profile_settings
 from inspector.core.setting_problem import SettingProblem
 from inspector.core.settings import Settings
 from inspector.search.rankers.ranker_list import RANKERS

@@ -19,7 +19,7 @@ from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
 from inspector.clients.client import Client, Confidence, Topic, all_clients
 from inspector.clients.seen import Cut, SeenTool
-from inspector.core.configuration import in_words
+from inspector.config.configuration import in_words
 from inspector.core.number import count, percent
 from inspector.core.settings import ClientCapabilities
 from inspector.core.tool import Tool

@@ -15,6 +15,7 @@ from textual.worker import Worker
 from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.detail import DetailScreen, ToolPicker
 from inspector.app.draw.line import COLUMNS, MUTED, feed_rows, problem_lines
+from inspector.app.example_request import example_requests
 from inspector.app.pages.chat.session.budget_panel import BudgetPanel, ToolsPanel
 from inspector.app.pages.chat.session.conversation import detail_title
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
@@ -23,7 +24,6 @@ from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
 from inspector.core.conversation import Item, ItemKind
 from inspector.core.events import SearchPerformed, TurnEnded
-from inspector.core.example_request import example_requests
 from inspector.core.number import count, plural
 from inspector.core.ranking import SearchReport
 from inspector.core.server import ServerPhase

@@ -12,7 +12,7 @@ from inspector.app.draw.table import ICONS
 from inspector.core.number import count, percent, shown_moment, tokens
 from inspector.core.session import Binding
 from inspector.core.store_ports import SessionSummary
-from inspector.core.timeline import Action, Lane, ModelCall, Move, Tally, Timeline
+from inspector.session.timeline import Action, Lane, ModelCall, Move, Tally, Timeline
 from widgets import Record, middle, plain
 from widgets.record import GAP
 

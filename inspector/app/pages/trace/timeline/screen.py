@@ -22,7 +22,7 @@ from inspector.app.stream import Stream, View
 from inspector.app.tool_keys import ToolKeys
 from inspector.core.error import ToolsightError
 from inspector.core.store_ports import SessionSummary
-from inspector.core.timeline import Timeline
+from inspector.session.timeline import Timeline
 from widgets import Column, KeyBar, RecordList, visible
 
 # The grid of the timeline: a row a tool, a column a model call.

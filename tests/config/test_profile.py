@@ -2,9 +2,9 @@
 
 import pytest
 
+from inspector.config.knob import value_of
+from inspector.config.profile import DEFAULT_PROFILE, PROFILES, Profile, find_profile, profile_settings
 from inspector.core.error import ConfigError
-from inspector.core.knob import value_of
-from inspector.core.profile import DEFAULT_PROFILE, PROFILES, Profile, find_profile, profile_settings
 from inspector.core.settings import BindingSettings, DiscoverySettings, Settings
 
 

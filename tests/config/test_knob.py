@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.error import ConfigError
-from inspector.core.knob import (
+from inspector.config.knob import (
     Knob,
     KnobKind,
     Origin,
@@ -20,6 +19,7 @@ from inspector.core.knob import (
     value_of,
     with_values,
 )
+from inspector.core.error import ConfigError
 from inspector.core.settings import BindingSettings, DiscoverySettings, Settings
 
 _TEXTS = st.text(st.characters(exclude_categories=()), max_size=30)

@@ -31,7 +31,7 @@ from inspector.core.fold import apply
 from inspector.core.message import ToolCall
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.session import Binding, SessionState
-from inspector.core.timeline import Timeline
+from inspector.session.timeline import Timeline
 from tests.core.test_event import records
 from tests.core.test_fold_property import streams
 

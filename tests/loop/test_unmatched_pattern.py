@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.access.unmatched_pattern import _Entry, unmatched_patterns
+from inspector.config.configuration import Configuration
+from inspector.config.knob import with_values
 from inspector.core.access import ServerRule, Toolset
-from inspector.core.check import Checked
-from inspector.core.configuration import Configuration
-from inspector.core.knob import with_values
 from inspector.core.server import ServerPhase, ServerSpec
 from inspector.core.session import ServerState
 from inspector.core.setting_problem import SettingProblem, Severity, refusal, worst_first
 from inspector.core.settings import Settings
+from inspector.loop.check import Checked
+from inspector.loop.unmatched_pattern import _Entry, unmatched_patterns
 
 TOOLS = frozenset({"shop:list_orders", "shop:refund_order", "weather:get_forecast", "calc:evaluate"})
 HOLDS = ("milestone_reached('agreed')",)

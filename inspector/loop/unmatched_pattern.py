@@ -12,12 +12,12 @@ from typing import Literal
 
 from inspector.config.predicate import has_prior_tool_output, parse_predicate
 from inspector.core.access import Toolset, matches_any
-from inspector.core.check import Checked
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.setting_problem import SettingProblem, Severity
+from inspector.loop.check import Checked
 
 _WILD = frozenset("*?[")
 _NEAR = 3

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Sight
-from inspector.core.configuration import Configuration
 from inspector.core.ranking import IndexState
 from inspector.core.settings import Settings
 from inspector.schema.dialect import PLAIN, ModelFeatures

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from inspector.config.knob import with_values
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError
-from inspector.core.knob import with_values
 from inspector.core.settings import Settings
 
 DEFAULT_PROFILE = "toolsight"

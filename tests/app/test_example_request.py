@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from hypothesis import given, strategies as st
 
-from inspector.core.example_request import example_requests
+from inspector.app.example_request import example_requests
 from inspector.core.tool import Annotations, Tool
 
 READS = Annotations(read_only=True)

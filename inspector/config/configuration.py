@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from inspector.config.profile import DEFAULT_PROFILE
 from inspector.core.access import Toolset
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError
-from inspector.core.profile import DEFAULT_PROFILE
 from inspector.core.server import ConsentItem, ServerSpec, item_id
 from inspector.core.settings import ClientCapabilities, DiscoverySettings, Settings
 from inspector.schema.json_value import JsonObject
