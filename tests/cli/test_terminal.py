@@ -2,12 +2,14 @@
 
 import os
 import pty
+import signal
 import subprocess
 import sys
 import termios
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fcntl import ioctl
+from functools import partial
 from pathlib import Path
 from select import select
 from struct import pack
@@ -43,6 +45,8 @@ class Terminal:
             stderr=theirs,
             env={**os.environ, **variables},
             start_new_session=True,
+            # A terminal starts its programs without what `nohup` may have set for the tests.
+            preexec_fn=partial(signal.signal, signal.SIGHUP, signal.SIG_DFL),
         )
         os.close(theirs)
 
