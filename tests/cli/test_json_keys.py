@@ -8,7 +8,7 @@ change over: `TOOLSIGHT_GOLDEN=write pytest tests/cli/test_json_keys.py`.
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,8 @@ _FOREIGN = {
     "arguments",
     "structured",
 }
+# What no two runs or machines have in common: where the record is, and the last digits of scores.
+_VOLATILE = re.compile(r"session \S+ in |    \S+:\S+  [\d.]+  ")
 # Replaced by the id of the demo's session.
 SESSION = "SESSION"
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -66,11 +68,17 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def recorded(toolsight: Toolsight) -> str:
-    """A conversation of the demo, which the commands over the record show; its id."""
+def transcript(toolsight: Toolsight) -> str:
+    """A conversation of the demo as it is printed; the commands over the record show it."""
     done = toolsight("demo", "--headless")
     assert done.exit_code == 0, done.stderr
-    return str(re.findall(r"^session (\S+) in ", done.stdout, re.MULTILINE)[-1])
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def recorded(transcript: str) -> str:
+    """The id of that conversation's session."""
+    return str(re.findall(r"^session (\S+) in ", transcript, re.MULTILINE)[-1])
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -80,12 +88,40 @@ def test_the_keys_of_a_commands_json_are_those_that_programs_know(
     words = (recorded if word == SESSION else word for word in COMMANDS[name])
     done = toolsight(*words, "--json")
     assert done.exit_code == 0, done.stderr
-    text = "".join(f"{line}\n" for line in _described(json.loads(done.stdout)))
-    golden = GOLDEN / f"{name}.txt"
+    _compare(name, _described(json.loads(done.stdout)))
+
+
+def _compare(name: str, lines: Iterable[str]) -> None:
+    text, golden = "".join(f"{line}\n" for line in lines), GOLDEN / f"{name}.txt"
     if _WRITES:
-        GOLDEN.mkdir(exist_ok=True)
         golden.write_text(text, encoding="utf-8")
     assert text == golden.read_text(encoding="utf-8")
+
+
+def test_the_demo_prints_the_same_conversation(transcript: str) -> None:
+    told = re.sub(r"[\d.,]+ (ms|s)\b", r"0 \1", re.sub(r"(best \S+) [\d.]+", r"\1", transcript))
+    lines = [line for line in told.splitlines() if not _VOLATILE.match(line)]
+    # Tools that are as good as another are in an order that the processor decides.
+    loaded = sorted(line for line in lines if line.startswith("  + loaded"))
+    _compare("demo-transcript", [*(line for line in lines if line not in loaded), *loaded])
+
+
+def test_the_demo_finds_the_same_tools(toolsight: Toolsight) -> None:
+    report = json.loads(toolsight(*COMMANDS["search"], "--json").stdout)
+    best = [f"{hit['rank']} {hit['score']['tool_id']}" for hit in report["hits"][:3]]
+    _compare("demo-search", [report["answer"], *best])
+
+
+def test_the_demo_costs_the_same(toolsight: Toolsight) -> None:
+    told = json.loads(toolsight(*COMMANDS["cost"], "--json").stdout)
+    _compare("demo-cost", map(_cost, told["deliveries"]))
+
+
+def _cost(one: dict[str, Any]) -> str:
+    sums = [one[name] for name in ("input", "definitions", "definitions_and_searches")]
+    cached, plain = one["cached"], one["uncached"]
+    dollars = f"cached {cached['dollars']:.4f} uncached {plain['dollars']:.4f}"
+    return f"{one['delivery']} {' '.join(map(str, sums))} saved {one['saved']:.4f} {dollars}"
 
 
 def test_the_demo_always_gives_the_same_numbers(toolsight: Toolsight) -> None:

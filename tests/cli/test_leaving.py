@@ -14,6 +14,17 @@ from inspector.cli.run import interruptible, run
 from tests.cli.test_terminal import PATIENCE, Terminal
 
 
+@pytest.fixture(autouse=True)
+def _heeded() -> Iterator[None]:
+    """Ignore no signal, though `nohup` or a shell's background may have said so for the tests."""
+    numbers = signal.SIGTERM, signal.SIGHUP
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in numbers}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
     made: list[Terminal] = []
@@ -82,14 +93,8 @@ def ended_by(number: signal.Signals, closed: list[str]) -> int:
                 await asyncio.sleep(0)
             closed.append("closed")
 
-    # Whoever runs the tests with `nohup` ignores SIGHUP.
-    before = signal.signal(number, signal.SIG_DFL)
-    try:
-        with pytest.raises(SystemExit) as ended:
-            run(session())
-        assert signal.getsignal(number) is signal.SIG_DFL
-    finally:
-        signal.signal(number, before)
+    with pytest.raises(SystemExit) as ended:
+        run(session())
     assert isinstance(ended.value.code, int)
     return ended.value.code
 
@@ -99,6 +104,7 @@ def test_a_second_signal_does_not_interrupt_the_closing(number: signal.Signals) 
     closed: list[str] = []
     assert ended_by(number, closed) == 128 + number
     assert closed == ["closed"]
+    assert signal.getsignal(number) is signal.SIG_DFL
 
 
 def test_a_command_that_is_to_outlive_its_terminal_does() -> None:

@@ -9,7 +9,6 @@ import termios
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fcntl import ioctl
-from functools import partial
 from pathlib import Path
 from select import select
 from struct import pack
@@ -25,6 +24,12 @@ pytestmark = pytest.mark.slow
 PATIENCE = 60.0
 _NAP = 0.05
 _QUIT = b"\x11"
+
+
+def _heed() -> None:
+    """Ignore no signal, as what a terminal starts: `nohup` or a shell's background may have said so."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 class Terminal:
@@ -45,8 +50,7 @@ class Terminal:
             stderr=theirs,
             env={**os.environ, **variables},
             start_new_session=True,
-            # A terminal starts its programs without what `nohup` may have set for the tests.
-            preexec_fn=partial(signal.signal, signal.SIGHUP, signal.SIG_DFL),
+            preexec_fn=_heed,
         )
         os.close(theirs)
 

@@ -14,7 +14,7 @@ KILLED_AT_EVERY_LINE = """
 import json, os, signal, sys
 from itertools import count
 from pathlib import Path
-from inspector.core.number import SystemClock
+from inspector.core.ports import SystemClock
 from inspector.store.store import SqliteStore
 from inspector.core.events import UserSaid
 from inspector.core.redaction import Redactor
