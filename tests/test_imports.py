@@ -56,7 +56,7 @@ def test_a_command_that_prints_imports_no_screen(module: str) -> None:
 
 
 def test_the_first_frame_waits_for_no_page_no_widget_and_no_engine() -> None:
-    loaded = loaded_after("import inspector.cli.open_app")
+    loaded = loaded_after("import inspector.cli.open_app, inspector.cli.chat.demo")
     assert not loaded & {
         "inspector.app.context",
         "inspector.app.base_screen",

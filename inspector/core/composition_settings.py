@@ -149,3 +149,27 @@ class FallbackSettings:
         high=1,
     )
     most: int = knob(2, "how many substitutes to try per call", low=1, high=10)
+
+
+@dataclass(frozen=True, slots=True)
+class MarketplaceSettings:
+    """When a search goes on in the marketplace, and where that is. Nothing is ever installed by itself."""
+
+    enabled: bool = knob(
+        True, "also search the marketplace if a search finds nothing; this requires a catalog"
+    )
+    catalogs: tuple[str, ...] = knob(
+        (), "plugin files: Toolsight's own format, a server.json, or a response from an MCP registry"
+    )
+    imported: bool = knob(True, "also search the catalogs added with `toolsight marketplace import`")
+    results: int = knob(3, "maximum number of suggested plugins", low=1, high=20)
+
+
+@dataclass(frozen=True, slots=True)
+class FederationSettings:
+    """Registries of other Toolsights that a search of the registry may include (section 13)."""
+
+    peers: str = knob("", "a YAML or JSON file of registries to search in addition to your own")
+    seconds: float = knob(
+        5.0, "how many seconds a search waits for all peers; later answers are dropped", low=0.05
+    )

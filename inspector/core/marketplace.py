@@ -6,23 +6,7 @@ from dataclasses import dataclass
 from inspector.core.number import percent
 from inspector.core.plugin import Plugin, price_text, rating_text
 from inspector.core.ranking import Score, SearchReport
-from inspector.core.setting_field import knob
 from inspector.core.summary_pool import first_sentence, one_line, shortened
-
-
-@dataclass(frozen=True, slots=True)
-class MarketplaceSettings:
-    """When a search goes on in the marketplace, and where that is. Nothing is ever installed by itself."""
-
-    enabled: bool = knob(
-        True, "also search the marketplace if a search finds nothing; this requires a catalog"
-    )
-    catalogs: tuple[str, ...] = knob(
-        (), "plugin files: Toolsight's own format, a server.json, or a response from an MCP registry"
-    )
-    imported: bool = knob(True, "also search the catalogs added with `toolsight marketplace import`")
-    results: int = knob(3, "maximum number of suggested plugins", low=1, high=20)
-
 
 _BRIEF = 120
 _NAMED = 6

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from inspector.core.setting_field import knob
 from inspector.core.tool import Tool
 
 
@@ -39,16 +38,6 @@ class SyncReport:
     changed: int = 0
     unchanged: int = 0
     removed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class FederationSettings:
-    """Registries of other Toolsights that a search of the registry may include (section 13)."""
-
-    peers: str = knob("", "a YAML or JSON file of registries to search in addition to your own")
-    seconds: float = knob(
-        5.0, "how many seconds a search waits for all peers; later answers are dropped", low=0.05
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from typing import Literal
 from inspector.core.composition_settings import (
     BreakerSettings,
     FallbackSettings,
+    FederationSettings,
     InertiaSettings,
+    MarketplaceSettings,
     RetrySettings,
     VersionSettings,
 )
-from inspector.core.marketplace import MarketplaceSettings
-from inspector.core.registered_tool import FederationSettings
 from inspector.core.setting_field import knob
 
 Size = Literal["always", "tools", "tokens", "window"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inspector.core.marketplace import MarketplaceSettings
+from inspector.core.composition_settings import MarketplaceSettings
 from inspector.core.ranking import SearchRequest
 from inspector.core.report import Section, Table
 from inspector.core.settings import DiscoverySettings

@@ -16,10 +16,11 @@ from inspector.config.knob import with_values
 from inspector.config.source.setting import anchored
 from inspector.core.access import Sight
 from inspector.core.closest import closest
+from inspector.core.composition_settings import FederationSettings
 from inspector.core.definition import definition_changes
 from inspector.core.error import ConfigError
 from inspector.core.number import count, shown_moment
-from inspector.core.registered_tool import Federated, FederationSettings, RegisteredTool
+from inspector.core.registered_tool import Federated, RegisteredTool
 from inspector.core.settings import Settings
 from inspector.core.summary_pool import first_sentence, shortened
 from inspector.search.beyond import nearest_in, search_registry
