@@ -59,19 +59,27 @@ class SearchWatch:
         return _unused(self._turns.end())
 
 
-def _unused(turn: Turn | None) -> tuple[Miss, ...]:
-    if turn is None:
-        return ()
-    searches = [act for act in turn.acts if isinstance(act, Search)]
-    found = (_missed(search, turn, _next_query(search, turn)) for search in searches)
-    return tuple(miss for miss in found if miss is not None)
+def _unused(turns: Iterable[Turn]) -> tuple[Miss, ...]:
+    return tuple(miss for turn in turns for miss in _unused_in(turn))
 
 
-def _next_query(search: Search, turn: Turn) -> str:
-    """What the model searched for next in the turn, in a later model call; "" if nothing."""
-    call, later = turn.call_of(search), turn.acts[turn.acts.index(search) + 1 :]
-    others = (act for act in later if isinstance(act, Search) and turn.call_of(act) is not call)
-    return next((_query(act) for act in others), "")
+def _unused_in(turn: Turn) -> Iterator[Miss]:
+    """The searches of a turn of which no tool was called, in their order; read once, from the end."""
+    found: list[Miss] = []
+    called: dict[str, None] = {}
+    # Of the search that is read: what a later model call searched for first, and the search after it.
+    then, later = "", None
+    for act in reversed(turn.acts):
+        if isinstance(act, ToolCall):
+            called.pop(act.event.tool, None)
+            called[act.event.tool] = None
+            continue
+        if later is not None and act.call is not later.call:
+            then = _query(later)
+        later = act
+        if called.keys().isdisjoint(act.found):
+            found += _missed(act, then, tuple(reversed(called)), finished=turn.outcome in _FINISHED)
+    yield from reversed(found)
 
 
 def _query(search: Search) -> str:
@@ -79,21 +87,18 @@ def _query(search: Search) -> str:
     return request.query.strip() or ", ".join(request.tool_names) or request.label()
 
 
-def _missed(search: Search, turn: Turn, then: str) -> Miss | None:
-    """The miss, if no tool that the search found was called afterwards."""
-    at = turn.acts.index(search)
-    called = [act.event.tool for act in turn.acts[at:] if isinstance(act, ToolCall)]
-    if any(tool in search.found for tool in called):
-        return None
-    cause = MissCause.ENDED if turn.outcome in _FINISHED else None
+def _missed(search: Search, then: str, instead: tuple[str, ...], *, finished: bool) -> Iterator[Miss]:
+    """What became of a search of which no tool was called; nothing if its turn was stopped."""
     if not search.found:
         cause = MissCause.NOTHING
     elif then:
         cause = MissCause.AGAIN
-    if cause is None:
-        return None
-    record, instead = search.record, tuple(dict.fromkeys(called))
-    return Miss(record.session, record.seq, _query(search), search.found, then, cause, instead, record.at)
+    elif finished:
+        cause = MissCause.ENDED
+    else:
+        return
+    record = search.record
+    yield Miss(record.session, record.seq, _query(search), search.found, then, cause, instead, record.at)
 
 
 def unused(records: Iterable[Record]) -> Iterator[Miss]:

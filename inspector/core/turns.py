@@ -26,23 +26,21 @@ ACTS = tuple(each.kind for each in (UserSaid, TurnEnded, ModelRequested, SearchP
 
 @dataclass(slots=True, eq=False)
 class Search:
-    """A search of the model."""
+    """A search of the model, made by `call` if that is known; `found` are its results' ids, best first."""
 
     record: Record
     event: SearchPerformed
-
-    @property
-    def found(self) -> tuple[str, ...]:
-        """The ids of the tools that it returned, best first."""
-        return tuple(hit.tool_id for hit in self.event.report.results)
+    call: "ModelCall | None"
+    found: tuple[str, ...]
 
 
 @dataclass(slots=True, eq=False)
 class ToolCall:
-    """A tool call of the model; `end` is None while it runs."""
+    """A tool call of the model, wanted by `call` if that is known; `end` is None while it runs."""
 
     record: Record
     event: CallStarted
+    call: "ModelCall | None"
     end: CallFinished | None = None
 
 
@@ -82,10 +80,6 @@ class Turn:
     acts: list[Search | ToolCall] = field(default_factory=list)
     outcome: TurnOutcome | str = ""
 
-    def call_of(self, act: Search | ToolCall) -> ModelCall | None:
-        """The model call that made it; None if none is known."""
-        return next((call for call in self.calls if act in call.acts), None)
-
 
 @dataclass(slots=True)
 class _Since:
@@ -110,26 +104,27 @@ class Turns:
         self._since = _Since()
         self._running: dict[str, ToolCall] = {}
 
-    def after(self, record: Record) -> Turn | None:
-        """Add a record, and return the turn that ended with it or before it, if it has anything."""
-        ended: Turn | None = None
+    def after(self, record: Record) -> tuple[Turn, ...]:
+        """Add a record, and return the turns that ended before it, with its session, and with it."""
+        ended: tuple[Turn, ...] = ()
         if record.session != self._session:
             ended = self.end()
             self._begin(record.session)
         match record.event:
             case UserSaid():
-                ended = self._next(1) or ended
+                ended += self._next(1)
             case TurnEnded(outcome=outcome):
                 self._turn.outcome = outcome
-                ended = self._next(0) or ended
+                ended += self._next(0)
             case ModelRequested() as event:
                 self._requested(record, event)
             case ModelResponded() as event if self._call is not None:
                 self._call.answer = event
             case SearchPerformed(by="model") as event:
-                self._act(Search(record, event))
+                found = tuple(hit.tool_id for hit in event.report.results)
+                self._act(Search(record, event, self._call, found))
             case CallStarted(by="model") as event:
-                self._running[event.call_id] = call = ToolCall(record, event)
+                self._running[event.call_id] = call = ToolCall(record, event, self._call)
                 self._act(call)
             case _:
                 self._note(record.event)
@@ -148,13 +143,13 @@ class Turns:
             case ContextReduced():
                 self._since.reduced = True
 
-    def end(self) -> Turn | None:
+    def end(self) -> tuple[Turn, ...]:
         """End the current turn, and return it if it has anything."""
         return self._next(0)
 
-    def _next(self, messages: int) -> Turn | None:
+    def _next(self, messages: int) -> tuple[Turn, ...]:
         turn, self._turn = self._turn, Turn(self._turn.message + messages)
-        return turn if turn.calls or turn.acts or turn.outcome else None
+        return (turn,) if turn.calls or turn.acts or turn.outcome else ()
 
     def _requested(self, record: Record, event: ModelRequested) -> None:
         since, self._since = self._since, _Since()
@@ -171,7 +166,5 @@ def turns(records: Iterable[Record]) -> Iterator[Turn]:
     """The turns of one or more sessions in sequence that have anything."""
     following = Turns()
     for record in records:
-        if (ended := following.after(record)) is not None:
-            yield ended
-    if (ended := following.end()) is not None:
-        yield ended
+        yield from following.after(record)
+    yield from following.end()

@@ -2,17 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.ranking import IndexState
+from inspector.core.session import ServerState
+from inspector.core.setting_problem import SettingProblem
 from inspector.core.settings import Settings
 from inspector.schema.dialect import PLAIN, ModelFeatures
-
-if TYPE_CHECKING:
-    from inspector.core.session import ServerState
-from inspector.core.setting_problem import SettingProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +25,7 @@ class Checked:
     configuration: Configuration
     settings: Settings
     toolset: str
-    servers: Mapping[str, "ServerState"]
+    servers: Mapping[str, ServerState]
     tools: frozenset[str] = frozenset()
     gone: frozenset[str] = frozenset()
     index: IndexState = IndexState()

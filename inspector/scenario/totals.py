@@ -7,7 +7,7 @@ from inspector.core.budget import Prices, TokenParts
 from inspector.core.events import ModelRequested, Record, TurnEnded
 from inspector.core.fold import fold
 from inspector.core.prompt_cache import Charge
-from inspector.core.turns import ModelCall, Turn, turns
+from inspector.core.turns import ModelCall, turns
 from inspector.tokens.cost.plan import solved_steps
 from inspector.tokens.cost.recorded_plan import answer_tokens, estimated
 from inspector.tokens.manifest import SEARCH_TOOLS
@@ -115,20 +115,21 @@ def totals(
 def _costs(
     records: Sequence[Record], prices: Prices | None, count: Callable[[str], int]
 ) -> Iterator[ModelCallCost]:
+    for message, call, searched in _after_searches(records):
+        output = 0 if call.answer is None else answer_tokens(call.answer, count)
+        yield _cost(call.request, message, searched, prices, output)
+
+
+def _after_searches(records: Sequence[Record]) -> Iterator[tuple[int, ModelCall, bool]]:
+    """The model calls by message, each with whether the one before it did nothing but search."""
+    last, searched = 0, False
     for turn in turns(records):
-        for call, searched in _after_searches(turn):
-            output = 0 if call.answer is None else answer_tokens(call.answer, count)
-            yield _cost(call.request, turn.message, searched, prices, output)
-
-
-def _after_searches(turn: Turn) -> Iterator[tuple[ModelCall, bool]]:
-    """The model calls, each with whether the one before it in the turn did nothing but search."""
-    searched = False
-    for call in turn.calls:
-        yield call, searched
-        if call.answer is not None:
-            wanted = call.answer.tool_calls
-            searched = bool(wanted) and all(one.name == SEARCH_TOOLS for one in wanted)
+        searched, last = searched and turn.message == last, turn.message
+        for call in turn.calls:
+            yield turn.message, call, searched
+            if call.answer is not None:
+                wanted = call.answer.tool_calls
+                searched = bool(wanted) and all(one.name == SEARCH_TOOLS for one in wanted)
 
 
 def _cost(
@@ -164,12 +165,11 @@ def static_parts(records: Sequence[Record]) -> TokenParts:
     are the searches in the conversation. `tools` are the definitions, and the rest is in its own parts.
     """
     definitions = system = history = 0
-    for turn in turns(records):
-        for call, searched in _after_searches(turn):
-            if not searched:
-                definitions += call.catalog.static_tokens if call.catalog is not None else 0
-                system += call.request.tokens.system
-                history += call.request.tokens.history
+    for _, call, searched in _after_searches(records):
+        if not searched:
+            definitions += call.catalog.static_tokens if call.catalog is not None else 0
+            system += call.request.tokens.system
+            history += call.request.tokens.history
     return TokenParts(system=system, history=history, tools=definitions)
 
 

@@ -53,6 +53,9 @@ def test_a_turn_begins_with_a_message_and_ends_with_its_outcome() -> None:
 
 
 def test_a_session_ends_the_turn_of_the_one_before_and_counts_anew() -> None:
+    for first in (UserSaid("b"), TurnEnded("answered")):
+        both = records([UserSaid("a"), request(1)]) + records([first, request(1)], "t")
+        assert [call.record.session for turn in turns(both) for call in turn.calls] == ["s", "t"]
     both = records([UserSaid("a"), request(1)]) + records([UserSaid("b"), request(1)], "t")
     assert [(turn.message, turn.calls[0].record.session) for turn in turns(both)] == [(1, "s"), (1, "t")]
 
@@ -71,7 +74,7 @@ def test_a_call_is_the_models_until_its_result_and_belongs_to_the_request_before
     calls = [act for act in turn.acts if isinstance(act, ToolCall)]
     assert all(call.end is not None and call.end.call_id == call.event.call_id for call in calls)
     for act in turn.acts:
-        call = turn.call_of(act)
-        assert call is not None
-        assert call.record.seq < act.record.seq
+        assert act.call is not None
+        assert act in act.call.acts
+        assert act.call.record.seq < act.record.seq
     assert [type(act) for act in turn.acts].count(Search) >= 1

@@ -27,6 +27,9 @@ from inspector.scenario.profile_comparison import ProfileComparison, compare_pro
 from inspector.scenario.run import ScenarioResult
 from inspector.scenario.scenario import Scenario
 from inspector.scenario.totals import totals
+from inspector.tokens.manifest import SEARCH_TOOLS
+from tests.core.test_event import records
+from tests.session.test_timeline import request
 
 FORECAST = "weather:get_forecast"
 
@@ -237,3 +240,10 @@ def test_who_leaves_out_a_call_that_others_made_is_told() -> None:
         scripted=False,
     )
     assert found.notes == (f"attention: no successful call to {FORECAST}, unlike other profiles.",)
+
+
+@pytest.mark.parametrize(("between", "follows"), [(TurnEnded("failed"), True), (UserSaid("b"), False)])
+def test_a_call_follows_the_search_before_it_within_one_message(between: Event, follows: bool) -> None:
+    search = ModelResponded(1, "", (ToolCall("1", SEARCH_TOOLS, {}),))
+    stream = [UserSaid("a"), request(1), search, between, request(2)]
+    assert [cost.only_follows_search for cost in totals(records(stream)).costs] == [False, follows]

@@ -27,8 +27,6 @@ from inspector.scenario.recorded.summary import play_batch, setups
 from inspector.scenario.recording import Recordings, read_definitions, read_runs
 from inspector.session.assembly import Ports
 
-# The adapters on which recorded runs are played.
-
 
 def recorded_ports(database: Path | None) -> Ports:
     """The adapters for playing recorded runs; only vectors are stored, because they take long to compute."""
