@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from inspector.cli import main
+from inspector.cli.demo_folder import demo_folder
 from inspector.cli.scenario import opening
 from inspector.mcp.client import link
 from tests.support.demo_vectors import give, kept as demo_vectors_of
@@ -36,6 +37,8 @@ class Toolsight(Protocol):
 
 @pytest.fixture(scope="module", autouse=True)
 def _servers_in_process() -> Iterator[None]:
+    # What another module's commands have sent or locked is not seen by this one's.
+    demo_folder.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(link, "StdioChannel", channel)
         yield
