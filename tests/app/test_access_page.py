@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.choice import SeeAsDialog
 from inspector.app.dialogs.choice_row import viewer_rows, viewers_of
-from inspector.app.pages.tools.access.content import facts, own_records, user_records
+from inspector.app.pages.tools.access import facts, own_records, user_records
 from inspector.core.access import AccessPolicy, Grant, Scope, Sight, User, user_rows
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool

@@ -31,7 +31,7 @@ from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
-from inspector.app.pages.tools.access.screen import AccessScreen
+from inspector.app.pages.tools.access import AccessScreen
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.clients import ClientsScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen

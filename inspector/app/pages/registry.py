@@ -25,7 +25,7 @@ SCREENS: Mapping[str, str] = {
     "servers": "tools.catalog.screen:ToolsScreen",
     "clients": "tools.clients:ClientsScreen",
     "manifest": "tools.manifest:ManifestScreen",
-    "access": "tools.access.screen:AccessScreen",
+    "access": "tools.access:AccessScreen",
     "confusable": "tools.confusable.screen:ConfusableScreen",
     "registry": "tools.registry.screen:RegistryScreen",
     "marketplace": "tools.marketplace.screen:MarketplaceScreen",

@@ -1,0 +1,234 @@
+"""The base of the pages that list something: facts, one or two lists, and the current row in full."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import ClassVar, TypeVar
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from inspector.app.activity import Activity
+from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.draw.line import failure_line
+from inspector.app.job import Job
+from inspector.app.stream import View
+from widgets import KeyBar, RecordList
+
+T = TypeVar("T")
+# The columns that padding and a scroll bar take.
+_BESIDE = 4
+_READING = "-reading"
+
+
+class ListPage(BaseScreen):
+    """A page with the line `#facts`, a list, and `#detail` for the row under the cursor.
+
+    A subclass yields its parts in `body` and draws them in `draw`, which runs when what `drawn_from` names
+    has changed. `draw_detail` draws the row under the cursor, `opened` is what enter does with it.
+    """
+
+    titles: ClassVar[Mapping[str, str]] = {}
+    """The titles of the parts, by their ids."""
+    job_title: ClassVar[str] = ""
+    """What the header calls the job of `run_stoppable`."""
+    DEFAULT_CSS = """
+    ListPage {
+        & #facts { height: auto; padding: 0 1; }
+        & #detail { height: auto; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.running: Job | None = None
+        self._drawn_from: object = None
+
+    @abstractmethod
+    def body(self) -> ComposeResult:
+        """Yield what is between the header and the keys."""
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(markup=False)
+        yield from self.body()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        for id_, title in self.titles.items():
+            self.query_one(f"#{id_}").border_title = title
+        self.show_view(self.view)
+
+    @property
+    def list(self) -> RecordList:
+        """The list whose current row the page is about: the first one."""
+        return self.query_one(RecordList)
+
+    @property
+    def key(self) -> str:
+        """The key of the row under the cursor, "" if there is none."""
+        return self.key_in(self.list)
+
+    @staticmethod
+    def key_in(shown: RecordList) -> str:
+        """The key of the row under a list's cursor, "" if there is none."""
+        return shown.current.key if shown.current is not None else ""
+
+    @property
+    def width(self) -> int:
+        """The cells of a line of the detail; by the page, because a pane that was hidden has no size."""
+        return max(self.size.width - _BESIDE, 1)
+
+    def show_view(self, view: View) -> None:
+        """Draw the page if what is drawn has changed."""
+        drawn_from = self.drawn_from(view)
+        if drawn_from != self._drawn_from:
+            self._drawn_from = drawn_from
+            self.draw()
+
+    def drawn_from(self, view: View) -> object:  # noqa: ARG002 - a page that reads in a job has no need of it
+        """Return what `draw` shows; the default is for pages that draw what their jobs return."""
+        return None
+
+    def draw(self) -> None:
+        """Draw the facts and the lists."""
+
+    def draw_detail(self) -> None:
+        """Draw the row under the cursor; also after a resize."""
+
+    def moved(self) -> None:
+        """Take notice that the cursor of `list` is on another row."""
+        self.draw_detail()
+
+    def opened(self, key: str) -> None:
+        """Do what enter does on a row of `list`."""
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.draw_detail)
+
+    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        if event.control is self.list:
+            self.moved()
+
+    def on_record_list_selected(self, event: RecordList.Selected) -> None:
+        if event.control is self.list:
+            self.opened(event.key)
+
+    def write(self, text: str | Content, part: str = "#facts") -> None:
+        """Write a text into a part."""
+        self.query_one(part, Static).update(text)
+
+    def say(self, text: str | Content) -> None:
+        """Write a text into the facts and into the empty list."""
+        self.write(text)
+        self.list.empty = str(text)
+
+    def say_failure(self, error: Exception) -> None:
+        """Write into both why there is nothing to list."""
+        self.say(failure_line(error))
+
+    # A job that the header shows and that esc stops.
+
+    def run_stoppable(
+        self,
+        name: str,
+        work: Callable[[Job], T],
+        done: Callable[[T], None],
+        *,
+        failed: Callable[[Exception], None] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Run a job like `run_job`; it is `running` until it has ended."""
+
+        def end() -> None:
+            self.running = None
+            self.refresh_bindings()
+
+        def ended(result: T) -> None:
+            end()
+            done(result)
+
+        def has_failed(error: Exception) -> None:
+            end()
+            (failed or self.fail)(error)
+
+        self.running = self.run_job(name, work, ended, failed=has_failed, progress=progress)
+        self.refresh_bindings()
+        self.context.measuring()
+
+    @property
+    def activity(self) -> Activity | None:
+        if self.running is None:
+            return None
+        return Activity(self.job_title, self.action_stop, *self.running.progress)
+
+    def action_stop(self) -> None:
+        """Stop the job; what it has done so far stays."""
+        if self.running is not None:
+            self.running.is_stopped = True
+
+    async def action_leave(self) -> None:
+        """Stop the job, or go back."""
+        if self.running is not None and not self.running.is_stopped:
+            self.action_stop()
+        else:
+            await super().action_leave()
+
+
+class ReadingPage(ListPage):
+    """Lists on the left, the detail on the right; where there is no room, they take turns."""
+
+    DEFAULT_CSS = """
+    ReadingPage {
+        & #facts { max-height: 2; background: $boost; }
+        & #parts, & #lists, & #reading { height: 1fr; }
+        & #lists { width: 1fr; }
+        & #lists RecordList { border-top: solid $border; border-title-color: $text-muted; }
+        & #lists RecordList:focus-within { border-top: solid $primary; }
+        & #reading {
+            width: 1fr; padding: 0 1; border-top: solid $border; border-left: solid $border;
+            border-title-color: $text-muted; scrollbar-size-vertical: 1;
+        }
+        & #reading:focus { border-top: solid $primary; }
+        &.-narrow #reading { display: none; border-left: none; }
+        &.-narrow.-reading #lists { display: none; }
+        &.-narrow.-reading #reading { display: block; width: 1fr; }
+    }
+    """
+
+    def body(self) -> ComposeResult:
+        yield from self.head()
+        with Horizontal(id="parts"):
+            with Vertical(id="lists"):
+                yield from self.lists()
+            with VerticalScroll(id="reading", can_focus=True):
+                yield Static(id="detail", markup=False)
+
+    def head(self) -> ComposeResult:
+        """Yield what is above the lists."""
+        yield Static(id="facts", markup=False)
+
+    @abstractmethod
+    def lists(self) -> ComposeResult:
+        """Yield the lists."""
+
+    @property
+    def is_reading(self) -> bool:
+        return self.has_class(_READING)
+
+    def action_read(self) -> None:
+        """Go to the text of the row under the cursor."""
+        self.add_class(_READING)
+        self.query_one("#reading").focus()
+
+    def end_reading(self) -> None:
+        """Show the lists again."""
+        self.remove_class(_READING)
+
+    async def action_leave(self) -> None:
+        """Go from the text to the list, and from there to where one came from."""
+        if self.is_reading:
+            self.end_reading()
+            self.list.focus()
+        else:
+            await super().action_leave()

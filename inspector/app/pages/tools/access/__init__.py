@@ -1,1 +1,0 @@
-"""The access page: who may see which tools, and which grant decides."""
