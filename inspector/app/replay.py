@@ -25,10 +25,10 @@ from inspector.session.commands import Commands
 from inspector.session.setup.change import Setup
 from inspector.session.view import DiscoveryView, MarketplaceView, SessionView, TokenView
 from inspector.session.workbench import Workbench
-from inspector.tokens.cost.delivery import APPEND, DefinitionLoader, system_text, tools_array
-from inspector.tokens.count.measure import BudgetMeter
-from inspector.tokens.count.other_model import OtherModels
+from inspector.tokens.accounting import OtherModels
+from inspector.tokens.delivery import APPEND, DefinitionLoader, system_text, tools_array
 from inspector.tokens.manifest import Catalog
+from inspector.tokens.measure import BudgetMeter
 
 _REFUSAL = "a replay is read-only"
 _HINT = "“back to now” on the second line returns to the running session; so does n in the timeline."

@@ -57,7 +57,7 @@ from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.call_history import SqliteCallHistory
 from inspector.store.store import SqliteStore
-from inspector.tokens.lengths import RememberedLengths
+from inspector.tokens.counter import RememberedLengths
 from inspector.tokens.prices import LitellmPrices
 
 if TYPE_CHECKING:

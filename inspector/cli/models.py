@@ -7,8 +7,7 @@ from inspector.core.closest import closest
 from inspector.core.error import ModelError
 from inspector.core.ports import ChatModel, TokenCounter
 from inspector.schema.dialect import PLAIN, ModelFeatures
-from inspector.tokens.count.anthropic import AnthropicCounter, is_claude
-from inspector.tokens.count.tiktoken import TiktokenCounter
+from inspector.tokens.counter import AnthropicCounter, TiktokenCounter, is_claude
 
 PLANNER = "demo/planner"
 _SCRIPT = "demo/script:"

@@ -18,7 +18,7 @@ from inspector.core.error import ToolsightError
 from inspector.core.number import count
 from inspector.core.server import ServerSpec
 from inspector.core.store_ports import ServerMemory
-from inspector.tokens.count.measure import BudgetMeter, FixedWindow
+from inspector.tokens.measure import BudgetMeter, FixedWindow
 
 _RECENT = 5
 _NAMED = 4

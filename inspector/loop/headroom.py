@@ -17,9 +17,9 @@ from inspector.core.settings import BudgetSettings
 from inspector.core.stream import LiveSettings, Session
 from inspector.loop.binding.binder import Binder
 from inspector.loop.binding.context import Limits, evictions
-from inspector.tokens.cost.delivery import has_proxy
+from inspector.tokens.delivery import has_proxy
 from inspector.tokens.manifest import SEARCH_TOOLS
-from inspector.tokens.window.reduction import Reduced, compressed, cut_down, truncated
+from inspector.tokens.window import Reduced, compressed, cut_down, truncated
 
 Reduction = Callable[[tuple[Message, ...], int], Reduced]
 

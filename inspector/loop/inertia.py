@@ -20,7 +20,7 @@ from inspector.core.stream import Session
 from inspector.loop.binding.binder import Binder
 from inspector.reliability.flow import is_likely
 from inspector.search.retrieval import Live
-from inspector.tokens.count.measure import Accounting
+from inspector.tokens.accounting import Accounting
 
 # What it costs to bind a tool ahead, and to search for it: in input tokens at full price.
 

@@ -20,7 +20,7 @@ from inspector.loop.inertia import Inertia
 from inspector.schema.json_value import JsonObject
 from inspector.search.answer_text import unloaded_text
 from inspector.search.retrieval import Live
-from inspector.tokens.cost.delivery import is_native, schema_text
+from inspector.tokens.delivery import is_native, schema_text
 from inspector.tokens.manifest import SEARCH_TOOLS, text_with
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from inspector.loop.check import Check, Checked
 from inspector.loop.unmatched_pattern import unmatched_patterns
 from inspector.search.rankers.ranker_list import INFO, require_ranker
 from inspector.search.retrieval import Live
-from inspector.tokens.cost.delivery import effective_delivery, is_native
+from inspector.tokens.delivery import effective_delivery, is_native
 from inspector.tokens.manifest import SEARCH_TOOLS
 
 _AT_START = frozenset({"access.predicates"})

@@ -65,8 +65,8 @@ from inspector.research.study import (
 )
 from inspector.search.answer_text import found_text
 from inspector.search.ports import Embedder, StaticEmbedder
-from inspector.tokens.count.measure import BudgetMeter
 from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
+from inspector.tokens.measure import BudgetMeter
 
 HEADERS = (
     "requests",

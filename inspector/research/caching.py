@@ -15,7 +15,7 @@ from inspector.research.first_call import FirstCall, first_call, meter_of, reduc
 from inspector.research.source import NamedCatalog, Source, Steps, recorded, told
 from inspector.research.task import Task, Turn
 from inspector.research.testbed import generated
-from inspector.tokens.count.measure import BudgetMeter
+from inspector.tokens.measure import BudgetMeter
 
 # A request is a list of blocks in the order in which providers read them: tool definitions, system prompt,
 # messages. A session is one long task: every turn adds the same number of tokens to the conversation.

@@ -16,7 +16,7 @@ from inspector.registry.marketplace.marketplace import PluginSearch
 from inspector.research.first_call import FirstCall, cheapest, first_call, meter_of, reaching
 from inspector.research.source import NamedCatalog, Source, Steps, recorded, told
 from inspector.research.testbed import MEAN, SERVER_SIZE, generated
-from inspector.tokens.count.measure import BudgetMeter
+from inspector.tokens.measure import BudgetMeter
 
 _LOOK_S = 0.2
 

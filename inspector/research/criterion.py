@@ -35,8 +35,8 @@ from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
 from inspector.search.vocabulary import terms
-from inspector.tokens.cost.delivery import DefinitionLoader, tools_array
-from inspector.tokens.count.measure import BudgetMeter
+from inspector.tokens.delivery import DefinitionLoader, tools_array
+from inspector.tokens.measure import BudgetMeter
 
 Bound = Callable[[str], Sequence[str]]
 """The ids of the tools that a request with this text binds, best first."""

@@ -26,7 +26,7 @@ from inspector.search.rankers.ranker import Ranker, Ranking
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
 from inspector.search.semantics import Semantics
-from inspector.tokens.cost.delivery import DefinitionLoader, tools_array
+from inspector.tokens.delivery import DefinitionLoader, tools_array
 from inspector.tokens.manifest import SEARCH_TOOLS, Catalog, entries, fitted_manifest, search_tools_definition
 
 Count = Callable[[str], int]

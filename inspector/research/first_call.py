@@ -12,8 +12,8 @@ from inspector.core.ports import TokenCounter
 from inspector.core.settings import BindingSettings, DiscoverySettings, ManifestSettings
 from inspector.core.tool import Tool, definition
 from inspector.search.answer_text import found_text
-from inspector.tokens.count.measure import BudgetMeter, FixedWindow
 from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
+from inspector.tokens.measure import BudgetMeter, FixedWindow
 
 _WINDOW = 128_000
 # A minimal tool, to measure the text that surrounds a search's results.

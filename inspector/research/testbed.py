@@ -18,7 +18,7 @@ from inspector.research.source import NamedCatalog
 from inspector.research.vocabulary import library
 from inspector.research.vocabulary.word import Action, Domain, Entity, with_article
 from inspector.schema.json_value import JsonObject, compact
-from inspector.tokens.count.measure import BudgetMeter, piece
+from inspector.tokens.measure import BudgetMeter, piece
 
 # The same seed gives the same catalog. Sizes are log-normal, as those of published MCP servers are: a few
 # tools have most of the tokens.

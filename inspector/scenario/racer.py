@@ -24,7 +24,7 @@ from inspector.core.events import (
 )
 from inspector.scenario.totals import ANSWERED, charged
 from inspector.search.answer_text import answered
-from inspector.tokens.cost.plan import SolvedSteps
+from inspector.tokens.plan import SolvedSteps
 
 _LONGEST = 400
 

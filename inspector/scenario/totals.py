@@ -8,9 +8,8 @@ from inspector.core.events import ModelRequested, Record, TurnEnded
 from inspector.core.fold import fold
 from inspector.core.prompt_cache import Charge
 from inspector.core.turns import ModelCall, turns
-from inspector.tokens.cost.plan import solved_steps
-from inspector.tokens.cost.recorded_plan import answer_tokens, estimated
 from inspector.tokens.manifest import SEARCH_TOOLS
+from inspector.tokens.plan import answer_tokens, estimated, solved_steps
 
 ANSWERED = "answered"
 

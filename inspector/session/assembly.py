@@ -61,7 +61,7 @@ from inspector.search.past_use import Whose
 from inspector.search.registry_tier import RegistryTier
 from inspector.search.retrieval import Live, Retrieval
 from inspector.store.retention import Retention
-from inspector.tokens.count.measure import Accounting
+from inspector.tokens.accounting import Accounting
 
 
 class Background:

@@ -30,8 +30,7 @@ from inspector.search.past_use import Whose
 from inspector.search.retrieval import Live, Retrieval
 from inspector.session.assembly import Background, Handover, Ports, SessionParts, redactor_of, retrieval_of
 from inspector.session.setup.change import Setup
-from inspector.tokens.count.measure import Accounting
-from inspector.tokens.count.other_model import OtherModels
+from inspector.tokens.accounting import Accounting, OtherModels
 from inspector.tokens.manifest import Catalog
 
 

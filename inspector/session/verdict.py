@@ -12,11 +12,11 @@ from inspector.core.settings import Settings
 from inspector.schema.dialect import ModelFeatures
 from inspector.session.setup.change import FirstCall, Planner, Setup, catalog_planner
 from inspector.session.view import SessionView
-from inspector.tokens.cost.break_even import MOST, BreakEven, break_even_range
-from inspector.tokens.cost.delivery import effective_delivery, has_proxy, is_native
-from inspector.tokens.cost.delivery_cost import Delivery, DeliveryCost, SessionCost, compare, session_cost
-from inspector.tokens.cost.plan import Assumptions, Plan
-from inspector.tokens.count.measure import BudgetMeter
+from inspector.tokens.break_even import MOST, BreakEven, break_even_range
+from inspector.tokens.cost import Delivery, DeliveryCost, SessionCost, compare, session_cost
+from inspector.tokens.delivery import effective_delivery, has_proxy, is_native
+from inspector.tokens.measure import BudgetMeter
+from inspector.tokens.plan import Assumptions, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +48,12 @@ class PricedSession:
 
         Dollars, or billed input tokens without prices. Negative if it costs more; None if static is free.
         """
-        static, other = worth(self.of(Delivery.STATIC).cached), worth(self.of(delivery).cached)
+        static, other = self.of(Delivery.STATIC).cached.worth, self.of(delivery).cached.worth
         return 1 - other / static if static else None
 
     def per_step(self, cost: SessionCost) -> float | None:
         """US dollars for each solved step; None without prices or steps."""
         return cost.dollars / self.plan.steps if cost.dollars is not None and self.plan.steps else None
-
-
-def worth(cost: SessionCost) -> float:
-    """What deliveries are ordered by: US dollars, or billed input tokens without prices."""
-    return cost.billed if cost.dollars is None else cost.dollars
 
 
 def price_session(

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from inspector.search.rankers.catalog_rankers import CatalogRankers
     from inspector.search.rules import SearchRules
     from inspector.session.setup.change import Setup
-    from inspector.tokens.count.measure import BudgetMeter
-    from inspector.tokens.count.other_model import OtherModels
+    from inspector.tokens.accounting import OtherModels
     from inspector.tokens.manifest import Catalog
+    from inspector.tokens.measure import BudgetMeter
 
 
 class DiscoveryView(Protocol):

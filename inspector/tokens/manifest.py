@@ -121,6 +121,31 @@ def sendable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+class EntryTexts:
+    """Caches the compact JSON of the last requested `tools` entries while each stays the same object."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[dict[str, Any], str]] = {}
+        self._array: Sequence[dict[str, Any]] = ()
+        self._texts: tuple[str, ...] = ()
+
+    def of(self, entries: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+        """The text of each entry; the same object for the same tuple of entries."""
+        if entries is self._array:
+            return self._texts
+        fresh: dict[int, tuple[dict[str, Any], str]] = {}
+        texts = []
+        for entry in entries:
+            kept = self._kept.get(id(entry))
+            text = kept[1] if kept is not None and kept[0] is entry else compact(entry)
+            fresh[id(entry)] = (entry, text)
+            texts.append(text)
+        self._kept, self._texts = fresh, tuple(texts)
+        # A list may change between calls; a tuple cannot.
+        self._array = entries if isinstance(entries, tuple) else ()
+        return self._texts
+
+
 # A server manifest in every size: from every server in full down to their number.
 
 HEADER = "Available tool servers (use this tool to load their definitions):"

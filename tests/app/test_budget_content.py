@@ -25,9 +25,9 @@ from inspector.core.number import tokens
 from inspector.core.prompt_cache import Breakpoints, CacheTerms, Charge
 from inspector.core.session import Binding, CallCost, SessionState, ToolState
 from inspector.session.verdict import price_session
-from inspector.tokens.cost.break_even import BreakEven
-from inspector.tokens.cost.delivery_cost import Delivery
-from inspector.tokens.cost.plan import Assumptions, Overhead, PlannedTool, usual_plan
+from inspector.tokens.break_even import BreakEven
+from inspector.tokens.cost import Delivery
+from inspector.tokens.plan import Assumptions, Overhead, PlannedTool, usual_plan
 from tests.support.hostile import with_hostile_text
 
 CHEAP = ToolState("a:cheap", 10, Binding.PINNED)

@@ -61,7 +61,7 @@ from inspector.core.events import BreakerChanged, CallFinished, CallStarted, Eve
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import Program
 from inspector.demo.planner import DemoPlanner
-from inspector.tokens.count.tiktoken import TiktokenCounter
+from inspector.tokens.counter import TiktokenCounter
 from tests.app.test_access_page import POLICY as ACCESS
 from tests.app.test_confusable_page import offices
 from tests.app.test_find_edit import BETTER, PAY, QUERY as REFUND, keys, shop

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from inspector.session.workbench import Workbench
 from inspector.store.store import SqliteStore
-from inspector.tokens.count.tiktoken import TiktokenCounter
+from inspector.tokens.counter import TiktokenCounter
 from tests.benchmark.loop import servers
 from tests.benchmark.output import say
 from tests.support.workbench import connected

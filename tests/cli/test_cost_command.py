@@ -19,7 +19,7 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.store.store import SqliteStore
-from inspector.tokens.cost.plan import Assumptions
+from inspector.tokens.plan import Assumptions
 from tests.cli.conftest import Toolsight
 from tests.core.test_event import records
 from tests.support.weather_configuration import write_weather_configuration

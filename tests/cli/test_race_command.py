@@ -21,8 +21,8 @@ from inspector.scenario.file import load_scenario
 from inspector.scenario.ground import lacking
 from inspector.scenario.race import RaceFrame, Verdict
 from inspector.scenario.racer import Racer
-from inspector.tokens.cost.plan import SolvedSteps
 from inspector.tokens.manifest import Catalog
+from inspector.tokens.plan import SolvedSteps
 from tests.cli.conftest import Toolsight
 from tests.support.memory_labs import FORECAST, MemoryLabs
 from tests.widgets.hostile import HOSTILE, LONG, dangerous

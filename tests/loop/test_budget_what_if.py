@@ -28,8 +28,8 @@ from inspector.session.setup.change import (
     steps,
     toggled,
 )
-from inspector.tokens.count.measure import BudgetMeter, FixedWindow
-from inspector.tokens.count.other_model import OtherModels, count_definitions
+from inspector.tokens.accounting import OtherModels, count_definitions
+from inspector.tokens.measure import BudgetMeter, FixedWindow
 from tests.support.counting import CharacterCounter
 from tests.support.hostile import with_hostile_text
 from tests.support.told_model import ToldModel

@@ -11,9 +11,8 @@ from inspector.core.ports import TokenCounter
 from inspector.core.settings import CacheTtl, ToolDelivery
 from inspector.core.tool import Tool, definition
 from inspector.schema.json_value import compact
-from inspector.tokens.count.anthropic import AnthropicCounter
-from inspector.tokens.count.measure import BudgetMeter, FixedWindow
-from inspector.tokens.count.tiktoken import TiktokenCounter
+from inspector.tokens.counter import AnthropicCounter, TiktokenCounter
+from inspector.tokens.measure import BudgetMeter, FixedWindow
 from tests.loop.test_chat import Bench
 from tests.loop.test_litellm_anthropic import event, started, stopped, text_block
 from tests.support.counting import CharacterCounter

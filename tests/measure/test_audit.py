@@ -45,8 +45,8 @@ from inspector.schema.json_value import compact
 from inspector.session.setup.change import catalog_planner
 from inspector.session.verdict import price_session
 from inspector.store.memory import MemoryServerMemory
-from inspector.tokens.cost.delivery_cost import Delivery
-from inspector.tokens.cost.plan import Assumptions
+from inspector.tokens.cost import Delivery
+from inspector.tokens.plan import Assumptions
 from tests.support.counting import character_meter
 from tests.support.fakes import ManualClock
 from tests.support.hostile import with_hostile_text

@@ -17,7 +17,7 @@ from inspector.research.first_call import cheapest, first_call, meter_of, reachi
 from inspector.research.source import NamedCatalog, Steps, Stopped
 from inspector.research.testbed import MEAN, generated
 from inspector.schema.json_value import compact
-from inspector.tokens.count.tiktoken import TiktokenCounter
+from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
 from tests.support.counting import CharacterCounter
 from tests.support.reproduction import MemorySource, office_tools

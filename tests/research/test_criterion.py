@@ -5,7 +5,7 @@ from inspector.research.criterion import criteria, found_tools, sent_without_dis
 from inspector.research.first_call import meter_of
 from inspector.research.source import NamedCatalog, Steps, indexed
 from inspector.schema.json_value import compact
-from inspector.tokens.count.tiktoken import TiktokenCounter
+from inspector.tokens.counter import TiktokenCounter
 from tests.support.counting import CharacterCounter
 from tests.support.reproduction import MemorySource, case, office_tools
 

@@ -7,7 +7,7 @@ from inspector.research.attention import request_table
 from inspector.research.first_call import meter_of
 from inspector.research.labelled import EVERY_TOOL, Answers, labelled_quality, request_sets
 from inspector.research.source import NamedCatalog, Steps, Stopped
-from inspector.tokens.count.tiktoken import TiktokenCounter
+from inspector.tokens.counter import TiktokenCounter
 from tests.support.counting import CharacterCounter
 from tests.support.reproduction import MemorySource, case, office_tools, session
 

@@ -6,7 +6,7 @@ from inspector.research.caching import findings, token_reduction
 from inspector.research.first_call import meter_of
 from inspector.research.source import NamedCatalog, Steps, Stopped
 from inspector.research.testbed import generated
-from inspector.tokens.count.tiktoken import TiktokenCounter
+from inspector.tokens.counter import TiktokenCounter
 from tests.support.reproduction import MemorySource
 
 COUNTER = TiktokenCounter("demo/planner")

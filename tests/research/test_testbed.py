@@ -11,7 +11,7 @@ from inspector.core.tool import definition
 from inspector.research.testbed import TABLE_2, Testbed, build_testbed, plans_of, tokens_of
 from inspector.research.vocabulary.word import plural, with_article
 from inspector.schema.json_value import compact
-from inspector.tokens.count.tiktoken import TiktokenCounter
+from inspector.tokens.counter import TiktokenCounter
 from tests.support.examples import examples
 
 

@@ -9,9 +9,9 @@ from inspector.core.settings import Settings
 from inspector.core.tool import Tool
 from inspector.session.setup.change import Planner, Setup, catalog_planner
 from inspector.session.verdict import Answer, Verdict
-from inspector.tokens.cost.break_even import BreakEven
-from inspector.tokens.cost.plan import Assumptions
-from inspector.tokens.count.measure import BudgetMeter, FixedWindow
+from inspector.tokens.break_even import BreakEven
+from inspector.tokens.measure import BudgetMeter, FixedWindow
+from inspector.tokens.plan import Assumptions
 from tests.support.counting import CharacterCounter
 
 POINTS = st.none() | st.integers(1, 5000)

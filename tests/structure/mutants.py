@@ -244,7 +244,7 @@ MUTANTS = (
     # Counts
     Mutant(
         "framing counts with the system prompt",
-        "inspector/tokens/count/measure.py",
+        "inspector/tokens/measure.py",
         '"system": counted.framing + sum(counted.system),',
         '"system": sum(counted.system),',
         ("tests/tokens/test_budget_meter.py",),

@@ -6,7 +6,8 @@ from inspector.core.budget import Prices, Tokenizer
 from inspector.core.settings import Settings
 from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
-from inspector.tokens.count.measure import Accounting, BudgetMeter, FixedWindow
+from inspector.tokens.accounting import Accounting
+from inspector.tokens.measure import BudgetMeter, FixedWindow
 from tests.support.fakes import MemoryPrices
 from tests.support.told_model import ToldModel
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from random import Random
 
-from inspector.tokens.cost.plan import Plan
+from inspector.tokens.plan import Plan
 
 _SEARCHED = (2, 7, 12, 17)
 _FOUND = 3

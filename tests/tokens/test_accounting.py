@@ -13,7 +13,7 @@ from inspector.core.settings import BindingSettings, BudgetSettings, CacheTtl, S
 from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
 from inspector.schema.dialect import ModelFeatures
-from inspector.tokens.count.measure import Accounting
+from inspector.tokens.accounting import Accounting
 from tests.loop.test_chat import Bench
 from tests.support.counting import CharacterCounter, character_accounting
 from tests.support.fakes import MemoryPrices

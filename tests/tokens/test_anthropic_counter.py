@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.cli.models import counter_for
-from inspector.tokens.count.anthropic import CLAUDE_2, AnthropicCounter
-from inspector.tokens.count.tiktoken import TiktokenCounter, tokenizer_for
+from inspector.tokens.counter import CLAUDE_2, AnthropicCounter, TiktokenCounter, tokenizer_for
 from inspector.tokens.prices import tokenizer_folder
 
 MODEL = "anthropic/claude-sonnet-4-5"

@@ -8,17 +8,9 @@ from hypothesis import given, strategies as st
 
 from inspector.core.budget import Prices
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
-from inspector.tokens.cost.break_even import break_even_range, break_evens, ranges, scaled
-from inspector.tokens.cost.delivery_cost import Delivery, session_cost
-from inspector.tokens.cost.plan import (
-    PRESETS,
-    Assumptions,
-    Overhead,
-    Plan,
-    PlannedCall,
-    PlannedTool,
-    usual_plan,
-)
+from inspector.tokens.break_even import break_even_range, break_evens, ranges, scaled
+from inspector.tokens.cost import PRESETS, Delivery, session_cost
+from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool, usual_plan
 from tests.support.plans import searched_early
 
 TERMS = CacheTerms(minimum=1)

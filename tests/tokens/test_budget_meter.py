@@ -18,9 +18,9 @@ from inspector.core.message import (
 )
 from inspector.core.tool import Tool, definition
 from inspector.schema.json_value import compact
-from inspector.tokens.count.measure import BudgetMeter, FixedWindow, attribute, request_pieces
-from inspector.tokens.count.tiktoken import TiktokenCounter
+from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.manifest import search_tools_definition, wire_message, wire_system
+from inspector.tokens.measure import BudgetMeter, FixedWindow, attribute, request_pieces
 from tests.support.counting import character_meter
 
 MODELS = {"openai/gpt-5": "o200k_base", "openai/gpt-4": "cl100k_base"}

@@ -12,7 +12,7 @@ from inspector.core.session import SessionState
 from inspector.core.settings import BindingSettings, Settings, ToolDelivery
 from inspector.core.tool import Tool, function_definition
 from inspector.schema.json_value import compact
-from inspector.tokens.cost.delivery import DefinitionLoader, SentTools, schema_text, system_text, tools_array
+from inspector.tokens.delivery import DefinitionLoader, SentTools, schema_text, system_text, tools_array
 from tests.loop.test_chat import TOOLS, Bench, bound_names
 from tests.support.found import find
 from tests.support.told_model import Step, calls, says, searches

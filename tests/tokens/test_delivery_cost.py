@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 
 from inspector.core.budget import Prices
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
-from inspector.tokens.cost.delivery_cost import Delivery, SessionCost, compare, session_cost
-from inspector.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool, usual_plan
+from inspector.tokens.cost import Delivery, SessionCost, compare, session_cost
+from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool, usual_plan
 from tests.support.plans import searched_early
 
 TERMS = CacheTerms(write=1.25, read=0.1, ttl_seconds=300, minimum=1)

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from inspector.core.tool import Tool, definition
 from inspector.schema.json_value import compact
-from inspector.tokens.cost.delivery import DefinitionLoader
+from inspector.tokens.delivery import DefinitionLoader
 from inspector.tokens.manifest import Catalog
 
 TOOLS = tuple(Tool("s", name, f"Does {name}.") for name in "abcdef")

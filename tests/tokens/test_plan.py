@@ -29,9 +29,8 @@ from inspector.core.tool import Tool
 from inspector.schema.dialect import Deferral, ModelFeatures
 from inspector.session.setup.change import Setup, catalog_planner
 from inspector.session.verdict import own_delivery
-from inspector.tokens.cost.delivery_cost import Delivery, compare, planned_requests
-from inspector.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
-from inspector.tokens.cost.recorded_plan import plan_of
+from inspector.tokens.cost import Delivery, compare, planned_requests
+from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedTool, plan_of, usual_plan
 from tests.support.counting import character_meter
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer

@@ -3,7 +3,7 @@
 from hypothesis import given, strategies as st
 
 from inspector.core.events import CallFinished, CallStarted, Event, Record, UserSaid
-from inspector.tokens.cost.plan import SolvedSteps, solved_steps
+from inspector.tokens.plan import SolvedSteps, solved_steps
 
 
 def called(

@@ -12,8 +12,7 @@ from hypothesis import given, strategies as st
 
 from inspector.cli.models import counter_for
 from inspector.core.ports import TokenCounter
-from inspector.tokens.count.anthropic import AnthropicCounter
-from inspector.tokens.count.tiktoken import TiktokenCounter, tokenizer_for
+from inspector.tokens.counter import AnthropicCounter, TiktokenCounter, tokenizer_for
 from tests.support.counting import CharacterCounter
 from tests.support.examples import examples
 from tests.support.hostile import with_hostile_text

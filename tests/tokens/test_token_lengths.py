@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.budget import Tokenizer
-from inspector.tokens.count.tiktoken import TiktokenCounter
-from inspector.tokens.lengths import RememberedLengths
+from inspector.tokens.counter import RememberedLengths, TiktokenCounter
 
 TEXTS = ["", "one", '{"name":"weather__get_forecast"}', "日本 \ud800 …", "a" * 3000]
 

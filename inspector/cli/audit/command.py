@@ -23,7 +23,7 @@ from inspector.core.number import count, money, percent, signed, signed_percent
 from inspector.core.redaction import write
 from inspector.measure.audit.audit import Change, Key, Tokens, changes, totals
 from inspector.measure.audit.result import Audit, ConfigurationAudit, title
-from inspector.tokens.cost.delivery_cost import Delivery
+from inspector.tokens.cost import Delivery
 from widgets import visible
 
 # An audit as a slide: one bar per configuration, one segment per server, and discovery beside it.

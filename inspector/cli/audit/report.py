@@ -13,8 +13,8 @@ from inspector.core.report import Report, Section, Table, markdown
 from inspector.measure.audit.audit import NOTHING, Change, Key, Tokens, server_table
 from inspector.measure.audit.result import Audit, Basis, ConfigurationAudit, ServerAudit, ToolAudit
 from inspector.session.verdict import PricedSession
-from inspector.tokens.cost.delivery_cost import Delivery
-from inspector.tokens.cost.plan import Assumptions
+from inspector.tokens.cost import Delivery
+from inspector.tokens.plan import Assumptions
 from widgets import visible
 
 _SUM_HEADERS = (

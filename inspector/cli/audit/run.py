@@ -47,8 +47,8 @@ from inspector.measure.audit.result import (
     unreadable,
 )
 from inspector.session.setup.change import first_call
-from inspector.tokens.cost.plan import Assumptions
-from inspector.tokens.count.measure import Accounting
+from inspector.tokens.accounting import Accounting
+from inspector.tokens.plan import Assumptions
 from inspector.tokens.prices import LitellmPrices
 
 

@@ -13,8 +13,8 @@ from inspector.core.closest import closest
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.prompt_cache import FIVE_MINUTES, HOUR, CacheTerms, Ttl
 from inspector.schema.dialect import ModelFeatures
-from inspector.tokens.cost.break_even import ranges
-from inspector.tokens.cost.plan import Assumptions, Plan
+from inspector.tokens.break_even import ranges
+from inspector.tokens.plan import Assumptions, Plan
 
 F = TypeVar("F", bound=Callable[..., Any])
 HEADERS = ("assumption", "value", "break-even over", "meaning")

@@ -22,9 +22,8 @@ from inspector.core.settings import BudgetSettings
 from inspector.session.setup.change import Planner, catalog_planner
 from inspector.session.verdict import discovery_delivery, price_session
 from inspector.session.workbench import Workbench
-from inspector.tokens.cost.delivery_cost import Delivery
-from inspector.tokens.cost.plan import Assumptions, Plan
-from inspector.tokens.cost.recorded_plan import plan_of
+from inspector.tokens.cost import Delivery
+from inspector.tokens.plan import Assumptions, Plan, plan_of
 
 _OF_A_RECORD = frozenset({"calls", "calls_per_turn", "growth", "searches_per_call", "pause", "seconds"})
 
@@ -111,7 +110,7 @@ def _require_sizes(records: Sequence[Record]) -> None:
 
 def _planner(session: str, records: Sequence[Record], count: Callable[[str], int]) -> Planner | None:
     """Plans the session under other assumptions; None for one without a model call."""
-    if plan_of(records, count=count) is None:
+    if plan_of(records, tokens=count) is None:
         return None
 
     def plan(assumptions: Assumptions) -> Plan:

@@ -9,9 +9,17 @@ from inspector.cli.table import say, say_table
 from inspector.core.number import count, money, money_decimals, percent, signed_percent, tokens
 from inspector.core.prompt_cache import CacheTerms
 from inspector.session.verdict import PricedSession, verdict
-from inspector.tokens.cost.break_even import MOST, BreakEven
-from inspector.tokens.cost.delivery_cost import Delivery, DeliveryCost, RequestCost, SessionCost, session_cost
-from inspector.tokens.cost.plan import PRESETS, CachePreset, Plan
+from inspector.tokens.break_even import MOST, BreakEven
+from inspector.tokens.cost import (
+    PRESETS,
+    CachePreset,
+    Delivery,
+    DeliveryCost,
+    RequestCost,
+    SessionCost,
+    session_cost,
+)
+from inspector.tokens.plan import Plan
 
 NOTHING = "–"
 ABOUT: Mapping[Delivery, str] = {

@@ -21,7 +21,8 @@ from inspector.loop.binding.catalog import build_catalog
 from inspector.loop.binding.context import ToolContext
 from inspector.loop.binding.gate import Gate, Preconditions
 from inspector.search.retrieval import Live
-from inspector.tokens.cost.delivery import (
+from inspector.tokens.accounting import Accounting
+from inspector.tokens.delivery import (
     UNCHANGED,
     DefinitionLoader,
     Difference,
@@ -36,7 +37,6 @@ from inspector.tokens.cost.delivery import (
     system_text,
     with_offer,
 )
-from inspector.tokens.count.measure import Accounting
 from inspector.tokens.manifest import Catalog
 
 # What becomes of bound tools when the catalog changes: held, evicted with the cause, or bound as before.

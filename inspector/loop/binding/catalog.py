@@ -13,8 +13,8 @@ from inspector.core.summary_pool import summary_pool
 from inspector.core.tool import Tool
 from inspector.search.rankers.ranker_list import matching
 from inspector.search.vocabulary import Tags
-from inspector.tokens.count.measure import BudgetMeter
 from inspector.tokens.manifest import Catalog, Manifest, entries, fitted_manifest, search_tools_definition
+from inspector.tokens.measure import BudgetMeter
 
 # Below some size discovery costs more than it saves: the `search_tools` definition, its manifest and every
 # search take tokens, and each search takes another model call. The limit is a setting: a number of tools (the

@@ -10,8 +10,8 @@ from inspector.core.ports import Clock
 from inspector.core.session import Binding, SessionState, ToolState
 from inspector.core.stream import LiveModel, Session
 from inspector.core.tool import Tool
-from inspector.tokens.cost.delivery import DefinitionLoader, effective_delivery, is_native
-from inspector.tokens.count.measure import Accounting
+from inspector.tokens.accounting import Accounting
+from inspector.tokens.delivery import DefinitionLoader, effective_delivery, is_native
 
 TTL: Final = "ttl"
 LRU: Final = "lru"

@@ -24,9 +24,9 @@ from inspector.measure.audit.result import (
 from inspector.schema.json_value import JsonObject, compact
 from inspector.session.setup.change import Setup, catalog_planner, first_call
 from inspector.session.verdict import PricedSession, discovery_delivery, price_session
-from inspector.tokens.cost.delivery_cost import Delivery
-from inspector.tokens.cost.plan import Assumptions
-from inspector.tokens.count.measure import BudgetMeter
+from inspector.tokens.cost import Delivery
+from inspector.tokens.measure import BudgetMeter
+from inspector.tokens.plan import Assumptions
 
 NOTHING = "–"
 _HEADERS = ("server", "tools", "tokens", "chars/4", "error", "window", "")

@@ -23,7 +23,7 @@ from inspector.mcp.client_side import Unattended
 from inspector.mcp.listing import list_tools, remember_tools
 from inspector.session.setup.change import Setup
 from inspector.session.verdict import PricedSession, Verdict, verdict
-from inspector.tokens.cost.plan import Assumptions
+from inspector.tokens.plan import Assumptions
 
 NOT_APPROVED = "not approved"
 # How many servers start at the same time: many of them unpack a package first.

@@ -18,7 +18,7 @@ from inspector.core.ranking import Answer, Outcome, SearchReport
 from inspector.core.turns import turns
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.scenario.recorded.agent import AgentLog, Lack, Reason
-from inspector.tokens.count.measure import Accounting
+from inspector.tokens.accounting import Accounting
 
 LOOP = "loop"
 

@@ -16,10 +16,10 @@ from inspector.core.settings import BindingPolicy, Settings, ToolDelivery
 from inspector.core.tool import Tool
 from inspector.loop.binding.catalog import build_catalog
 from inspector.schema.json_value import compact
-from inspector.tokens.cost.delivery import DefinitionLoader, effective_delivery, system_text, tools_array
-from inspector.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
-from inspector.tokens.count.measure import BudgetMeter
+from inspector.tokens.delivery import DefinitionLoader, effective_delivery, system_text, tools_array
 from inspector.tokens.manifest import Catalog
+from inspector.tokens.measure import BudgetMeter
+from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
 
 
 @dataclass(frozen=True, slots=True)

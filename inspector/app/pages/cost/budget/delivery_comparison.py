@@ -8,10 +8,9 @@ from inspector.core.events import Record
 from inspector.core.prompt_cache import CacheTerms
 from inspector.session.setup.change import Setup, catalog_planner
 from inspector.session.verdict import PricedSession, discovery_delivery, own_delivery, price_session
-from inspector.tokens.cost.delivery_cost import Delivery
-from inspector.tokens.cost.plan import PRESETS, Assumptions, CachePreset, Plan
-from inspector.tokens.cost.recorded_plan import plan_of
-from inspector.tokens.count.measure import BudgetMeter
+from inspector.tokens.cost import PRESETS, CachePreset, Delivery
+from inspector.tokens.measure import BudgetMeter
+from inspector.tokens.plan import Assumptions, Plan, plan_of
 
 OWN = "the model's own"
 CACHES: tuple[CachePreset | None, ...] = (

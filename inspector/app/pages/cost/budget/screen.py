@@ -27,7 +27,7 @@ from inspector.app.place import other_view
 from inspector.app.stream import View
 from inspector.core.budget import Prices, ToolCost
 from inspector.core.session import SessionState
-from inspector.tokens.cost.delivery_cost import Delivery
+from inspector.tokens.cost import Delivery
 from widgets import KeyBar, RecordList
 
 # The ways to deliver tools, each with the cost of the session's calls.

@@ -30,7 +30,7 @@ from inspector.session.setup.change import (
 )
 from inspector.session.verdict import setup_dollars
 from inspector.session.view import SessionView
-from inspector.tokens.count.other_model import OtherModel, count_definitions
+from inspector.tokens.accounting import OtherModel, count_definitions
 from widgets import visible
 
 # A what-if change on the budget page: its effect, and how to apply it.

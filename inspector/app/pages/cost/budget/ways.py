@@ -13,8 +13,8 @@ from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparis
 from inspector.app.pages.cost.budget.plots import NOTHING
 from inspector.app.verdict_line import verdict_text
 from inspector.core.number import count, money, money_decimals, percent, tokens
-from inspector.session.verdict import verdict, worth
-from inspector.tokens.cost.delivery_cost import Delivery, DeliveryCost, RequestCost, SessionCost
+from inspector.session.verdict import verdict
+from inspector.tokens.cost import Delivery, DeliveryCost, RequestCost, SessionCost
 from widgets import Column, Record, visible
 
 _BAR = 16
@@ -48,7 +48,7 @@ EMPTY = "No tools to load yet: no server is ready (see Tools)."
 def way_rows(comparison: DeliveryComparison) -> tuple[Record, ...]:
     """Return one row per way; ★ is the cheapest with a cache, ● the one in use."""
     session = comparison.priced
-    costs = {cost.delivery: worth(cost.cached) for cost in session.costs}
+    costs = {cost.delivery: cost.cached.worth for cost in session.costs}
     amounts = [priced.dollars for cost in session.costs for priced in (cost.cached, cost.uncached)]
     decimals = money_decimals(amount for amount in amounts if amount is not None)
     best = min(costs, key=lambda delivery: costs[delivery])
@@ -73,7 +73,7 @@ def _row(cost: DeliveryCost, comparison: DeliveryComparison, look: _Look) -> Rec
         look.best: Content.styled("★", "$text-accent"),
     }
     color = "$success" if way is look.best else "$primary"
-    share = worth(cached) / look.most if look.most else 0.0
+    share = cached.worth / look.most if look.most else 0.0
     cells = (
         marks.get(way, ""),
         f"{way.value}{' (in use)' if way is comparison.own else ''}",

@@ -1,6 +1,6 @@
 """Finds the number of tools from which a delivery costs less than static binding with a prompt cache."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
@@ -9,8 +9,8 @@ from typing import Any
 
 from inspector.core.budget import Prices
 from inspector.core.prompt_cache import CacheTerms
-from inspector.tokens.cost.delivery_cost import Delivery, session_cost
-from inspector.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool
+from inspector.tokens.cost import Delivery, session_cost
+from inspector.tokens.plan import Assumptions, Plan, PlannedTool
 
 MOST = 5000
 _EXPIRY = CacheTerms().ttl_seconds
@@ -57,17 +57,16 @@ def break_even_range(
     plan = plans(assumed)
     spread = ranges(plan, assumed)
     usual = break_evens(plan, terms, prices, most, deliveries)
-    ends = [dict(zip(spread, values, strict=True)) for values in product(*spread.values())] if spread else []
-    varied = [break_evens(plans(_with(assumed, each)), terms, prices, most, deliveries) for each in ends]
+    ends: list[dict[str, Any]] = []
+    if spread:
+        ends = [dict(zip(spread, values, strict=True)) for values in product(*spread.values())]
+    others = (plans(replace(assumed, **values)) for values in ends)
+    varied = [break_evens(other, terms, prices, most, deliveries) for other in others]
     found = {}
     for delivery, here in usual.items():
         points = sorted((one[delivery] for one in (usual, *varied)), key=lambda at: (at is None, at or 0))
         found[delivery] = BreakEven(here, points[0], points[-1])
     return found
-
-
-def _with(assumed: Assumptions, values: Mapping[str, Any]) -> Assumptions:
-    return replace(assumed, **values)
 
 
 def break_evens(
@@ -103,7 +102,7 @@ class _Gains:
         overhead = plan.overhead
         size = (overhead.manifest_in_full or overhead.manifest) / max(len(plan.tools), 1)
         self._full_manifest_from = ceil(overhead.manifest_limit / size) if size else 0
-        self._cost = cache(self._priced)
+        self._worth = cache(self._priced)
 
     def linear_from(self, delivery: Delivery) -> int:
         """From how many tools on costs are linear: the needed ones are there and the manifest is full."""
@@ -116,11 +115,10 @@ class _Gains:
 
     def of(self, delivery: Delivery, tools: int) -> float:
         """How much less the delivery costs over that many tools; negative if it costs more."""
-        return self._cost(Delivery.STATIC, tools) - self._cost(delivery, tools)
+        return self._worth(Delivery.STATIC, tools) - self._worth(delivery, tools)
 
     def _priced(self, delivery: Delivery, tools: int) -> float:
-        cost = session_cost(self._scaled(tools), delivery, self._terms, self._prices)
-        return cost.billed if cost.dollars is None else cost.dollars
+        return session_cost(self._scaled(tools), delivery, self._terms, self._prices).worth
 
 
 def _crossing(gain: Callable[[int], float], linear_from: int, most: int) -> int | None:
@@ -169,27 +167,33 @@ def scaled(plan: Plan, tools: int) -> Plan:
         return replace(plan, tools=())
     positions = {tool.id: position for position, tool in enumerate(plan.tools)}
     pinned = [position for position, tool in enumerate(plan.tools) if tool.pinned]
-    found = [positions[id_] for call in plan.calls for id_ in call.discovered if id_ in positions]
-    kept = list(dict.fromkeys([*pinned, *found]))[:tools]
+    discovered = [positions[id_] for call in plan.calls for id_ in call.discovered if id_ in positions]
+    kept = list(dict.fromkeys([*pinned, *discovered]))[:tools]
     moved = _spread(kept, known, tools)
     fixed = {moved[position] for position in pinned if position in moved}
-    gates = {call.gated: _gated(call.gated, positions, known, tools) for call in plan.calls}
+    gates: dict[tuple[str, ...], list[int]] = {}
+    for gate in {call.gated for call in plan.calls}:
+        bound = [positions[id_] for id_ in gate if id_ in positions][:tools]
+        gates[gate] = list(_spread(bound, known, tools).values())
     needed = sorted({*moved.values(), *(position for gate in gates.values() for position in gate)})
     size = plan.tool_tokens / known
     named = [PlannedTool(str(position), round(size), position in fixed) for position in needed]
     rest = max(0, round(size * tools) - sum(tool.tokens for tool in named))
-    calls = (_moved(call, positions, moved, gates[call.gated]) for call in plan.calls)
+    calls = []
+    for call in plan.calls:
+        found = [moved[positions[id_]] for id_ in call.discovered if positions.get(id_) in moved]
+        gated = tuple(map(str, gates[call.gated]))
+        calls.append(replace(call, discovered=tuple(map(str, found)), gated=gated))
+    full = plan.overhead.manifest_in_full or plan.overhead.manifest
+    manifest = round(full * (tools / known))
+    if plan.overhead.manifest_limit:
+        manifest = min(manifest, plan.overhead.manifest_limit)
     return replace(
         plan,
         tools=(*named, PlannedTool("rest", rest)) if rest else tuple(named),
-        overhead=_grown(plan.overhead, tools / known),
+        overhead=replace(plan.overhead, manifest=manifest, pool=round(plan.overhead.pool * (tools / known))),
         calls=tuple(calls),
     )
-
-
-def _gated(gated: Iterable[str], positions: dict[str, int], known: int, tools: int) -> tuple[int, ...]:
-    kept = [positions[id_] for id_ in gated if id_ in positions][:tools]
-    return tuple(_spread(kept, known, tools).values())
 
 
 def _spread(positions: Sequence[int], known: int, tools: int) -> dict[int, int]:
@@ -201,17 +205,3 @@ def _spread(positions: Sequence[int], known: int, tools: int) -> dict[int, int]:
         last = min(max(last + 1, position * tools // known), room)
         moved[position] = last
     return moved
-
-
-def _moved(
-    call: PlannedCall, positions: dict[str, int], moved: dict[int, int], gate: Sequence[int]
-) -> PlannedCall:
-    found = (moved[positions[id_]] for id_ in call.discovered if positions.get(id_) in moved)
-    return replace(call, discovered=tuple(map(str, found)), gated=tuple(map(str, gate)))
-
-
-def _grown(overhead: Overhead, factor: float) -> Overhead:
-    manifest = round((overhead.manifest_in_full or overhead.manifest) * factor)
-    if overhead.manifest_limit:
-        manifest = min(manifest, overhead.manifest_limit)
-    return replace(overhead, manifest=manifest, pool=round(overhead.pool * factor))

@@ -18,8 +18,13 @@ from inspector.core.session import SessionState
 from inspector.core.settings import BindingSettings, SentDelivery
 from inspector.core.tool import Tool, definition, function_definition
 from inspector.schema.dialect import PLAIN, ModelFeatures, SchemaDialect
-from inspector.tokens.count.entry_text import EntryTexts
-from inspector.tokens.manifest import CALL_TOOL, Catalog, definition_lines, search_tools_definition
+from inspector.tokens.manifest import (
+    CALL_TOOL,
+    Catalog,
+    EntryTexts,
+    definition_lines,
+    search_tools_definition,
+)
 
 
 class DefinitionLoader:

@@ -1,7 +1,7 @@
-"""The cost of tools over a session by delivery: planned requests, in tokens, cache charges and dollars.
+"""The one simulator of cost: a plan under a delivery as requests, through a prompt cache, added up.
 
-Each delivery turns a plan into requests (`planned_request`); the requests go through a prompt cache, and its
-charges are added up.
+Each delivery turns a plan into requests (`planned_requests`); the requests go through a prompt cache, and its
+charges are summed, in tokens and in dollars.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate
 
-from inspector.core.budget import Prices
+from inspector.core.budget import HOUR_SECONDS, Prices
 from inspector.core.prompt_cache import (
     EXPIRED,
     FIVE_MINUTES,
@@ -20,7 +20,7 @@ from inspector.core.prompt_cache import (
     PromptCache,
     breakpoints,
 )
-from inspector.tokens.cost.plan import Plan, PlannedCall
+from inspector.tokens.plan import Plan, PlannedCall
 
 # Providers read a request in the order `tools`, system prompt, conversation. So a change in `tools` means
 # paying again for everything after it.
@@ -48,6 +48,48 @@ class Delivery(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class CachePreset:
+    """Named terms. `source` says where they come from, `note` what they leave out."""
+
+    name: str
+    terms: CacheTerms
+    source: str
+    note: str = ""
+
+
+_ANTHROPIC = "minimum prefix: 1,024 tokens for most models, 2,048 or 4,096 for some"
+_OPENAI = (
+    "OpenAI's documentation, Prompt caching, and its price list",
+    "unused prefixes expire after 5 to 10 minutes; assumes 5 minutes",
+)
+# The multipliers come from the providers' own documentation; for a model with known prices, `Prices.terms`
+# has its exact ones.
+PRESETS = (
+    CachePreset(
+        "Anthropic, 5 minutes",
+        CacheTerms(write=1.25, read=0.1, marked=True),
+        "Anthropic's documentation, Prompt caching: pricing, cache lifetime",
+        _ANTHROPIC,
+    ),
+    CachePreset(
+        "Anthropic, 1 hour",
+        CacheTerms(write=2.0, read=0.1, ttl_seconds=HOUR_SECONDS, marked=True),
+        "Anthropic's documentation, Prompt caching: 1-hour cache duration",
+        _ANTHROPIC,
+    ),
+    CachePreset("OpenAI, gpt-5", CacheTerms(write=1.0, read=0.1), *_OPENAI),
+    CachePreset("OpenAI, gpt-4o", CacheTerms(write=1.0, read=0.5), *_OPENAI),
+    CachePreset(
+        "Gemini 2.5, implicit",
+        CacheTerms(write=1.0, read=0.1),
+        "Google's documentation, Context caching: implicit caching",
+        "no guaranteed hits, no documented lifetime; assumes 5 minutes; 2.5 Pro has a higher minimum",
+    ),
+    CachePreset("no cache", UNCACHED, "every token at full price"),
+)
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedRequest:
     """A request under one delivery: `call` is the number of the plan's model call, from 1.
 
@@ -63,9 +105,9 @@ class PlannedRequest:
     marks: tuple[int, ...]
     bound: tuple[str, ...]
     output: int
-    anew: bool = False
-    definitions: int = 0
-    searches: int = 0
+    anew: bool
+    definitions: int
+    searches: int
 
 
 def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
@@ -88,12 +130,11 @@ def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
         search += front.in_results(call) if delivery is Delivery.CALL_TOOL else 0
         searches += search
         history.append(Block(f"call {number}", call.growth + search, "messages"))
-        blocks = (*front.blocks, *history)
         requests.append(
             PlannedRequest(
                 call=number,
                 at=at,
-                blocks=blocks,
+                blocks=(*front.blocks, *history),
                 marks=front.marks(len(history), before),
                 bound=front.bound,
                 output=call.output,
@@ -117,8 +158,8 @@ class _Front:
         self._found = dict.fromkeys(self._pinned)
         self._fresh: tuple[str, ...] = ()
         self._meta = _meta(plan, delivery)
-        pool = plan.overhead.pool if delivery is Delivery.GATE else 0
         self._prompt = plan.overhead.system
+        pool = plan.overhead.pool if delivery is Delivery.GATE else 0
         self._system = Block("system", self._prompt + pool, "system")
         self.bound: tuple[str, ...] = ()
         self.blocks: tuple[Block, ...] = (*self._meta, self._system)
@@ -257,6 +298,11 @@ class SessionCost:
         return sum(costs) if len(costs) == len(self.requests) and costs else None
 
     @property
+    def worth(self) -> float:
+        """What deliveries are ordered by: US dollars, or billed input tokens without prices."""
+        return self.billed if self.dollars is None else self.dollars
+
+    @property
     def hit_rate(self) -> float:
         """The share of the input read from the cache (0 to 1)."""
         return self.read / self.raw if self.raw else 0.0
@@ -301,18 +347,22 @@ def _cost(
     before: PlannedRequest | None = None
     for row in rows:
         charge = cache.send(row.blocks, row.at, row.marks if terms.marked else None)
-        cost = RequestCost(
-            call=row.call,
-            charge=charge,
-            billed=charge.billed(terms),
-            output=row.output,
-            dollars=None if prices is None else prices.cost(charge, terms, row.output),
-            definitions=row.definitions,
-            searches=row.searches,
-        )
+        broke, again = "", 0
         if charge.broke and before is not None:
-            cost = replace(cost, broke=_why(charge, before, row), again=_again(charge, before, row))
-        costs.append(cost)
+            broke, again = _why(charge, before, row), _again(charge, before, row)
+        costs.append(
+            RequestCost(
+                call=row.call,
+                charge=charge,
+                billed=charge.billed(terms),
+                output=row.output,
+                dollars=None if prices is None else prices.cost(charge, terms, row.output),
+                broke=broke,
+                again=again,
+                definitions=row.definitions,
+                searches=row.searches,
+            )
+        )
         before = row
     return SessionCost(delivery, terms, tuple(costs))
 

@@ -1,1 +1,0 @@
-"""The cost of tokens under a prompt cache, by delivery, and what-if."""

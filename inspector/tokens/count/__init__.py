@@ -1,1 +1,0 @@
-"""Counts the tokens of the request exactly as sent."""

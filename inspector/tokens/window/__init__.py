@@ -1,1 +1,0 @@
-"""Fits a conversation into the context window."""
