@@ -6,7 +6,7 @@ start.
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,9 @@ class SqliteDatabase:
                     connection.execute("ROLLBACK")
                 raise
 
-    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def rows(
+        self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()
+    ) -> list[tuple[Any, ...]]:
         """Read every row that the statement selects. Raises StoreError."""
         with self._lock, self._translated("read"):
             return self._opened().execute(sql, parameters).fetchall()

@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 from inspector.core.registered_tool import Neighbour
-from inspector.registry.sqlite.registry import SqliteRegistry
+from inspector.registry.sqlite import SqliteRegistry
 from inspector.search.registry_port import ToolRegistry
 from tests.benchmark.output import say
 from tests.benchmark.registry_data import GROUPS, chunks, exact, permitting, query_vectors

@@ -6,8 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from inspector.registry.postgres.nearest import EF_SEARCH, written
-from inspector.registry.postgres.registry import PostgresRegistry
+from inspector.registry.postgres import PostgresRegistry
+from inspector.registry.postgres_vector import EF_SEARCH, written
 
 NEAREST = 10
 # A quarter of 8 GB of memory, as its manual advises; the rest is as it comes.

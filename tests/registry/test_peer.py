@@ -12,8 +12,8 @@ from inspector.core.registered_tool import Peer
 from inspector.core.tool import Tool
 from inspector.registry.embedding import embed_missing
 from inspector.registry.federation import load_peers
-from inspector.registry.sqlite.peer import SqlitePeer
-from inspector.registry.sqlite.registry import SqliteRegistry
+from inspector.registry.peer import SqlitePeer
+from inspector.registry.sqlite import SqliteRegistry
 from inspector.search.registry_port import SearchableRegistry, ToolRegistry
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_vectors import MemoryEmbedder
@@ -145,7 +145,7 @@ def test_hostile_names_and_texts_come_as_they_are(
 
 def test_a_database_of_postgresql_answers_as_its_own_program_and_is_never_migrated() -> None:
     url = address()
-    from inspector.registry.postgres.registry import open_peer
+    from inspector.registry.postgres import open_peer
 
     with empty_registry() as registry:
         filled(registry)

@@ -11,11 +11,11 @@ from hypothesis import given, strategies as st
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
 from inspector.core.tool import Tool
+from inspector.registry import postgres_vector
 from inspector.registry.embedding import embed_missing, embedded_text
-from inspector.registry.postgres import nearest, vector_table
-from inspector.registry.postgres.database import STEPS, PostgresDatabase, migrate
-from inspector.registry.postgres.registry import PostgresRegistry, scratch_registry
-from inspector.registry.postgres.row import original, stored
+from inspector.registry.postgres import PostgresRegistry, scratch_registry
+from inspector.registry.postgres_database import STEPS, PostgresDatabase, migrate
+from inspector.registry.postgres_text import original, stored
 from inspector.search.document import key_of
 from tests.support.examples import examples
 from tests.support.memory_vectors import MemoryEmbedder
@@ -40,8 +40,8 @@ def registry() -> Iterator[PostgresRegistry]:
 @pytest.fixture
 def tiny_index(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three vectors are enough for an index, and two of three too many to be compared one by one."""
-    monkeypatch.setattr(vector_table, "INDEXED_FROM", 3)
-    monkeypatch.setattr(nearest, "COMPARED", 0.6)
+    monkeypatch.setattr(postgres_vector, "INDEXED_FROM", 3)
+    monkeypatch.setattr(postgres_vector, "COMPARED", 0.6)
 
 
 def fill(registry: PostgresRegistry, *of: Tool) -> None:
@@ -61,8 +61,8 @@ def plan(registry: PostgresRegistry) -> str:
     """How PostgreSQL finds the nearest by the index, as it tells."""
     known = registry._nearest._read(MODEL, 3, EVERYTHING)
     assert known.table is not None
-    distance = nearest._BY_INDEX.format(dimensions=3)
-    sql = nearest._SEARCH.format(table=known.table.name, seen="TRUE", distance=distance)
+    distance = postgres_vector._BY_INDEX.format(dimensions=3)
+    sql = postgres_vector._SEARCH.format(table=known.table.name, seen="TRUE", distance=distance)
     asked = {"vector": "[1,0,0]", "count": 3, "taken": 5}
     return "\n".join(line for (line,) in registry._database.rows(f"EXPLAIN {sql}", asked))
 
@@ -100,8 +100,8 @@ def test_a_filtered_index_finds_what_comparing_the_permitted_ones_finds(
     given_tools: list[Tool], sight: Sight
 ) -> None:
     with pytest.MonkeyPatch.context() as patch, empty_registry() as registry:
-        patch.setattr(vector_table, "INDEXED_FROM", 1)
-        patch.setattr(nearest, "COMPARED", 0.6)
+        patch.setattr(postgres_vector, "INDEXED_FROM", 1)
+        patch.setattr(postgres_vector, "COMPARED", 0.6)
         fill(registry, *given_tools)
         everything = registry.nearest(MODEL, QUERY, 99)
         assert len(everything) == len({one.id for one in given_tools})
@@ -114,7 +114,7 @@ def test_an_index_that_gives_up_is_made_up_for(
     registry: PostgresRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It looks at one tool, which is not permitted, and stops."""
-    monkeypatch.setattr(nearest, "COMPARED", 0.0)
+    monkeypatch.setattr(postgres_vector, "COMPARED", 0.0)
     lazy = "SET hnsw.ef_search = 1; SET hnsw.iterative_scan = off"
     monkeypatch.setattr(registry._iterating, "_settings", f"{registry._iterating._settings}; {lazy}")
     fill(registry, *(tool("s", f"near{number}", f"{number}") for number in range(40)), A, B, C)

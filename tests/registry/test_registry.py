@@ -13,7 +13,7 @@ from inspector.core.registered_tool import SyncReport
 from inspector.core.tool import Tool
 from inspector.registry.embedding import embed_missing, embedded_text, forget_other_dimensions
 from inspector.registry.library import NOT_CONNECTED, WithRegistry, registry_configuration
-from inspector.registry.sqlite.registry import SqliteRegistry
+from inspector.registry.sqlite import SqliteRegistry
 from inspector.search.beyond import search_registry
 from inspector.session.synchronise import Synchronised, synchronise
 from tests.support.memory_servers import MemoryConnector, MemoryServer

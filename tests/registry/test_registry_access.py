@@ -13,7 +13,7 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
 from inspector.registry.embedding import embed_missing
 from inspector.registry.library import RegistryLibrary, WithRegistry, registry_configuration
-from inspector.registry.sqlite.registry import SqliteRegistry
+from inspector.registry.sqlite import SqliteRegistry
 from inspector.session.assembly import Ports
 from inspector.session.synchronise import synchronise
 from inspector.session.workbench import Workbench

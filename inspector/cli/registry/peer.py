@@ -30,11 +30,11 @@ def open_federation(settings: FederationSettings) -> Federation:
 
 def _opened(peer: Peer, seconds: float) -> "SearchableRegistry":
     if not is_address(peer.database):
-        from inspector.registry.sqlite.peer import SqlitePeer
+        from inspector.registry.peer import SqlitePeer
 
         return SqlitePeer(Path(peer.database), seconds=seconds)
     try:
-        from inspector.registry.postgres.registry import open_peer
+        from inspector.registry.postgres import open_peer
     except ImportError as error:
         hint = "Install it with `pip install 'toolsight[postgres]'`."
         raise ConfigError(f"a required package is not installed: {error.name}", hint=hint) from error

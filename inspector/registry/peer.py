@@ -9,7 +9,7 @@ from time import monotonic
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
 from inspector.core.registered_tool import Neighbour
-from inspector.registry.sqlite.registry import SqliteRegistry
+from inspector.registry.sqlite import SqliteRegistry
 from inspector.store.database import SqliteDatabase
 from inspector.store.table import is_current, newer_steps
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PGVECTOR = (0, 8)
 # Whoever writes holds this advisory lock to the end of the transaction: "toolsight" in ASCII, cut to 8 bytes.
 LOCK = "SELECT pg_advisory_xact_lock(x'746f6f6c73696768'::bigint)"
+CHANGED = "UPDATE toolsight.state SET generation = generation + 1"
 
 _REGISTRY = """
 CREATE TABLE toolsight.version (

@@ -1,71 +1,143 @@
-"""The search for the nearest tools: by the index where many are permitted, one by one where few are.
+"""The vectors of each model in PostgreSQL: a table for each number of dimensions, its index, and searches.
 
-Each search is one statement and sees one state of the registry. Which way is taken rests on what was known of
-the state with the same number, its generation; if another one is found, what is known is read again.
+The vectors are kept as they came, in float32. The index holds them in half the bytes (`halfvec`), which is
+enough to find the candidates; their similarities are computed from the vectors themselves.
 """
 
-import re
+import struct
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from inspector.core.access import Sight
-from inspector.core.registered_tool import Neighbour
-from inspector.registry.postgres.database import PostgresDatabase
-from inspector.registry.postgres.row import ONE_CHARACTER, registered, stored
-from inspector.registry.postgres.vector_table import VectorTable
+from inspector.core.registered_tool import Neighbour, RegisteredTool
+from inspector.registry.postgres_database import CHANGED, LOCK, PostgresDatabase
+from inspector.registry.postgres_text import seen as seen_by, stored
+from inspector.registry.sql_registry import Condition
 
-_WILD = re.compile(r"[*?]")
-_STARS = re.compile(r"\*+")
-_SPECIAL_IN_LIKE = re.compile(r"[\\%_]")
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+# Fewer vectors are compared one by one, which is as fast and exact.
+INDEXED_FROM = 10_000
+# Measured with a million tools, see docs/registry.md.
+M, EF_CONSTRUCTION = 24, 128
+# What an index of half-precision vectors takes.
+_MOST_INDEXED = 4_000
+# What building an index takes a vector, beyond its half-precision numbers; and what it may take at most.
+_GRAPH_BYTES, _MOST_BUILD_BYTES = 1_500, 4 << 30
+_NUMBER_BYTES = 4
+
+_TABLE = """
+CREATE TABLE toolsight.vector_{number} (
+    number bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+    key bytea PRIMARY KEY,
+    embedding vector({dimensions}) NOT NULL
+)
+"""
+_COMING = "CREATE TEMP TABLE coming (key bytea, embedding vector) ON COMMIT DROP"
+_KEEP = """
+INSERT INTO toolsight.vector_{number} (key, embedding) SELECT key, embedding FROM coming
+ON CONFLICT (key) DO UPDATE SET embedding = excluded.embedding
+"""
+_INDEX = """
+CREATE INDEX vector_{number}_near ON toolsight.vector_{number}
+USING hnsw ((embedding::halfvec({dimensions})) halfvec_cosine_ops)
+WITH (m = {m}, ef_construction = {ef_construction})
+"""
+# The format of PostgreSQL's binary COPY: a signature, rows with the length of each field, and an end.
+_HEADER, _END = b"PGCOPY\n\xff\r\n\0" + bytes(8), struct.pack(">h", -1)
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
-    """SQL over a column of stored ids, with its parameters by name; "TRUE" keeps nothing out."""
+class VectorTable:
+    """The table of a model's vectors with this many dimensions."""
 
-    sql: str
-    parameters: dict[str, list[str]] = field(default_factory=dict)
+    number: int
+    dimensions: int
+    indexed: bool
 
-
-def condition(sight: Sight, column: str) -> Condition:
-    """The condition that holds for the ids that may be seen."""
-    granted = _any_of(sight.patterns, column, "granted")
-    if sight.allowlist is None:
-        return granted
-    allowed = _any_of(sight.allowlist, column, "allowed")
-    return Condition(f"({granted.sql}) AND ({allowed.sql})", granted.parameters | allowed.parameters)
+    @property
+    def name(self) -> str:
+        return f"toolsight.vector_{self.number}"
 
 
-def _any_of(patterns: Sequence[str], column: str, name: str) -> Condition:
-    """The cheapest test for each: an id compared, LIKE, and a regular expression where `?` occurs."""
-    patterns = [_STARS.sub("*", pattern) for pattern in patterns]
-    if "*" in patterns:
-        return Condition("TRUE")
-    tests = (
-        (f"{name}_ids", "=", [stored(one) for one in patterns if not _WILD.search(one)]),
-        (f"{name}_likes", "LIKE", [_like(one) for one in patterns if "*" in one and "?" not in one]),
-        (f"{name}_regexes", "~", [_regex(one) for one in patterns if "?" in one]),
-    )
-    used = [test for test in tests if test[2]]
-    sql = " OR ".join(f"{column} {operator} ANY(%({key})s)" for key, operator, _values in used)
-    return Condition(sql or "FALSE", {key: values for key, _operator, values in used})
+def tables_of(database: PostgresDatabase, model: str) -> list[VectorTable]:
+    """The tables of a model's vectors. Raises StoreError."""
+    sql = "SELECT number, dimensions, indexed FROM toolsight.model WHERE name = %(model)s ORDER BY number"
+    return [VectorTable(*row) for row in database.rows(sql, {"model": stored(model)})]
 
 
-def _like(pattern: str) -> str:
-    return _SPECIAL_IN_LIKE.sub(r"\\\g<0>", stored(pattern)).replace("*", "%")
+def keep(database: PostgresDatabase, model: str, vectors: Mapping[bytes, bytes], dimensions: int) -> None:
+    """Keep vectors with this many dimensions; if that fails, none are kept. Raises StoreError.
+
+    They replace those with the same keys, and all of the model that have another number of dimensions.
+    """
+    with database.transaction() as connection:
+        connection.execute(LOCK.encode())
+        _keep(connection, stored(model), dimensions, vectors)
+        connection.execute(CHANGED)
 
 
-def _regex(pattern: str) -> str:
-    wild = {"*": ".*", "?": ONE_CHARACTER}
-    return f"^{''.join(wild.get(one) or _literal(one) for one in stored(pattern))}$"
+def build_index(database: PostgresDatabase, table: VectorTable) -> None:
+    """Index a table's vectors if they are many; who searches meanwhile compares all. Raises StoreError."""
+    if table.indexed or table.dimensions > _MOST_INDEXED:
+        return
+    count = database.rows(f"SELECT count(*) FROM {table.name}")[0][0]
+    if count < INDEXED_FROM:
+        return
+    with database.transaction() as connection:
+        connection.execute(LOCK.encode())
+        sql = "SELECT indexed FROM toolsight.model WHERE number = %s FOR UPDATE"
+        if connection.execute(sql, (table.number,)).fetchone() != (False,):
+            return
+        # The build takes several times as long where the graph does not fit in this.
+        size = min(count * (2 * table.dimensions + _GRAPH_BYTES), _MOST_BUILD_BYTES) >> 10
+        connection.execute("SELECT set_config('maintenance_work_mem', %s, true)", (f"{max(size, 65536)}kB",))
+        parts = {"number": table.number, "dimensions": table.dimensions}
+        connection.execute(_INDEX.format(**parts, m=M, ef_construction=EF_CONSTRUCTION).encode())
+        connection.execute("UPDATE toolsight.model SET indexed = true WHERE number = %s", (table.number,))
+        connection.execute(f"ANALYZE {table.name}".encode())
+        connection.execute(CHANGED)
 
 
-def _literal(character: str) -> str:
-    """A backslash before a letter or digit would mean something else, and nothing before any other."""
-    return character if character.isalnum() or character == "_" else f"\\{character}"
+def _keep(connection: "Connection[Any]", model: str, dimensions: int, vectors: Mapping[bytes, bytes]) -> None:
+    number = _number(connection, model, dimensions)
+    connection.execute(_COMING)
+    with connection.cursor() as cursor, cursor.copy("COPY coming FROM STDIN (FORMAT BINARY)") as copy:
+        copy.write(_HEADER)
+        for key, vector in vectors.items():
+            copy.write(_binary_row(key, vector, dimensions))
+        copy.write(_END)
+    connection.execute(_KEEP.format(number=number).encode())
+    others = connection.execute(
+        "SELECT number FROM toolsight.model WHERE name = %s AND number <> %s", (model, number)
+    ).fetchall()
+    for (other,) in others:
+        connection.execute(f"DELETE FROM toolsight.vector_{other}".encode())
+    connection.execute("DROP TABLE coming")
+
+
+def _number(connection: "Connection[Any]", model: str, dimensions: int) -> int:
+    """The number of the model's table, which is made if there is none."""
+    known = (model, dimensions)
+    sql = "SELECT number FROM toolsight.model WHERE name = %s AND dimensions = %s"
+    found = connection.execute(sql, known).fetchone()
+    if found is None:
+        sql = "INSERT INTO toolsight.model (name, dimensions) VALUES (%s, %s) RETURNING number"
+        found = connection.execute(sql, known).fetchone()
+        assert found is not None
+        connection.execute(_TABLE.format(number=found[0], dimensions=dimensions).encode())
+    return int(found[0])
+
+
+def _binary_row(key: bytes, vector: bytes, dimensions: int) -> bytes:
+    """One row of the binary COPY: the key, and the vector as pgvector receives it, big-endian."""
+    numbers = struct.pack(f">{dimensions}f", *struct.unpack(f"<{dimensions}f", vector))
+    sizes = struct.pack(">hi", 2, len(key)), struct.pack(">ihh", _NUMBER_BYTES + len(vector), dimensions, 0)
+    return b"".join((sizes[0], key, sizes[1], numbers))
 
 
 # Measured with a million tools, see docs/registry.md.
@@ -143,8 +215,14 @@ class _Known:
 class NearestTools:
     """Finds the tools nearest to a vector. Thread-safe."""
 
-    def __init__(self, database: PostgresDatabase, iterating: PostgresDatabase) -> None:
+    def __init__(
+        self,
+        database: PostgresDatabase,
+        iterating: PostgresDatabase,
+        registered: Callable[[Row], RegisteredTool],
+    ) -> None:
         """The same database twice, to read with READER and with ITERATING."""
+        self._registered = registered
         self._database = database
         self._iterating = iterating
         self._lock = threading.Lock()
@@ -167,7 +245,7 @@ class NearestTools:
             # Others write all the time: what is found without knowing anything is right in any case.
             rows = self._compared(known, known.seen.sql, asked, count)
         rows = sorted((row for row in rows if row[1] >= floor), key=lambda row: (-row[1], row[2]))
-        return tuple(Neighbour(registered(row[3:]), max(-1.0, min(1.0, row[1]))) for row in rows)
+        return tuple(Neighbour(self._registered(row[3:]), max(-1.0, min(1.0, row[1]))) for row in rows)
 
     def _of(self, key: tuple[str, int, Sight], *, anew: bool) -> _Known:
         """What is known of a model's vectors and a sight, read again if it is to be `anew`."""
@@ -187,7 +265,7 @@ class NearestTools:
     def _read(self, model: str, dimensions: int, sight: Sight) -> _Known:
         asked = {"model": stored(model), "dimensions": dimensions}
         generation, number, indexed, size = self._database.rows(_STATE, asked)[0]
-        seen = condition(sight, "t.id")
+        seen = seen_by(sight)
         if number is None:
             return _Known(generation, None, seen)
         table = VectorTable(number, dimensions, indexed)

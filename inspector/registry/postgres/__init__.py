@@ -1,1 +1,0 @@
-"""PostgreSQL with pgvector, through psycopg: a registry of tools for many."""

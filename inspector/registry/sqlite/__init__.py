@@ -1,1 +1,0 @@
-"""A registry in SQLite."""
