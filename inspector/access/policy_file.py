@@ -16,8 +16,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from inspector.access.yaml_tree import load_yaml
-from inspector.config.json_text import load_document
-from inspector.config.problem import Location, NullAsAbsent, dotted, meant, not_empty, refusal, validated
+from inspector.config.file import dotted, load_document
+from inspector.config.problem import Location, NullAsAbsent, meant, not_empty, refusal, validated
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ConfigError
 

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from yaml.constructor import ConstructorError
 
-from inspector.config.content import MAX_BYTES, read_text
+from inspector.config.file import MAX_BYTES, read_text
 from inspector.config.problem import Location
 from inspector.core.error import ConfigError
 

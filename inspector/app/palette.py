@@ -71,7 +71,7 @@ class CommandSource(Provider):
     def _held(self) -> Iterator[Entry]:
         """What the session holds: servers, tools, settings, and the recorded sessions."""
         from inspector.app.place import ServerPage, ToolPage
-        from inspector.config.knob import knobs
+        from inspector.config.setting import knobs
 
         context = cast("Context", self.app)
         if not context.where.page:

@@ -7,7 +7,7 @@ from pathlib import Path
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration, Named
 from inspector.config.predicate import digest
-from inspector.config.source.setting import anchored
+from inspector.config.setting import anchored
 from inspector.core.settings import Settings
 from inspector.loop.settings_check import Policy
 

@@ -24,9 +24,9 @@ from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
 from inspector.cli.run import FOUND_IN_FOLDER
 from inspector.config.configuration import Configuration
-from inspector.config.content import is_file
+from inspector.config.file import is_file
 from inspector.config.predicate import load_predicates
-from inspector.config.source import read
+from inspector.config.reader import read
 from inspector.config.typed_server import typed_configuration
 from inspector.core.closest import did_you_mean
 from inspector.core.error import ConfigError

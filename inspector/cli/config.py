@@ -33,7 +33,7 @@ def read_keys() -> Mapping[str, Any]:
     path = keys_path()
     if not path.exists():
         return {}
-    from inspector.config.json_text import load_object
+    from inspector.config.file import load_object
 
     return load_object(path)
 

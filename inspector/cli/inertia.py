@@ -12,11 +12,11 @@ from inspector.cli.options import Options, as_json as json_option, database as d
 from inspector.cli.progress import Progress
 from inspector.cli.table import say, say_json, say_table
 from inspector.core.closest import closest
-from inspector.core.composition_settings import InertiaSettings
 from inspector.core.error import ConfigError
 from inspector.core.inertia import Aging, InertiaGraph
 from inspector.core.number import count, percent, shown_moment
 from inspector.core.ports import SystemClock
+from inspector.core.settings import InertiaSettings
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.measure.bootstrap import Estimate
 from inspector.measure.inertia_score import (

@@ -8,7 +8,7 @@ import platformdirs
 
 from inspector.cli.options import Options
 from inspector.cli.run import found_in
-from inspector.config.content import is_file
+from inspector.config.file import is_file
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 

@@ -132,7 +132,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from inspector.cli.scenario.compare import ShippedLab
     from inspector.cli.sessions.library import MachineLibrary
     from inspector.config.clipboard import SystemClipboard
-    from inspector.config.run_file import under_work
+    from inspector.config.program import under_work
     from inspector.core.redaction import clean
     from widgets import cover_with
 
@@ -191,7 +191,7 @@ def registry_library(bench: "Workbench") -> "RegistryLibrary | None":
 @asynccontextmanager
 async def _followed(bench: "Workbench", policy: Path) -> AsyncIterator[None]:
     """Read the policy again whenever its file has changed: grants that go are gone at once."""
-    from inspector.config.watch import changes
+    from inspector.config.file import changes
 
     async def follow() -> None:
         async for _ in changes(lambda: [policy]):
@@ -208,7 +208,7 @@ async def _followed(bench: "Workbench", policy: Path) -> AsyncIterator[None]:
 @asynccontextmanager
 async def _watched(bench: "Workbench") -> AsyncIterator[None]:
     """Connect a server again whenever its files have changed."""
-    from inspector.config.watch import changes, server_files
+    from inspector.config.file import changes, server_files
 
     async def follow(spec: "ServerSpec") -> None:
         async for _ in changes(partial(server_files, spec)):

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from inspector.config.knob import Knob, find_knob, parse_value
-from inspector.config.profile import find_profile
+from inspector.config.setting import Knob, find_knob, find_profile, parse_value
 from inspector.core.error import ConfigError
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -17,8 +17,19 @@ from inspector.cli.outcome import Exit
 from inspector.cli.problem import problem_line, require_policy
 from inspector.cli.table import say, say_json
 from inspector.config.configuration import Configuration
-from inspector.config.knob import Knob, Origin, find_knob, knobs, origins, render_value, value_of
-from inspector.config.profile import PROFILES, Profile, find_profile, profile_settings
+from inspector.config.setting import (
+    PROFILES,
+    Knob,
+    Origin,
+    Profile,
+    find_knob,
+    find_profile,
+    knobs,
+    origins,
+    profile_settings,
+    render_value,
+    value_of,
+)
 from inspector.core.number import count
 from inspector.core.setting_problem import SettingProblem
 from inspector.core.settings import Settings

@@ -11,8 +11,8 @@ from inspector.app.start.app import Opens, Way
 from inspector.cli import composition, location
 from inspector.cli.options import Options
 from inspector.config.client import ClientConfiguration, client_files, is_there, read_client_file
-from inspector.config.content import is_file
-from inspector.config.target import HIDDEN
+from inspector.config.configuration import HIDDEN
+from inspector.config.file import is_file
 from inspector.config.typed_server import typed_configuration
 from inspector.core.error import ToolsightError
 from inspector.core.number import count

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from inspector.config.configuration import Configuration
-from inspector.config.json_text import load_object
-from inspector.config.source.expansion import SECTIONS
-from inspector.config.source.reader import configured, servers
+from inspector.config.file import load_object
+from inspector.config.format import SECTIONS
+from inspector.config.reader import configured, servers
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec

@@ -16,7 +16,7 @@ from pathlib import Path
 from traceback import walk_tb
 from types import CodeType, ModuleType
 
-from inspector.config.content import MEGABYTE, read_bytes
+from inspector.config.file import MEGABYTE, read_bytes
 from inspector.core.error import ConfigError
 from inspector.core.ports import OwnPredicate
 

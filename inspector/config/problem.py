@@ -3,8 +3,6 @@
 An error names the file, the line if known, the dotted key, and the nearest valid name.
 """
 
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from types import UnionType
@@ -13,6 +11,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
+from inspector.config.file import dotted
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 
@@ -103,12 +102,6 @@ def meant(name: str, known: Sequence[str]) -> str:
     if near:
         return f"Did you mean `{near[0]}`?"
     return f"Known: {', '.join(known)}." if known else ""
-
-
-def dotted(at: str, key: str) -> str:
-    """A key's path as messages show it; a key that would break the path is quoted."""
-    shown = key if re.fullmatch(r"[\w-]+", key) else json.dumps(key, ensure_ascii=False)
-    return f"{at}.{shown}" if at else shown
 
 
 def _explained(model: type[BaseModel], fault: Mapping[str, Any]) -> tuple[str, str]:

@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from inspector.config.configuration import Configuration
-from inspector.config.content import is_file
-from inspector.config.json_text import load_value
-from inspector.config.source import read
-from inspector.config.source.expansion import SECTIONS
-from inspector.config.target import target, without_secrets
+from inspector.config.configuration import Configuration, target, without_secrets
+from inspector.config.file import is_file, load_value
+from inspector.config.format import SECTIONS
+from inspector.config.reader import read
 from inspector.core.error import ConfigError
 from inspector.core.redaction import SECRETS, learn_environment
 from inspector.core.server import ServerSpec

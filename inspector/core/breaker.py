@@ -7,7 +7,6 @@ if another process was faster. Times are in seconds since 1970, as several proce
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from inspector.core.composition_settings import BreakerSettings
 from inspector.core.error import (
     ArgumentsRejected,
     CallTimeout,
@@ -17,6 +16,7 @@ from inspector.core.error import (
     ToolsightError,
 )
 from inspector.core.number import duration
+from inspector.core.settings import BreakerSettings
 
 
 class FailureKind(StrEnum):

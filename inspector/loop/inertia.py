@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from inspector.core.composition_settings import InertiaSettings
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallStarted, Failed, Guess, NextPredicted, Record, UserSaid
 from inspector.core.inertia import Aging, InertiaGraph, Successor, TaskCalls, persona_of, server_of
@@ -16,6 +15,7 @@ from inspector.core.number import percent
 from inspector.core.ports import Clock
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import Binding, SessionState
+from inspector.core.settings import InertiaSettings
 from inspector.core.stream import Session
 from inspector.loop.binding.binder import Binder
 from inspector.reliability.flow import is_likely

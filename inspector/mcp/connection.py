@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from inspector.access.reach import covers
 from inspector.access.restriction import seen_failure, seen_info, seen_listing, since
-from inspector.config.configuration import in_words
-from inspector.config.target import target
+from inspector.config.configuration import in_words, target
 from inspector.core.access import Sight
 from inspector.core.error import ConnectError, ProtocolError, ServerExited, StoreError, ToolsightError
 from inspector.core.events import (

@@ -110,11 +110,7 @@ async def list_tools(
 
 
 def remember_tools(
-    memory: ServerMemory,
-    spec: ServerSpec,
-    snapshot: Snapshot,
-    *,
-    redacted: Mapping[str, Tool] = _NONE,
+    memory: ServerMemory, spec: ServerSpec, snapshot: Snapshot, *, redacted: Mapping[str, Tool] = _NONE
 ) -> Snapshot | None:
     """Store a server's tools without the secrets in its spec, which it may repeat. Thread-safe.
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasChoices, Field
 
-from inspector.config.json_text import load_value
+from inspector.config.file import load_value
 from inspector.config.problem import Foreign, not_empty, validated
 from inspector.core.error import ConfigError, ConnectError
 from inspector.core.message import ToolResult

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from inspector.access.reach import EvalCase, EvalSet
-from inspector.config.knob import value_of
+from inspector.config.setting import value_of
 from inspector.core.error import ToolsightError
 from inspector.core.settings import Settings
 from inspector.measure.report import Share

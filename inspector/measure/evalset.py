@@ -19,8 +19,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, ConfigDict, Field, model_validator
 
 from inspector.access.reach import LOGGED, EvalCase, EvalSet
-from inspector.config.content import open_file, unusable
-from inspector.config.json_text import load_lines
+from inspector.config.file import load_lines, open_file, unusable
 from inspector.config.problem import Model, NullAsAbsent, not_empty, refusal, validated
 from inspector.core.error import ConfigError
 from inspector.core.events import Record

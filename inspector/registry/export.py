@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from inspector.config.content import open_file, unusable
+from inspector.config.file import open_file, unusable
 from inspector.config.problem import Foreign, validated
 from inspector.core.definition import definition_hash
 from inspector.core.error import ConfigError

@@ -24,9 +24,9 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from inspector.access.yaml_tree import load_yaml
-from inspector.config.json_text import load_document
-from inspector.config.problem import Location, NullAsAbsent, dotted, not_empty, refusal, validated
-from inspector.config.source.expansion import Scope
+from inspector.config.file import dotted, load_document
+from inspector.config.problem import Location, NullAsAbsent, not_empty, refusal, validated
+from inspector.config.server_entry import Scope
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.registered_tool import Federated, Located, Neighbour, Peer, PeerAnswer

@@ -16,12 +16,12 @@ from inspector.core.breaker import (
     reset,
 )
 from inspector.core.closest import closest
-from inspector.core.composition_settings import BreakerSettings
 from inspector.core.error import CircuitOpen, ConfigError, StoreError
 from inspector.core.events import BreakerChanged, Failed
 from inspector.core.number import duration
 from inspector.core.ports import Clock
 from inspector.core.server import ServerSpec
+from inspector.core.settings import BreakerSettings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
 from inspector.reliability.ports import BreakerStore

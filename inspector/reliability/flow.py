@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from inspector.core.composition_settings import InertiaSettings
 from inspector.core.inertia import Aging, InertiaGraph, Successor
 from inspector.core.number import shown_moment
+from inspector.core.settings import InertiaSettings
 
 
 class FlowLibrary(Protocol):

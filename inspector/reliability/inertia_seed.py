@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from inspector.access.yaml_tree import load_yaml
-from inspector.config.json_text import load_value
+from inspector.config.file import load_value
 from inspector.config.problem import Location, NullAsAbsent, not_empty, refusal, validated
 from inspector.core.inertia import OWN_PERSONA, InertiaGraph, Tally
 

@@ -12,7 +12,7 @@ from inspector.reliability.ports import RetryPlan
 if TYPE_CHECKING:
     from tenacity import RetryCallState
 from inspector.core.access import matches
-from inspector.core.composition_settings import RetrySettings
+from inspector.core.settings import RetrySettings
 from inspector.core.stream import LiveSettings, Session
 from inspector.core.tool import Tool
 from inspector.reliability.approval import is_repeatable

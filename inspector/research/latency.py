@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inspector.core.composition_settings import MarketplaceSettings
 from inspector.core.ranking import SearchRequest
 from inspector.core.report import Section, Table
-from inspector.core.settings import DiscoverySettings
+from inspector.core.settings import DiscoverySettings, MarketplaceSettings
 from inspector.registry.embedding import embed_missing
 from inspector.registry.marketplace.marketplace import PluginSearch
 from inspector.research.catalog_size import opened_market, synthetic_plugins

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, PlainValidator, model_validator
 
 from inspector.access.yaml_tree import load_yaml
 from inspector.config.problem import NullAsAbsent, not_empty, refusal, validated
-from inspector.config.source import setting
+from inspector.config.reader import read_profile, read_settings
 from inspector.core.breaker import FailureKind
 from inspector.core.error import ConfigError
 from inspector.core.tool import wire_name
@@ -37,8 +37,8 @@ def load_scenario(path: Path) -> Scenario:
         users=tuple(turn.user for turn in model.turns),
         turns=tuple(tuple(step.step() for step in turn.steps) for turn in model.turns),
         prepare=tuple(turn.preparation(path) for turn in model.turns),
-        profile=setting.profile(path, model.profile) if model.profile else "",
-        settings=setting.values(path, model.settings),
+        profile=read_profile(path, model.profile) if model.profile else "",
+        settings=read_settings(path, model.settings),
         expect=tuple(model.expect),
         never=tuple(model.never),
         window=model.window,
@@ -177,7 +177,7 @@ class _TurnModel(NullAsAbsent):
             install=self.install,
             uninstall=self.uninstall,
             see_as=self.see_as.viewer() if self.see_as else None,
-            settings=setting.values(path, self.settings),
+            settings=read_settings(path, self.settings),
         )
 
 

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from inspector.config.knob import render_value
-from inspector.config.profile import find_profile
+from inspector.config.setting import find_profile, render_value
 from inspector.core.budget import Prices
 from inspector.core.events import (
     CallFinished,

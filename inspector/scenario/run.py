@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from inspector.access.restriction import NOT_A_SETTING
-from inspector.config.knob import value_of
+from inspector.config.setting import value_of
 from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
 from inspector.core.events import ModelRequested, Record, ServerFailed, ServerStopped, ToolsChanged, TurnEnded

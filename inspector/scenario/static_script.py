@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from inspector.config.profile import find_profile
+from inspector.config.setting import find_profile
 from inspector.core.number import count
 from inspector.scenario.profile_comparison import STATIC
 from inspector.scenario.scenario import Scenario, Step

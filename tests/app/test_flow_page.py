@@ -10,9 +10,9 @@ from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.pages.trace.flow import content
 from inspector.app.pages.trace.flow.screen import FlowScreen
-from inspector.core.composition_settings import InertiaSettings
 from inspector.core.inertia import Aging, Hits, InertiaGraph, InertiaState, TaskCalls, graphs_of
 from inspector.core.session import SessionState
+from inspector.core.settings import InertiaSettings
 from inspector.reliability.flow import Flow, FlowLibrary, flow
 from tests.support.app import RigApp, goes, ready, seen, until
 from tests.support.canned_flow import CannedFlows, task

@@ -13,8 +13,7 @@ from inspector.app.dialogs.settings import content
 from inspector.app.dialogs.settings.content import FRONT, Listed
 from inspector.app.dialogs.settings.screen import MODEL, PROFILE, TOOLSET, KnobDialog, SettingsDialog
 from inspector.config.configuration import Configuration
-from inspector.config.knob import differences, find_knob, knobs, with_values
-from inspector.config.profile import PROFILES, profile_settings
+from inspector.config.setting import PROFILES, differences, find_knob, knobs, profile_settings, with_values
 from inspector.core.settings import BindingSettings, Settings
 from tests.support.app import app_rig, said, seen, until
 from tests.support.workbench import Rig, configured, shop_and_weather

@@ -10,7 +10,7 @@ from inspector.app.pages.chat.session.conversation_panel import ItemBlock
 from inspector.app.pages.chat.session.screen import welcome
 from inspector.app.pages.tools.catalog.server_panel import server_facts
 from inspector.config.configuration import Configuration
-from inspector.config.knob import find_knob, with_values
+from inspector.config.setting import find_knob, with_values
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.setting_problem import SettingProblem, Severity

@@ -19,9 +19,8 @@ from pathlib import Path
 
 from inspector.cli.models import counter_for
 from inspector.core.breaker import FailureKind
-from inspector.core.composition_settings import BreakerSettings
 from inspector.core.number import percent
-from inspector.core.settings import BudgetSettings
+from inspector.core.settings import BreakerSettings, BudgetSettings
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.measure.bootstrap import share_estimate
 from inspector.scenario.recording import read_definitions, read_runs

@@ -12,7 +12,7 @@ import time
 from typing import Any
 from unittest.mock import patch
 
-from inspector.config.profile import PROFILES
+from inspector.config.setting import PROFILES
 from inspector.core.message import ModelReply
 from inspector.core.tool import Annotations, Tool
 from inspector.search.rankers.catalog_rankers import CatalogRankers

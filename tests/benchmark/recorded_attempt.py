@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from inspector.core.breaker import Breaker, FailureKind, Permit, admitted, answered, failed
-from inspector.core.composition_settings import BreakerSettings
+from inspector.core.settings import BreakerSettings
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.reliability.breaking import AGAINST_SERVER, AGAINST_TOOL
 from inspector.schema.json_value import JsonObject

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from inspector.core.composition_settings import FallbackSettings
+from inspector.core.settings import FallbackSettings
 from inspector.core.tool import Tool
 from inspector.loop.fallback import similar_tools
 from inspector.mcp.recorded_link import RecordedCall

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.config.configuration import Configuration
-from inspector.config.knob import with_values
+from inspector.config.setting import with_values
 from inspector.core.error import ConnectError, ToolsightError
 from inspector.core.events import Record, ServerReady, UserSaid
 from inspector.core.message import ToolResult

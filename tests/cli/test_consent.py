@@ -15,7 +15,7 @@ from inspector.cli.composition import read_configuration
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
 from inspector.config.consent import check_consent
-from inspector.config.source import read
+from inspector.config.reader import read
 from inspector.core.error import ConfigError
 from inspector.store.memory import MemoryServerMemory
 from tests.cli.conftest import Toolsight

@@ -10,8 +10,7 @@ import pytest
 
 from inspector.cli.options import Options, configured, options
 from inspector.cli.root import cli
-from inspector.config.knob import knobs
-from inspector.config.profile import PROFILES
+from inspector.config.setting import PROFILES, knobs
 from inspector.core.error import ConfigError
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration

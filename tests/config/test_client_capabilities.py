@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.configuration import declared, in_words, protocol_form, setting_values
-from inspector.config.knob import with_values
+from inspector.config.setting import with_values
 from inspector.core.server import ServerSpec
 from inspector.core.settings import ClientCapabilities, Settings
 

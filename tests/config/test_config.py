@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inspector.config.configuration import Configuration
-from inspector.config.source import read
+from inspector.config.reader import read
 from inspector.core.access import ServerRule
 from inspector.core.server import Era, Expansion, Program, ServerSpec
 from inspector.core.settings import DiscoverySettings

@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.config.configuration import Configuration
-from inspector.config.json_text import parse_object
-from inspector.config.source.editor import ConfigurationEditor
-from inspector.config.source.reader import read
-from inspector.config.source.server import with_member, without_member
-from inspector.config.target import target
+from inspector.config.configuration import Configuration, target
+from inspector.config.editor import ConfigurationEditor, with_member, without_member
+from inspector.config.file import parse_object
+from inspector.config.reader import read
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
 from inspector.core.plugin import Package, Plugin, Variable, concealed_values, server_entry
@@ -131,7 +129,7 @@ def test_no_backup_replaces_an_earlier_one_and_a_link_stays_a_link(tmp_path: Pat
         EDITOR.write(change)
     assert link.is_symlink()
     assert sorted(one.name for one in tmp_path.iterdir()) == [
-        *("link.json", "real.json", "real.json.bak", "real.json.bak2"),
+        *("link.json", "real.json", "real.json.bak", "real.json.bak2")
     ]
     assert (tmp_path / "real.json.bak").read_text() == TEXTS["inline"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from inspector.config import json_text
-from inspector.config.content import MEGABYTE
-from inspector.config.source import read
+from inspector.config import file
+from inspector.config.file import MEGABYTE
+from inspector.config.reader import read
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 
@@ -118,10 +118,7 @@ def test_a_file_without_usable_servers_is_refused(tmp_path: Path, content: objec
         ({"tool_set": {}, "mcpServers": {"s": SERVER}}, "Did you mean `tool_sets`?"),
         (own(comand="y"), "mcpServers.s.comand is not a known key | Did you mean `command`?"),
         (own(defer_loading=True, deferLoading=True), "Did you mean `defer_loading`?"),
-        (
-            own(args="-v"),
-            "mcpServers.s.args must be a list, not a string | Write a list in brackets",
-        ),
+        (own(args="-v"), "mcpServers.s.args must be a list, not a string | Write a list in brackets"),
         (
             own(args=["a", 1]),
             "mcpServers.s.args[1] must be a string, not a number | Put it in double quotes.",
@@ -261,7 +258,7 @@ def test_another_encoding_is_told_with_its_line(tmp_path: Path, encoding: str) -
 def test_a_huge_file_is_refused_before_it_is_read_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_text, "MAX_BYTES", MEGABYTE)
+    monkeypatch.setattr(file, "MAX_BYTES", MEGABYTE)
     path = tmp_path / "c.json"
     path.write_bytes(b" " * (1024 * 1024 + 1))
     assert "larger than 1 MB" in refused(path).message

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.config.profile import profile_settings
-from inspector.config.source.setting import values
+from inspector.config.reader import read_settings
+from inspector.config.setting import profile_settings
 from inspector.core.error import ConfigError
 from tests.config.test_config import configured
 
@@ -144,7 +144,7 @@ _KEYS = st.text(max_size=8) | st.sampled_from(["binding", "guard.window_calls", 
 def test_any_settings_are_read_or_refused_with_a_place(settings: dict[str, Any]) -> None:
     found, told = {}, "any.json: settings."
     try:
-        found = values(Path("any.json"), settings)
+        found = read_settings(Path("any.json"), settings)
     except ConfigError as error:
         told = error.message
     assert told.startswith("any.json: settings.")

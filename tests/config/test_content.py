@@ -10,10 +10,9 @@ from inspector.access.policy_file import load_policy
 from inspector.cli.audit.command import _read_baseline
 from inspector.cli.bench.command import _stored
 from inspector.clients.transcript_file.reader import open_transcript
-from inspector.config.content import read_bytes
+from inspector.config.file import followed_lines, read_bytes
 from inspector.config.predicate import digest
-from inspector.config.source import read
-from inspector.config.watch import followed_lines
+from inspector.config.reader import read
 from inspector.core.error import ConfigError
 from inspector.measure.evalset import is_there, read_cases
 from inspector.registry.export import is_export, read_export

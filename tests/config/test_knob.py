@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.config.knob import (
+from inspector.config.setting import (
     Knob,
     KnobKind,
     Origin,

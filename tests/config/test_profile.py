@@ -2,8 +2,14 @@
 
 import pytest
 
-from inspector.config.knob import value_of
-from inspector.config.profile import DEFAULT_PROFILE, PROFILES, Profile, find_profile, profile_settings
+from inspector.config.setting import (
+    DEFAULT_PROFILE,
+    PROFILES,
+    Profile,
+    find_profile,
+    profile_settings,
+    value_of,
+)
 from inspector.core.error import ConfigError
 from inspector.core.settings import BindingSettings, DiscoverySettings, Settings
 

@@ -14,7 +14,7 @@ from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 
 from inspector.config.configuration import Configuration
 from inspector.config.program import INHERITED, file_to_start, program_of
-from inspector.config.source import read
+from inspector.config.reader import read
 from inspector.core.error import ConnectError
 from inspector.core.server import Program, ServerSpec
 from inspector.mcp.client import process

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from inspector.config import run_file
+from inspector.config import program
 from inspector.config.program import file_to_start
-from inspector.config.source import read
+from inspector.config.reader import read
 from inspector.core.error import ConnectError
 from inspector.core.server import RunFile, ServerSpec
 
@@ -82,7 +82,7 @@ def test_only_a_script_outside_the_folder_or_of_another_owner_asks_again(
     assert asks("python3", "link.py") == [True]
     assert asks("python3", str(home.parent / "outside.py")) == [True]
     other = SimpleNamespace(**{**vars(os), "geteuid": lambda: os.geteuid() + 1})
-    monkeypatch.setattr(run_file, "os", other)
+    monkeypatch.setattr(program, "os", other)
     assert asks("python3", "server.py") == [True]
 
 
@@ -90,9 +90,9 @@ def test_a_server_under_work_asks_nothing_about_a_person_s_own_files(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outside = spec(home, "python3", "link.py")
-    assert [file.asks for file in run_file.under_work(outside).files] == [False]
-    monkeypatch.setattr(run_file, "os", SimpleNamespace(geteuid=lambda: os.geteuid() + 1))
-    assert [file.asks for file in run_file.under_work(outside).files] == [True]
+    assert [file.asks for file in program.under_work(outside).files] == [False]
+    monkeypatch.setattr(program, "os", SimpleNamespace(geteuid=lambda: os.geteuid() + 1))
+    assert [file.asks for file in program.under_work(outside).files] == [True]
 
 
 def test_a_program_of_the_system_is_left_out_unless_others_may_write_it(
@@ -100,14 +100,14 @@ def test_a_program_of_the_system_is_left_out_unless_others_may_write_it(
 ) -> None:
     (home / "program").write_bytes(b"\x7fELF\0")
     (home / "program").chmod(0o755)
-    monkeypatch.setattr(run_file, "_ROOT", os.geteuid())
+    monkeypatch.setattr(program, "_ROOT", os.geteuid())
     assert spec(home, "./program").files == ()
     (home / "program").chmod(0o777)
     assert len(spec(home, "./program").files) == 1
 
 
 def test_a_large_program_is_not_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_file, "_HASHED", 4)
+    monkeypatch.setattr(program, "_HASHED", 4)
     (before,) = spec(home, "python3", "server.py").files
     (home / "server.py").write_text("one\ntwo\nthree\n")
     (after,) = spec(home, "python3", "server.py").files
@@ -136,12 +136,12 @@ def test_a_script_that_is_edited_all_day_is_started_each_time(home: Path) -> Non
 
 
 def test_a_file_that_cannot_be_read_is_one_without_content(home: Path) -> None:
-    assert run_file._read(home / "missing.py") == RunFile(str(home / "missing.py"), "")
+    assert program._read(home / "missing.py") == RunFile(str(home / "missing.py"), "")
 
 
 def test_a_script_of_the_system_counts(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_file, "_ROOT", os.geteuid())
-    monkeypatch.setattr(run_file, "_COUNTED", 2)
+    monkeypatch.setattr(program, "_ROOT", os.geteuid())
+    monkeypatch.setattr(program, "_COUNTED", 2)
     (file,) = spec(home, "python3", "server.py").files
     assert file.digest
     assert not file.lines

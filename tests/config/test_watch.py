@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from inspector.config.watch import Looks, State, file_state, server_files
+from inspector.config.file import Looks, State, file_state, server_files
 from inspector.core.server import ServerSpec
 
 

@@ -5,7 +5,7 @@ import shlex
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.config.target import target, without_secrets
+from inspector.config.configuration import target, without_secrets
 from inspector.core.argument_secret import looks_random, secrets_among, secrets_of_address
 from inspector.core.server import ServerSpec
 

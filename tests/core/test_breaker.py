@@ -21,7 +21,7 @@ from inspector.core.breaker import (
     released,
     reset,
 )
-from inspector.core.composition_settings import BreakerSettings
+from inspector.core.settings import BreakerSettings
 from inspector.reliability.breaker_store import MemoryBreakers, SqliteBreakers
 from inspector.reliability.ports import BreakerStore
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
-from inspector.config.knob import with_values
+from inspector.config.setting import with_values
 from inspector.core.access import ServerRule, Toolset, matches
 from inspector.core.budget import Prices
 from inspector.core.error import ConfigError

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
-from inspector.config.knob import with_values
-from inspector.config.profile import PROFILES, profile_settings
+from inspector.config.setting import PROFILES, profile_settings, with_values
 from inspector.core.access import ServerRule, Toolset, matches
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from inspector.config.configuration import Configuration
-from inspector.config.knob import with_values
+from inspector.config.setting import with_values
 from inspector.core.budget import Prices
 from inspector.core.error import ModelError, ServerExited
 from inspector.core.events import TrustChanged, TurnEnded

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
-from inspector.config.knob import with_values
+from inspector.config.setting import with_values
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.server import ServerPhase, ServerSpec
 from inspector.core.session import ServerState

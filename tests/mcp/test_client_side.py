@@ -176,10 +176,7 @@ async def test_each_server_is_declared_what_its_entry_says_and_the_state_shows_i
     specs = (ServerSpec("shop", "shop", client={"roots": False}), ServerSpec("calc", "calc"))
     async with connected(configuration=Configuration("t.json", specs)) as rig:
         told = {name: server.declared for name, server in rig.bench.state.servers.items()}
-        assert told == {
-            "shop": ("elicitation (form, url)",),
-            "calc": ("roots", "elicitation (form, url)"),
-        }
+        assert told == {"shop": ("elicitation (form, url)",), "calc": ("roots", "elicitation (form, url)")}
 
 
 async def test_a_changed_declaration_restarts_only_the_servers_that_it_changes() -> None:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from inspector.config.target import target
+from inspector.config.configuration import target
 from inspector.core.error import (
     CallTimeout,
     ConnectError,
@@ -348,13 +348,7 @@ async def test_reconnecting_opens_a_new_connection() -> None:
         await connections.reconnect("a")
         assert server.links != [first]
         assert connections.tools == tools("a", "two")
-    assert [event.kind for event in bench.events] == [
-        "connecting",
-        "ready",
-        "connecting",
-        "ready",
-        "stopped",
-    ]
+    assert [event.kind for event in bench.events] == ["connecting", "ready", "connecting", "ready", "stopped"]
 
 
 async def test_a_failed_server_can_be_reconnected() -> None:

@@ -61,11 +61,7 @@ async def test_a_listing_is_logged_with_the_tools_that_are_left_out_of_it(tmp_pa
 
 async def test_a_notification_of_a_server_is_logged(tmp_path: Path) -> None:
     frames = await _exchanged(tmp_path, odd(), "stubborn")
-    assert _whats(frames)[-3:] == [
-        "→ tools/call",
-        "← notifications/message",
-        "← result of tools/call",
-    ]
+    assert _whats(frames)[-3:] == ["→ tools/call", "← notifications/message", "← result of tools/call"]
 
 
 async def test_a_reply_that_is_none_is_shown_as_it_came(tmp_path: Path) -> None:

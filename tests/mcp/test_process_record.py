@@ -11,12 +11,7 @@ from tests.support.hostile import with_hostile_text
 
 NAMES = st.text(max_size=20)
 LINES = st.one_of(
-    st.builds(
-        record.announced,
-        st.integers(1, 4),
-        st.floats(0, 2e9, allow_nan=False),
-        NAMES.map(json.dumps),
-    ),
+    st.builds(record.announced, st.integers(1, 4), st.floats(0, 2e9, allow_nan=False), NAMES.map(json.dumps)),
     st.builds(record.started, st.integers(1, 4), st.integers(2, 99999), st.integers(0, 10**9).map(str)),
     st.builds(record.ended, st.integers(1, 4)),
     st.builds(record.kept, st.integers(1, 4)),

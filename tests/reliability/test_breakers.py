@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.breaker import Breaker, BreakerKey, BreakerState, FailureKind, Permit, failed
-from inspector.core.composition_settings import BreakerSettings
+from inspector.core.settings import BreakerSettings
 from inspector.reliability.breaker_store import MemoryBreakers, SqliteBreakers
 from inspector.reliability.ports import BreakerStore
 from tests.support.hostile import with_hostile_text

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.config.profile import PROFILES
+from inspector.config.setting import PROFILES
 from inspector.core.error import ToolsightError
 from inspector.core.fold import fold
 from inspector.core.message import ModelReply, ModelRequest

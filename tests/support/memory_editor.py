@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from inspector.config.configuration import Configuration
+from inspector.config.editor import with_member, without_member
 from inspector.config.installation import FileChange, ServerChange
-from inspector.config.source.server import with_member, without_member
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.schema.json_value import JsonObject

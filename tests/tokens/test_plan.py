@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from inspector.config.configuration import Configuration
-from inspector.config.knob import with_values
+from inspector.config.setting import with_values
 from inspector.core.budget import TokenParts
 from inspector.core.events import (
     CallStarted,

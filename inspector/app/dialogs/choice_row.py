@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from inspector.app.scenario_job import ScenarioFile
 from inspector.config.predicate import milestones_in
-from inspector.config.profile import PROFILES
+from inspector.config.setting import PROFILES
 from inspector.core.access import AccessPolicy, Toolset, viewer
 from inspector.core.number import count
 from inspector.core.ports import LocalModel

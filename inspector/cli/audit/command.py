@@ -17,7 +17,7 @@ from inspector.cli.cost.assumption import assumed, assuming
 from inspector.cli.options import as_json, owner_options, shared
 from inspector.cli.outcome import Exit
 from inspector.cli.table import say, say_json, say_raw, say_table
-from inspector.config.content import read_text
+from inspector.config.file import read_text
 from inspector.core.error import ConfigError
 from inspector.core.number import count, money, percent, signed, signed_percent
 from inspector.core.redaction import write

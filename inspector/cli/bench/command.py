@@ -20,7 +20,7 @@ from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.table import say
 from inspector.clients.client import Client
-from inspector.config.content import read_bytes
+from inspector.config.file import read_bytes
 from inspector.core.error import ConfigError
 from inspector.core.ports import SystemClock
 from inspector.core.redaction import write

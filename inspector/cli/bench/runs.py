@@ -15,8 +15,7 @@ from inspector.cli.options import Options, as_json as json_option, database, set
 from inspector.cli.outcome import Exit
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.table import say
-from inspector.config.knob import find_knob, parse_value
-from inspector.config.profile import DEFAULT_PROFILE, find_profile
+from inspector.config.setting import DEFAULT_PROFILE, find_knob, find_profile, parse_value
 from inspector.core.error import ConfigError
 from inspector.core.ports import SystemClock
 from inspector.core.settings import BudgetSettings

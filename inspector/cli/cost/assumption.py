@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from inspector.cli.options import checked_values
-from inspector.config.knob import Knob, knobs_of, render_value
+from inspector.config.setting import Knob, knobs_of, render_value
 from inspector.core.budget import Prices, cache_terms
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError, ToolsightError

@@ -23,7 +23,7 @@ from inspector.cli.options import (
 )
 from inspector.cli.run import run
 from inspector.cli.table import say, say_json
-from inspector.config.knob import find_knob
+from inspector.config.setting import find_knob
 from inspector.core.error import ConfigError
 from inspector.core.number import count
 from inspector.session.workbench import Workbench

@@ -28,7 +28,7 @@ def read_catalogs(options: Options, files: Sequence[str], imported: bool) -> Cat
 
 def make_marketplace(options: Options) -> MarketplacePorts:
     """The marketplace's ports with the real adapters."""
-    from inspector.config.source.editor import ConfigurationEditor
+    from inspector.config.editor import ConfigurationEditor
 
     editor = ConfigurationEditor(os.environ, location.given_inputs(options))
     return MarketplacePorts(partial(read_catalogs, options), editor)

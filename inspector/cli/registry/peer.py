@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from inspector.cli.composition import load_policy
 from inspector.core.access import EVERYTHING, Sight
-from inspector.core.composition_settings import FederationSettings
 from inspector.core.error import ConfigError
 from inspector.core.registered_tool import Peer
+from inspector.core.settings import FederationSettings
 from inspector.registry.federation import Federation, Member, is_address, load_peers
 
 if TYPE_CHECKING:

@@ -12,16 +12,14 @@ from inspector.cli.registry.opening import open_registry
 from inspector.cli.registry.option import chosen, registry_options, require_embedder, sight_of
 from inspector.cli.registry.peer import open_federation
 from inspector.cli.table import say, say_json, say_table
-from inspector.config.knob import with_values
-from inspector.config.source.setting import anchored
+from inspector.config.setting import anchored, with_values
 from inspector.core.access import Sight
 from inspector.core.closest import closest
-from inspector.core.composition_settings import FederationSettings
 from inspector.core.definition import definition_changes
 from inspector.core.error import ConfigError
 from inspector.core.number import count, shown_moment
 from inspector.core.registered_tool import Federated, RegisteredTool
-from inspector.core.settings import Settings
+from inspector.core.settings import FederationSettings, Settings
 from inspector.core.summary_pool import first_sentence, shortened
 from inspector.search.beyond import nearest_in, search_registry
 from inspector.search.registry_port import ToolRegistry

@@ -24,7 +24,7 @@ from inspector.cli.scenario.command import (
 from inspector.cli.scenario.opening import open_lab
 from inspector.cli.scenario.report import comparison_json, comparison_markdown, comparison_text
 from inspector.cli.table import say, say_json
-from inspector.config.profile import PROFILES, find_profile
+from inspector.config.setting import PROFILES, find_profile
 from inspector.core.error import ConfigError
 from inspector.core.events import ModelRequested, Record
 from inspector.core.ports import SystemClock

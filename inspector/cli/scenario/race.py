@@ -30,8 +30,8 @@ from inspector.cli.scenario.command import (
     terminal_width,
 )
 from inspector.cli.table import say, say_json, say_raw, say_table
-from inspector.config.content import is_file
-from inspector.config.profile import DEFAULT_PROFILE
+from inspector.config.file import is_file
+from inspector.config.setting import DEFAULT_PROFILE
 from inspector.core.error import ConfigError
 from inspector.core.redaction import write
 from inspector.scenario.ground import Ground, question, require_fit, require_own_mind

@@ -12,7 +12,7 @@ import click
 from inspector.cli.composition import open_store
 from inspector.cli.options import Options, database
 from inspector.cli.progress import Progress
-from inspector.config.profile import find_profile
+from inspector.config.setting import find_profile
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import Record, SessionStarted, SettingsChanged

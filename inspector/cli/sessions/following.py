@@ -14,7 +14,7 @@ from inspector.cli.table import say
 from inspector.clients.importing import Following, Importer
 from inspector.clients.transcript import Entry
 from inspector.clients.transcript_file import changed_at, line_reader, open_transcript
-from inspector.config.watch import followed_lines
+from inspector.config.file import followed_lines
 from inspector.core.events import Record
 from inspector.core.events.base import record_json
 from inspector.core.number import count, shown_moment

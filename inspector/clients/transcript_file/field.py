@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from inspector.clients.transcript import AgentTool, Tally
 from inspector.clients.transcript_file.format import decoded
-from inspector.config.content import MEGABYTE
+from inspector.config.file import MEGABYTE
 from inspector.core.error import ConfigError
 from inspector.core.number import LAST
 from inspector.schema.json_value import JsonObject

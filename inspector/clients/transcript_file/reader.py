@@ -20,7 +20,7 @@ from inspector.clients.transcript_file.format import Format, LineReader, ReaderF
 from inspector.clients.transcript_file.openai_item import ResponsesReader
 from inspector.clients.transcript_file.otel import OTelReader
 from inspector.clients.transcript_file.vscode import VSCodeReader
-from inspector.config.content import MEGABYTE, is_file, open_file, unusable
+from inspector.config.file import MEGABYTE, is_file, open_file, unusable
 from inspector.core.error import ConfigError
 
 _RECORDS = 20

@@ -14,12 +14,7 @@ from typing import Any, Self
 import anyio
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
-from mcp_types import (
-    CLIENT_CAPABILITIES_META_KEY,
-    JSONRPCError,
-    JSONRPCRequest,
-    JSONRPCResponse,
-)
+from mcp_types import CLIENT_CAPABILITIES_META_KEY, JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from inspector.mcp.client.frame import RawMessage
 from inspector.mcp.client.reader import Reader

@@ -186,10 +186,7 @@ def tool_result(raw: Mapping[str, Any], schema: JsonObject | None = None) -> Too
     if flaw and raw.get("isError") is not True:
         text = f"{text}\n[not what the tool's output schema says: {flaw}]"
     return ToolResult(
-        text,
-        is_error=raw.get("isError") is True,
-        structured=_kept(structured),
-        kinds=kinds or ("empty",),
+        text, is_error=raw.get("isError") is True, structured=_kept(structured), kinds=kinds or ("empty",)
     )
 
 

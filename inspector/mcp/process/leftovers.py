@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from inspector.config.target import without_secrets
+from inspector.config.configuration import without_secrets
 from inspector.core.server import Leftover
 from inspector.mcp.process import record
 from inspector.mcp.process.record import Run, is_held

@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from inspector.config.content import MEGABYTE, unusable
-from inspector.config.json_text import load_value
+from inspector.config.file import MEGABYTE, load_value, unusable
 from inspector.core.error import ConfigError
 from inspector.core.plugin import Plugin
 from inspector.core.redaction import open_private, private_folder

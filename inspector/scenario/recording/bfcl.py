@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from inspector.config.json_text import load_lines
+from inspector.config.file import load_lines
 from inspector.config.problem import Foreign, validated
 from inspector.core.error import ConfigError
 from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep

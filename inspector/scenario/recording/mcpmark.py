@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
-from inspector.config.json_text import load_object
+from inspector.config.file import load_object
 from inspector.config.problem import Foreign, validated
 from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
 from inspector.scenario.recording.conversation import (

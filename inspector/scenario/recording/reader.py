@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from inspector.config.content import MEGABYTE
-from inspector.config.json_text import load_value
+from inspector.config.file import MEGABYTE, load_value
 from inspector.core.error import ConfigError
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.scenario.recording import bfcl, livemcpbench, mcpmark, toolathlon

@@ -9,8 +9,19 @@ from textual.content import Content
 
 from inspector.app.draw.line import MUTED, failure_text, problem_count, problem_lines, sign
 from inspector.config.configuration import Configuration
-from inspector.config.knob import Knob, KnobKind, Origin, knobs, origins, render_value, value_of
-from inspector.config.profile import PROFILES, Profile, find_profile, profile_settings
+from inspector.config.setting import (
+    PROFILES,
+    Knob,
+    KnobKind,
+    Origin,
+    Profile,
+    find_profile,
+    knobs,
+    origins,
+    profile_settings,
+    render_value,
+    value_of,
+)
 from inspector.core.error import ToolsightError
 from inspector.core.setting_problem import SettingProblem
 from inspector.core.settings import Settings

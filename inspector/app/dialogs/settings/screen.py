@@ -20,7 +20,7 @@ from inspector.app.dialogs.settings import content
 from inspector.app.dialogs.settings.content import FRONT, Listed, heading
 from inspector.app.draw.line import MUTED
 from inspector.app.stream import View
-from inspector.config.knob import Knob, KnobKind, find_knob, parse_value, render_value, value_of
+from inspector.config.setting import Knob, KnobKind, find_knob, parse_value, render_value, value_of
 from inspector.core.error import ToolsightError
 from widgets import Column, PlainInput, Record, RecordList, visible
 

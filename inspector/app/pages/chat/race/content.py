@@ -7,7 +7,7 @@ from textual.content import Content
 from inspector.app.draw.line import MUTED
 from inspector.app.pages.chat.race.playback import Playback
 from inspector.app.scenario_job import Progress
-from inspector.config.profile import PROFILES
+from inspector.config.setting import PROFILES
 from inspector.core.number import count, money, percent, tokens
 from inspector.core.ranking import IndexPhase
 from inspector.scenario.profile_comparison import STATIC

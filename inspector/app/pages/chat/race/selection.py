@@ -7,7 +7,7 @@ from textual.content import Content
 
 from inspector.app.pages.chat.race import entry
 from inspector.app.scenario_job import ScenarioFile, choice
-from inspector.config.profile import DEFAULT_PROFILE
+from inspector.config.setting import DEFAULT_PROFILE
 from inspector.core.error import ConfigError
 from inspector.scenario.ground import require_fit, require_own_mind
 from inspector.scenario.profile_comparison import STATIC

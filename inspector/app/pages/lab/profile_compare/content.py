@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED
-from inspector.config.profile import PROFILES
+from inspector.config.setting import PROFILES
 from inspector.core.number import bar, count, money, percent, tokens
 from inspector.scenario.profile_comparison import STATIC, AlignedCall, ProfileComparison, compare_profiles
 from inspector.scenario.run import ScenarioResult

@@ -20,7 +20,7 @@ from inspector.app.place import Destination, ProfilesPage
 from inspector.app.scenario_job import Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.app.stream import View
-from inspector.config.profile import DEFAULT_PROFILE
+from inspector.config.setting import DEFAULT_PROFILE
 from inspector.core.error import ToolsightError
 from inspector.scenario.profile_comparison import ProfileComparison
 from widgets import KeyBar, RecordList

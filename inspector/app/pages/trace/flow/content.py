@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED
-from inspector.core.composition_settings import InertiaSettings
 from inspector.core.inertia import Hits
 from inspector.core.number import bar, count, percent, shown_moment
 from inspector.core.session import Binding, SessionState
+from inspector.core.settings import InertiaSettings
 from inspector.reliability.flow import Flow, FlowTool, is_likely, warmth
 from widgets import Column, Record, plain, visible
 

@@ -15,8 +15,8 @@ from inspector.app.draw.line import failure_line
 from inspector.app.job import Job
 from inspector.app.pages.trace.flow import content
 from inspector.app.stream import View
-from inspector.core.composition_settings import InertiaSettings
 from inspector.core.inertia import Aging
+from inspector.core.settings import InertiaSettings
 from inspector.reliability.flow import Flow, FlowLibrary, FlowTool, flows
 from widgets import KeyBar, RecordList
 

@@ -1,22 +1,110 @@
-"""Reads a file into a Configuration: checked and expanded, with an error for every fault."""
+"""Reads configuration files, Toolsight's own and those of MCP clients, with an error for every fault."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from inspector.config.configuration import Configuration
-from inspector.config.json_text import load_object
-from inspector.config.problem import validated
-from inspector.config.source import setting
-from inspector.config.source.expansion import SECTIONS, Form, Scope, normalised
-from inspector.config.source.model import FileModel, ServerModel
-from inspector.config.source.server import ServerReader
-from inspector.config.source.toolset import toolset
+from inspector.config.file import dotted, load_object
+from inspector.config.format import (
+    SECTIONS,
+    SETTING_SECTIONS,
+    FileModel,
+    Form,
+    RuleModel,
+    ServerModel,
+    ToolsetModel,
+    normalised,
+)
+from inspector.config.problem import meant, validated
+from inspector.config.server_entry import Scope, ServerReader
+from inspector.config.setting import DEFAULT_PROFILE, PROFILES, anchored, find_knob, knobs
+from inspector.core.access import ServerRule, Toolset
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError, MissingValue
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
+
+
+def read_profile(path: Path, name: str | None) -> str:
+    """The name of a known profile. Raises ConfigError, with the nearest name as its hint."""
+    if name is not None and name not in PROFILES:
+        hint = meant(name, tuple(PROFILES))
+        raise ConfigError(f"{path}: profile '{name}' does not exist", hint=hint)
+    return name or DEFAULT_PROFILE
+
+
+def read_settings(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The checked values by setting path; the files they name are absolute. Raises ConfigError."""
+    checked: dict[str, Any] = {}
+    for where, knob_path, value in _pairs(path, settings):
+        if knob_path in checked:
+            raise ConfigError(f"{path}: {where} appears twice", hint="Keep one of them.")
+        checked[knob_path] = _checked(path, where, knob_path, value)
+    return checked
+
+
+def _pairs(path: Path, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """For each value: where it is in the file, the path of its setting, and the value."""
+    for key, entry in settings.items():
+        where = dotted("settings", key) if "." not in key else f"settings.{key}"
+        if "." in key:
+            yield where, key, entry
+        elif not isinstance(entry, Mapping):
+            _refuse_entry(path, where, key)
+        elif key not in SETTING_SECTIONS and not entry:
+            hint = meant(key, SETTING_SECTIONS)
+            raise ConfigError(f"{path}: {where} is not a settings section", hint=hint)
+        else:
+            yield from ((f"{where}.{name}", f"{key}.{name}", value) for name, value in entry.items())
+
+
+def _refuse_entry(path: Path, where: str, key: str) -> NoReturn:
+    if key in SETTING_SECTIONS:
+        hint = f"Put its settings in braces, or write them as `{key}.…`."
+        raise ConfigError(f"{path}: {where} must be an object", hint=hint)
+    full = [knob.path for knob in knobs() if knob.path.endswith(f".{key}")]
+    hint = f"Did you mean `{full[0]}`?" if full else meant(key, SETTING_SECTIONS)
+    raise ConfigError(f"{path}: {where} is not a settings section", hint=hint)
+
+
+def _checked(path: Path, where: str, knob_path: str, value: Any) -> Any:
+    try:
+        checked = find_knob(knob_path).check(value)
+    except ConfigError as error:
+        known = error.message.removeprefix(f"{knob_path} ")
+        message = f"{where} {known}" if known != error.message else f"{where} is not a setting"
+        raise ConfigError(f"{path}: {message}", hint=error.hint) from error
+    return anchored(path.absolute().parent, knob_path, checked)
+
+
+def toolset(path: Path, form: Form, name: str, entry: ToolsetModel) -> Toolset:
+    """The toolset, with a rule for each server it names. Raises ConfigError."""
+    rules = {server: _rule(path, form, name, server, rule) for server, rule in entry.servers.items()}
+    pinned = None if entry.always_include is None else tuple(entry.always_include)
+    return Toolset(name, entry.description, rules, pinned)
+
+
+def _rule(path: Path, form: Form, toolset_name: str, server: str, rule: Any) -> ServerRule:
+    loc = ("tool_sets", toolset_name, "servers", server)
+    where = ".".join(dotted("", step) for step in loc)
+    if server not in form.all_names:
+        hint = meant(server, form.all_names)
+        raise ConfigError(f"{path}: {where} is not a configured server", hint=hint)
+    if rule is True:
+        return ServerRule()
+    if not isinstance(rule, dict):
+        hint = "To permit none of a server's tools, leave the server out of the toolset."
+        message = 'must be true, { "include": […] } or { "exclude": […] }'
+        raise ConfigError(f"{path}: {where} {message}", hint=hint)
+    model = validated(RuleModel, rule, str(path), at=loc)
+    if (model.include is None) == (model.exclude is None):
+        hint = "Write true to permit every tool of the server."
+        raise ConfigError(f"{path}: {where} must have either include or exclude", hint=hint)
+    include = None if model.include is None else frozenset(model.include)
+    return ServerRule(include, frozenset(model.exclude or ()))
+
 
 _NOTHING: Mapping[str, str] = {}
 
@@ -68,8 +156,8 @@ def configured(
         servers=tuple(_spec(reader, name, entry) for name, entry in model.mcpServers.items()),
         toolsets={name: toolset(path, form, name, entry) for name, entry in model.tool_sets.items()},
         settings=Settings(discovery=_discovery(path, model)),
-        profile=setting.profile(path, model.profile),
-        values=setting.values(path, model.settings),
+        profile=read_profile(path, model.profile),
+        values=read_settings(path, model.settings),
         disabled=tuple(name for name in form.all_names if name not in model.mcpServers),
     )
 

@@ -1,152 +1,143 @@
-"""Turns one entry of `mcpServers` into a ServerSpec, with every reference expanded."""
+"""Turns one entry of `mcpServers` into a ServerSpec, with `${…}` expanded as other clients do.
 
-import json
+| Form                                        | Value                                                        |
+| ------------------------------------------- | ------------------------------------------------------------ |
+| `${VAR}`, `${env:VAR}`                      | a built-in variable, else the environment; an error if unset |
+| `${VAR:-text}`, `${env:VAR:-text}`          | the same, or `text` if unset                                 |
+| `${input:id}`                               | a value given on the command line, or the input's default    |
+| `${workspaceFolder}`, `${userHome}`, `${/}` | the project's folder, the home folder, the path separator    |
+
+Values are not expanded again. Any other `${…}` stays unchanged: it belongs to the server's own shell.
+"""
+
+import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from inspector.config.json_text import without_comments
-from inspector.config.problem import dotted
-from inspector.config.program import program_of
-from inspector.config.run_file import run_files
-from inspector.config.source.expansion import Form, Scope
-from inspector.config.source.model import ServerModel
+from inspector.config.file import dotted
+from inspector.config.format import Form, ServerModel
+from inspector.config.program import program_of, run_files
 from inspector.core.closest import closest
-from inspector.core.error import ConfigError
+from inspector.core.error import ConfigError, MissingValue
 from inspector.core.redaction import SECRETS
-from inspector.core.server import Era, ServerSpec
+from inspector.core.secret_value import looks_secret
+from inspector.core.server import Era, Expansion, ServerSpec
 
-# Comments and trailing commas stay as they are, and so do the file's indentation and its line ends.
-
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_STEP = 2
-
-
-@dataclass(frozen=True, slots=True)
-class _Member:
-    """Where a member begins and ends, and where its value begins."""
-
-    key: str
-    start: int
-    value: int
-    end: int
+_REFERENCE = re.compile(
+    r"\$\{(?:(?P<kind>input|command|config|workspaceFolder):(?P<id>[\w.-]+)"
+    r"|(?:env:)?(?P<name>[A-Za-z_]\w*|/)(?::-(?P<default>[^}]*))?)\}"
+)
+_EDITOR_FOLDERS = (".vscode", ".cursor")
 
 
 @dataclass(frozen=True, slots=True)
-class _Object:
-    """An object in the text: where its braces are, its members, and its trailing comma (-1 for none)."""
+class Scope:
+    """Where values come from; `variables` take precedence over the environment. `folder` holds the file.
 
-    opening: int
-    closing: int
-    members: tuple[_Member, ...]
-    comma: int = -1
-
-
-def with_member(text: str, path: Sequence[str], key: str, value: Any) -> str:
-    """The text with a member behind the last one of the object that `path` leads to.
-
-    The text is a JSON object that has been read before; KeyError if the path leads to none.
+    `inputs` are those that the person gave, which take precedence over the file's own `input_defaults`;
+    `passwords` names those that editors hide while they are typed.
     """
-    found = _find(without_comments(text), path)
-    line = "\r\n" if "\r\n" in text else "\n"
-    inside = text[found.opening : found.closing]
-    if "\n" not in inside and found.members:
-        written = f"{json.dumps(key, ensure_ascii=False)}: {json.dumps(value, ensure_ascii=False)}"
-        return _inserted(text, found, f" {written}")
-    outer = _indent(text, found.closing) if "\n" in inside else _indent(text, found.opening)
-    inner = _indent(text, found.members[-1].start) if found.members else outer + " " * _STEP
-    unit = inner.removeprefix(outer) or " " * _STEP
-    dumped = json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", f"{line}{inner}")
-    written = f"{line}{inner}{json.dumps(key, ensure_ascii=False)}: {dumped}"
-    if not found.members:
-        before, after = text[: found.opening + 1], text[found.opening + 1 :]
-        closing = "" if "\n" in inside else f"{line}{outer}"
-        return f"{before}{written}{closing}{after}"
-    return _inserted(text, found, written)
+
+    folder: Path
+    environment: Mapping[str, str]
+    variables: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    input_defaults: Mapping[str, str] = field(default_factory=dict)
+    input_descriptions: Mapping[str, str] = field(default_factory=dict)
+    passwords: frozenset[str] = frozenset()
+
+    @property
+    def workspace(self) -> Path:
+        """The project's folder: editors keep the file one folder below it."""
+        return self.folder.parent if self.folder.name in _EDITOR_FOLDERS else self.folder
+
+    def expand(self, text: str, where: str) -> str:
+        """Replace every reference in the text. `where` names the server and the key in errors."""
+        return _REFERENCE.sub(lambda match: self._value(match, where), text)
+
+    def expansion(self, key: str, text: str) -> Expansion | None:
+        """Which of the person's own variables the text contains; None if there is none.
+
+        `key` is the place of the text in the server's entry. Raises ConfigError like `expand`.
+        """
+        own = dict.fromkeys(name for match in _REFERENCE.finditer(text) if (name := self._own(match)))
+        if not own:
+            return None
+        shown = _REFERENCE.sub(
+            lambda match: match[0] if self._is_secret(match) else self._value(match, key), text
+        )
+        return Expansion(key, tuple(own), shown)
+
+    def secrets(self, text: str) -> dict[str, str]:
+        """The values of the person's own that the text contains, which may be secret, by their names."""
+        found: dict[str, str] = {}
+        for match in _REFERENCE.finditer(text):
+            if self._own(match):
+                name = match["id"] or match["name"]
+                # An input that is hidden while it is typed is one, whatever it is called.
+                found[f"{name}.secret" if name in self.passwords else name] = self._value(match, "")
+        return found
+
+    def _own(self, match: re.Match[str]) -> str:
+        """The person's own variable that a reference means; "" if it means anything else."""
+        name = match["id"] if match["kind"] else match["name"]
+        if match["kind"] == "input" and name in self.inputs:
+            return f"input {name}"
+        is_own = not match["kind"] and name in self.environment and name not in self.variables
+        return name if is_own else ""
+
+    def _is_secret(self, match: re.Match[str]) -> bool:
+        return bool(self._own(match)) and looks_secret(match["id"] or match["name"])
+
+    def _value(self, match: re.Match[str], where: str) -> str:
+        if match["kind"]:
+            return self._of_kind(match["kind"], match["id"], where)
+        name, default = match["name"], match["default"]
+        for known in (self.variables, self.environment):
+            if name in known:
+                return known[name]
+        if name in _BUILT_IN:
+            return _BUILT_IN[name](self)
+        if default is None:
+            message = f"{where}: the variable {name} is not set"
+            raise MissingValue(message, name=name, hint=self._hint(name))
+        return str(default)
+
+    def _hint(self, name: str) -> str:
+        near = closest(name, (*self.variables, *self.environment), limit=1)
+        meant = f"Did you mean {near[0]}? " if near else ""
+        return f"{meant}Set {name} in the environment, or write ${{{name}:-a default}}."
+
+    def _of_kind(self, kind: str, name: str, where: str) -> str:
+        if kind == "workspaceFolder":
+            return str(self.workspace)
+        if kind == "input" and name in (known := {**self.input_defaults, **self.inputs}):
+            return known[name]
+        if kind == "input":
+            what = self.input_descriptions.get(name)
+            asked = f" ({what})" if what else ""
+            raise MissingValue(
+                f"{where}: the input {name}{asked} has no value",
+                name=f"input {name}",
+                hint=f"Pass --input {name}=VALUE, or set TOOLSIGHT_INPUT_{name} in the environment.",
+            )
+        raise ConfigError(
+            f"{where}: only an editor can fill in ${{{kind}:{name}}}",
+            hint="Write the value itself, or use ${VARIABLE} from the environment.",
+        )
 
 
-def without_member(text: str, path: Sequence[str], key: str) -> str:
-    """The text without a member of the object that `path` leads to; KeyError if there is none."""
-    plain = without_comments(text)
-    found = _find(plain, path)
-    names = [member.key for member in found.members]
-    if key not in names:
-        raise KeyError(key)
-    at = names.index(key)
-    member = found.members[at]
-    start = len(text[: member.start].rstrip())
-    is_last = at == len(names) - 1
-    after = plain.find(",", member.end, found.closing)
-    if not is_last or found.comma >= 0:
-        return text[:start] + text[member.end : after] + text[after + 1 :]
-    if not at:
-        return text[:start] + text[member.end :]
-    comma = plain.find(",", found.members[at - 1].end)
-    return text[:comma] + text[comma + 1 : start] + text[member.end :]
-
-
-def _inserted(text: str, found: _Object, written: str) -> str:
-    """The text with a member behind the last one, whose comma stands where the file's style has it."""
-    end = len(text[: found.closing].rstrip())
-    if found.comma >= 0:
-        return f"{text[:end]}{written},{text[end:]}"
-    last = found.members[-1].end
-    return f"{text[:last]},{text[last:end]}{written}{text[end:]}"
-
-
-def _indent(text: str, position: int) -> str:
-    """The white space that the position's line begins with."""
-    line = text[text.rfind("\n", 0, position) + 1 : position]
-    return line[: len(line) - len(line.lstrip())]
-
-
-def _find(plain: str, path: Sequence[str]) -> _Object:
-    found = _object(plain, plain.index("{"))
-    for name in path:
-        member = next((one for one in found.members if one.key == name), None)
-        if member is None or plain[member.value] != "{":
-            raise KeyError(name)
-        found = _object(plain, member.value)
-    return found
-
-
-def _object(plain: str, opening: int) -> _Object:
-    members: list[_Member] = []
-    position, comma = opening + 1, -1
-    while plain[position := _next(plain, position)] != "}":
-        string = _STRING.match(plain, position)
-        if string is None:
-            raise KeyError(plain[position])
-        value = _next(plain, _next(plain, string.end()) + 1)
-        end = _value_end(plain, value)
-        members.append(_Member(json.loads(string[0], strict=False), position, value, end))
-        position, comma = _next(plain, end), -1
-        if plain[position] == ",":
-            position, comma = position + 1, position
-    return _Object(opening, position, tuple(members), comma)
-
-
-def _next(plain: str, position: int) -> int:
-    """The next position that is no white space."""
-    while plain[position].isspace() or plain[position] == "\ufeff":
-        position += 1
-    return position
-
-
-def _value_end(plain: str, start: int) -> int:
-    depth, position = 0, start
-    while True:
-        if plain[position] == '"':
-            string = _STRING.match(plain, position)
-            position = string.end() if string is not None else position + 1
-        else:
-            depth += (plain[position] in "{[") - (plain[position] in "}]")
-            position += 1
-        if not depth and (plain[position - 1] in '"}]' or plain[position] in ",}] \t\r\n"):
-            return position
+_BUILT_IN: Mapping[str, Callable[[Scope], str]] = {
+    "workspaceFolder": lambda scope: str(scope.workspace),
+    "workspaceFolderBasename": lambda scope: scope.workspace.name,
+    "userHome": lambda scope: scope.environment.get("HOME", str(Path.home())),
+    "pathSeparator": lambda _scope: os.sep,
+    "/": lambda _scope: os.sep,
+}
 
 
 _UNPASSABLE = re.compile("[\0\ud800-\udfff]")

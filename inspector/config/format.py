@@ -1,0 +1,255 @@
+"""What a configuration file may contain, whosever it is: Toolsight's own, strictly checked, or a client's."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from inspector.config.problem import Strict
+from inspector.core.closest import closest
+from inspector.core.settings import Settings
+
+_DAY = 24 * 60 * 60
+_Seconds = Annotated[float, Field(gt=0, le=_DAY)]
+
+
+class DiscoveryModel(Strict):
+    """The `tool_discovery` section; None means Toolsight's default."""
+
+    enabled: bool | None = None
+    defer_all: bool | None = None
+    max_search_results: Annotated[int, Field(ge=1, le=100)] | None = None
+    max_limit: Annotated[int, Field(ge=1, le=100)] | None = None
+    ranker: str | None = None
+    embedding_model: str | None = None
+    min_probability: Annotated[float, Field(ge=0, le=1)] | None = None
+    min_closest: Annotated[float, Field(ge=0, le=1)] | None = None
+    iso_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
+    token_bonus: Annotated[float, Field(ge=0, le=10)] | None = None
+    fuzzy_floor: Annotated[float, Field(ge=0, le=10)] | None = None
+    expert_tools: list[str] | None = None
+    system_servers: list[str] | None = None
+    evaluation: list[str] | None = None
+
+
+class ClientModel(Strict):
+    """What is declared to one server instead of the settings `client`."""
+
+    roots: bool | None = None
+    roots_changes: bool | None = None
+    forms: bool | None = None
+    links: bool | None = None
+    sampling: bool | None = None
+    name: str | None = None
+    version: str | None = None
+
+
+class ServerModel(Strict):
+    """One entry of `mcpServers`. Timeouts are in seconds."""
+
+    command: str = ""
+    args: list[str] = Field(
+        default_factory=list, description="Write a list in brackets, with each argument as a separate string."
+    )
+    env: dict[str, str] = Field(default_factory=dict)
+    cwd: str = ""
+    url: str = ""
+    headers: dict[str, str] = Field(default_factory=dict)
+    type: Literal["stdio", "http", "streamable-http"] | None = None
+    defer_loading: bool = False
+    tags: list[str] = Field(default_factory=list)
+    connect_timeout: _Seconds | None = None
+    call_timeout: _Seconds | None = None
+    era: Literal["legacy", "2026-07-28", "auto"] | None = None
+    trust_annotations: bool = False
+    client_capabilities: ClientModel | None = None
+
+
+class RuleModel(Strict):
+    """A server's rule in a toolset: `include` or `exclude`, never both."""
+
+    include: list[str] | None = None
+    exclude: list[str] | None = None
+
+
+class ToolsetModel(Strict):
+    """One entry of `tool_sets`. A server's rule is `true` or a RuleModel; the reader distinguishes them."""
+
+    description: str = ""
+    servers: dict[str, Any]
+    always_include: list[str] | None = None
+
+
+class FileModel(Strict):
+    """A whole file without the client's own keys. The values in `settings` are checked elsewhere."""
+
+    profile: str | None = None
+    settings: dict[str, Any] = Field(default_factory=dict)
+    tool_discovery: DiscoveryModel | None = None
+    mcpServers: dict[str, ServerModel] = Field(default_factory=dict)  # noqa: N815 - the format's own name
+    tool_sets: dict[str, ToolsetModel] = Field(default_factory=dict)
+
+
+# A file is in Toolsight's own format if it has `tool_discovery`, `tool_sets`, `profile`, `settings`, or a
+# server with one of Toolsight's own keys; an unknown key in it is an error. Any other file belongs to a
+# client (Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI, …); its other keys are
+# ignored.
+
+SECTIONS = ("mcpServers", "servers")
+_OWN_TOP = frozenset(FileModel.model_fields) - set(SECTIONS)
+# Clients have similar keys of their own (userSettings), so only a key that lacks letters is a misspelling.
+_COMMON_TOP = frozenset({"profile", "settings"})
+_LIKENESS, _COMMON_LIKENESS, _SECTION_LIKENESS = 0.6, 0.4, 0.25
+_OWN_SERVER = frozenset(
+    {"defer_loading", "connect_timeout", "call_timeout", "era", "trust_annotations", "client_capabilities"}
+)
+SETTING_SECTIONS = tuple(section.name for section in fields(Settings))
+_URL_KEYS = ("httpUrl", "serverUrl")
+# Keys that clients add to a server; in Toolsight's own format they are accepted and ignored.
+_CLIENT_SERVER = frozenset(
+    {
+        "alwaysAllow",
+        "autoApprove",
+        "autoStart",
+        "description",
+        "dev",
+        "disabled",
+        "disabledTools",
+        "enabled",
+        "enabledTools",
+        "envFile",
+        "env_file",
+        "excludeTools",
+        "gallery",
+        "icon",
+        "id",
+        "includeTools",
+        "name",
+        "oauth",
+        "timeout",
+        "tools",
+        "transport",
+        "trust",
+        "version",
+    }
+)
+_CLIENT_TOP = frozenset({"$schema", "inputs", "models", "clients", "namespace_tools"})
+_HTTP_TYPES = frozenset({"sse", "streamableHttp", "streamable_http", "http-stream"})
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A file in Toolsight's own form. `all_names` includes the disabled servers.
+
+    `ignored` and `ignored_by_server` are the keys that were left out: one may be a misspelling.
+    """
+
+    data: dict[str, Any]
+    section: str
+    all_names: tuple[str, ...] = ()
+    inputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    ignored_by_server: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def normalised(data: Mapping[str, Any]) -> Form:
+    """Detect whose file it is, and leave out the client's own keys and the disabled servers."""
+    data = _unwrapped(data)
+    section = next((name for name in SECTIONS if name in data), SECTIONS[0])
+    servers = data.get(section, {})
+    is_own = _is_own(data, servers)
+    top = {
+        key: value
+        for key, value in data.items()
+        if key != section
+        and ((key in _OWN_TOP and _is_ours(key, value)) or (is_own and key not in _CLIENT_TOP))
+    }
+    if not isinstance(servers, dict):
+        return Form({**top, "mcpServers": servers}, section)
+    enabled = {name: _server(entry, is_own) for name, entry in servers.items() if not _is_off(entry)}
+    return Form(
+        {**top, "mcpServers": enabled},
+        section,
+        all_names=tuple(servers),
+        inputs=_inputs(data.get("inputs")),
+        ignored=tuple(key for key in data if key != section and key not in top),
+        ignored_by_server={
+            name: tuple(key for key in servers[name] if key not in entry)
+            for name, entry in enabled.items()
+            if isinstance(entry, dict)
+        },
+    )
+
+
+def _unwrapped(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The content under `mcp`, where VS Code's user settings keep all of it."""
+    inner = data.get("mcp")
+    if isinstance(inner, dict) and not any(name in data for name in SECTIONS):
+        return inner
+    return data
+
+
+def _is_own(data: Mapping[str, Any], servers: object) -> bool:
+    """Whether the file is in Toolsight's format; a misspelled key counts, so that it is reported."""
+    if any(_means(key, _OWN_TOP) and _is_ours(key, value) for key, value in data.items()):
+        return True
+    entries = servers.values() if isinstance(servers, dict) else ()
+    return any(key in _OWN_SERVER for entry in entries if isinstance(entry, dict) for key in entry)
+
+
+def _means(key: str, names: frozenset[str]) -> bool:
+    if key in names:
+        return True
+    if key in _CLIENT_TOP:
+        return False
+    common = closest(key, names & _COMMON_TOP, cutoff=_COMMON_LIKENESS)
+    return any(len(key) <= len(name) for name in common) or bool(
+        closest(key, names - _COMMON_TOP, cutoff=_LIKENESS)
+    )
+
+
+def _is_ours(key: str, value: object) -> bool:
+    """Whether the key is Toolsight's: a client may have `settings` of something else."""
+    if key != "settings" or not isinstance(value, dict) or not value:
+        return True
+    return any(closest(name.partition(".")[0], SETTING_SECTIONS, cutoff=_SECTION_LIKENESS) for name in value)
+
+
+def _is_off(entry: object) -> bool:
+    return isinstance(entry, dict) and (entry.get("disabled") is True or entry.get("enabled") is False)
+
+
+def _server(entry: Any, is_own: bool) -> Any:
+    if not isinstance(entry, dict):
+        return entry
+    known = ServerModel.model_fields
+    kept = {
+        key: value
+        for key, value in entry.items()
+        if key in known or (is_own and key not in _CLIENT_SERVER and key not in _URL_KEYS)
+    }
+    for key in _URL_KEYS:
+        if key in entry:
+            kept.setdefault("url", entry[key])
+    if kept.get("type") in _HTTP_TYPES:
+        kept["type"] = "http"
+    return kept if is_own else _client_values(kept)
+
+
+def _client_values(entry: dict[str, Any]) -> dict[str, Any]:
+    """The entry as clients read it: numbers are allowed in `env`, and nulls are ignored."""
+    env = entry.get("env")
+    if isinstance(env, dict):
+        entry["env"] = {name: _as_text(value) for name, value in env.items() if value is not None}
+    return {key: value for key, value in entry.items() if value is not None}
+
+
+def _as_text(value: object) -> object:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_number else value
+
+
+def _inputs(listed: object) -> dict[str, Mapping[str, Any]]:
+    entries = listed if isinstance(listed, list) else []
+    return {str(entry["id"]): entry for entry in entries if isinstance(entry, dict) and "id" in entry}

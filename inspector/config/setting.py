@@ -1,0 +1,401 @@
+"""The settings by their dotted paths, with documentation and checks; and profiles: named values of them."""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from inspector.core.closest import closest
+from inspector.core.error import ConfigError
+from inspector.core.settings import Settings
+from inspector.schema.json_value import compact
+
+
+class KnobKind(StrEnum):
+    """The type of a setting's value, in words."""
+
+    SWITCH = "true or false"
+    COUNT = "a whole number"
+    NUMBER = "a number"
+    TEXT = "text"
+    LIST = "a list of strings"
+    TABLE = "a table of string lists"
+    TEXTS = "a table of strings"
+
+
+class Origin(StrEnum):
+    """Where a setting's value comes from; each origin overrides those before it."""
+
+    DEFAULT = "default"
+    FILE = "file"
+    PROFILE = "profile"
+    SETTINGS = "settings"
+    SESSION = "session"
+
+
+_SWITCHES = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
+_EXAMPLES: Mapping[KnobKind, str] = {
+    KnobKind.TABLE: '{"mail:*": ["first", "second"]}',
+    KnobKind.TEXTS: '{"mail:*": "text"}',
+}
+_KINDS: Mapping[object, KnobKind] = {
+    bool: KnobKind.SWITCH,
+    int: KnobKind.COUNT,
+    float: KnobKind.NUMBER,
+    str: KnobKind.TEXT,
+    tuple[str, ...]: KnobKind.LIST,
+    Mapping[str, tuple[str, ...]]: KnobKind.TABLE,
+    Mapping[str, str]: KnobKind.TEXTS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """One setting. `path` is `section.name`; `low` and `high` are inclusive."""
+
+    path: str
+    kind: KnobKind
+    about: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> str:
+        """The allowed values in words: "a whole number, 1 to 100"."""
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        end = "or more" if self.high is None else f"to {self.high:g}"
+        return str(self.kind) if self.low is None else f"{self.kind}, {self.low:g} {end}"
+
+    def check(self, value: Any) -> Any:
+        """Return the value as the tree stores it. Raises ConfigError if the setting does not allow it."""
+        checked = _converted(self.kind, value)
+        if checked is None:
+            wanted = str(self.kind)
+        elif self.choices and checked not in self.choices:
+            wanted = f"one of {', '.join(self.choices)}"
+        elif self.low is not None and checked < self.low:
+            wanted = f"at least {self.low:g}"
+        elif self.high is not None and checked > self.high:
+            wanted = f"at most {self.high:g}"
+        else:
+            return checked
+        hint = f"{self.about[:1].upper()}{self.about[1:]}."
+        raise ConfigError(f"{self.path} must be {wanted}, not {_shown(value)}", hint=hint)
+
+
+@cache
+def knobs() -> tuple[Knob, ...]:
+    """Every setting, in tree order."""
+    return tuple(
+        known
+        for section, section_type in get_type_hints(Settings).items()
+        for known in knobs_of(section_type, f"{section}.")
+    )
+
+
+def knobs_of(kind: type[Any], prefix: str = "") -> tuple[Knob, ...]:
+    """The documented fields of a dataclass, in order; `prefix` comes before their names."""
+    hints = get_type_hints(kind)
+    return tuple(_knob(f"{prefix}{one.name}", hints[one.name], **one.metadata) for one in fields(kind))
+
+
+def _knob(path: str, hint: Any, about: str, low: float | None, high: float | None) -> Knob:
+    choices = get_args(hint) if get_origin(hint) is Literal else ()
+    return Knob(path, KnobKind.TEXT if choices else _KINDS[hint], about, low, high, choices)
+
+
+def find_knob(path: str) -> Knob:
+    """The setting at a path. Raises ConfigError with the nearest paths."""
+    by_path = {knob.path: knob for knob in knobs()}
+    if path in by_path:
+        return by_path[path]
+    near = closest(path, list(by_path), limit=1)
+    hint = f"Did you mean `{near[0]}`?" if near else "`toolsight config settings` lists every setting."
+    raise ConfigError(f"there is no setting '{path}'", hint=hint)
+
+
+def value_of(settings: Settings, path: str) -> Any:
+    """The value at a path."""
+    section, _, name = find_knob(path).path.partition(".")
+    return getattr(getattr(settings, section), name)
+
+
+def with_values(settings: Settings, values: Mapping[str, Any]) -> Settings:
+    """Return the tree with the given values changed by path. Raises ConfigError if any is not allowed."""
+    for path, value in values.items():
+        checked = find_knob(path).check(value)
+        section, _, name = path.partition(".")
+        changed = replace(getattr(settings, section), **{name: checked})
+        settings = replace(settings, **{section: changed})
+    return settings
+
+
+def origins(
+    base: Settings, profile: Mapping[str, Any], file: Mapping[str, Any], session: Mapping[str, Any]
+) -> dict[str, Origin]:
+    """Where each setting's value comes from.
+
+    `base` holds the file's `tool_discovery`; the others are values by path from the profile, the file's
+    `settings` and the session.
+    """
+    return {
+        **{knob.path: Origin.DEFAULT for knob in knobs()},
+        **dict.fromkeys(differences(base, Settings()), Origin.FILE),
+        **dict.fromkeys(profile, Origin.PROFILE),
+        **dict.fromkeys(file, Origin.SETTINGS),
+        **dict.fromkeys(session, Origin.SESSION),
+    }
+
+
+def parse_value(knob: Knob, text: str) -> Any:
+    """Parse a typed value: JSON, or plain text where that is clear (on, kaman, a list with commas).
+
+    Raises ConfigError if the setting does not allow it.
+    """
+    value = _json(text)
+    if knob.kind is KnobKind.TEXT:
+        return knob.check(value if isinstance(value, str) else text)
+    if knob.kind is KnobKind.LIST and not isinstance(value, list):
+        return knob.check([word.strip() for word in text.split(",") if word.strip()])
+    if knob.kind is KnobKind.SWITCH and not isinstance(value, bool):
+        return knob.check(_SWITCHES.get(text.strip().casefold(), text))
+    if knob.kind in _EXAMPLES and not isinstance(value, dict):
+        if text.strip():
+            hint = f"Write it as JSON: {_EXAMPLES[knob.kind]}."
+            raise ConfigError(f"{knob.path} must be {knob.kind}, not {_shown(text)}", hint=hint)
+        return knob.check({})
+    if value is None:
+        # JSON requires a digit before the point of ".5", people leave it out.
+        with suppress(ValueError):
+            return knob.check(float(text))
+    return knob.check(text if value is None else value)
+
+
+def render_value(value: Any) -> str:
+    """Render a value as one printable line that `parse_value` reads back unchanged."""
+    if isinstance(value, str):
+        return value if value.isprintable() and not isinstance(_json(value), str) else json.dumps(value)
+    if isinstance(value, tuple | list):
+        plain = ", ".join(value)
+        is_plain = plain.isprintable() and not isinstance(_json(plain), list)
+        listed = [word.strip() for word in plain.split(",") if word.strip()]
+        return plain if is_plain and listed == list(value) else json.dumps(list(value))
+    # Up to here, integers are exact as floats.
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return json.dumps(value)
+
+
+def anchored(folder: Path, knob_path: str, value: Any) -> Any:
+    """Resolve the file names in a setting's value against a folder; other values are unchanged."""
+    if knob_path in ("access.predicates", "access.policy", "inertia.seed", "federation.peers"):
+        return str(folder / value) if value else value
+    if knob_path in ("discovery.evaluation", "marketplace.catalogs"):
+        return tuple(str(folder / name) for name in value)
+    return value
+
+
+def differences(settings: Settings, base: Settings) -> dict[str, Any]:
+    """The values of `settings` that differ from `base`, by path."""
+    return {
+        knob.path: value_of(settings, knob.path)
+        for knob in knobs()
+        if value_of(settings, knob.path) != value_of(base, knob.path)
+    }
+
+
+def _json(text: str) -> Any:
+    """The value of a JSON text, or None if it is not JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _converted(kind: KnobKind, value: Any) -> Any:
+    """The value as stored, or None if it has another type; a number is not a boolean, nor text a number."""
+    match kind:
+        case KnobKind.SWITCH:
+            return value if isinstance(value, bool) else None
+        case KnobKind.COUNT | KnobKind.NUMBER:
+            return _number(value, whole=kind is KnobKind.COUNT)
+        case KnobKind.TEXT:
+            return value if isinstance(value, str) else None
+        case KnobKind.LIST:
+            return _texts(value)
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        return None
+    if kind is KnobKind.TEXTS:
+        return dict(value) if all(isinstance(item, str) for item in value.values()) else None
+    table = {key: _texts(item) for key, item in value.items()}
+    return None if None in table.values() else table
+
+
+def _number(value: Any, *, whole: bool) -> float | int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if whole:
+        return int(value) if value == value // 1 else None
+    with suppress(OverflowError):
+        return float(value) if abs(value) < float("inf") else None
+    return None
+
+
+def _texts(value: Any) -> tuple[str, ...] | None:
+    is_list = isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
+    return tuple(value) if is_list else None
+
+
+def _shown(value: Any) -> str:
+    try:
+        return compact(value)[:80]
+    except (TypeError, ValueError):
+        return type(value).__name__
+
+
+DEFAULT_PROFILE = "toolsight"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A named set of values that override the defaults; `values` is keyed by setting path."""
+
+    name: str
+    title: str
+    about: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+_QUIET: Mapping[str, Any] = {"guard.enabled": False, "redundancy.enabled": False}
+_ALWAYS_ANSWERS: Mapping[str, Any] = {"discovery.min_probability": 0.0, "discovery.min_closest": 0.0}
+
+PROFILES: Mapping[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            "toolsight",
+            "Toolsight",
+            "Found tools stay bound up to a limit and are appended, which keeps the prompt cache's prefix. "
+            "A search says if no tool fits; the guard breaks loops and reports redundant searches. "
+            "A catalog too small for discovery to pay off is bound in full.",
+        ),
+        Profile(
+            "static",
+            "Static binding",
+            "Every tool is bound in every model call, without search or guard, as in most agents today.",
+            {"discovery.enabled": False, "binding.policy": "all", **_QUIET},
+        ),
+        Profile(
+            "prd",
+            "Deferred loading",
+            "search_tools has a manifest and ranks with BM25; found tools stay loaded for the session.",
+            {
+                "discovery.auto": "always",
+                "discovery.ranker": "prd-bm25",
+                "discovery.results": "full",
+                "manifest.max_tokens": 0,
+                "binding.policy": "keep",
+                **_ALWAYS_ANSWERS,
+                **_QUIET,
+            },
+        ),
+        Profile(
+            "kaman",
+            "Bounded context",
+            "Few tools are bound at a time; expired and unused ones go first. Searches use three tiers, and "
+            "a loop evicts its tool.",
+            {
+                "discovery.auto": "always",
+                "discovery.ranker": "three-tier",
+                # It refuses 5 of 160 of our own searches and answers 24 of 84 that no tool serves; 0.28
+                # refuses 1 and answers 42.
+                "discovery.iso_threshold": 0.36,
+                "discovery.results": "full",
+                "binding.policy": "bounded",
+                "binding.delivery": "rewrite",
+                "binding.capacity": 8,
+                "binding.ttl_seconds": 600.0,
+                "guard.progress": False,
+                "guard.all_calls": False,
+                "guard.window_calls": 10,
+                "redundancy.hopeless": False,
+                **_ALWAYS_ANSWERS,
+            },
+        ),
+        Profile(
+            "attention",
+            "Per-turn gate",
+            "There is no search: the prompt always has a summary of every tool, and each turn binds the "
+            "tools whose cosine exceeds a threshold and whose preconditions are met.",
+            {
+                "discovery.auto": "always",
+                "discovery.search_tool": False,
+                "discovery.defer_all": True,
+                "binding.policy": "gate",
+                "binding.delivery": "rewrite",
+                # The message alone forgets a conversation's tool at "And Rome?"; see docs/papers/profiles.md.
+                "gate.query": "either",
+                **_ALWAYS_ANSWERS,
+                **_QUIET,
+            },
+        ),
+        Profile(
+            "advisory",
+            "Advisory search",
+            "Every tool is bound, and a fuzzy search helps the model pick one.",
+            {
+                "discovery.auto": "always",
+                "discovery.ranker": "fuzzy",
+                "discovery.results": "ranked",
+                "binding.policy": "all",
+                "discovery.offer_limit": True,
+                **_ALWAYS_ANSWERS,
+                **_QUIET,
+            },
+        ),
+        Profile(
+            "stack",
+            "Layers",
+            "Searches by tool, server and tag; all adaptive layers are on.",
+            {
+                "discovery.auto": "tools",
+                "discovery.ranker": "two-stage",
+                "discovery.results": "full",
+                "binding.policy": "bounded",
+                "binding.delivery": "append",
+                "binding.capacity": 8,
+                "discovery.offer_domains": True,
+                "discovery.offer_limit": True,
+                "discovery.offer_similarity": True,
+                "discovery.offer_server_query": True,
+                "inertia.enabled": True,
+                "inertia.preload": "with_search",
+                "breaker.enabled": True,
+                "retry.enabled": True,
+                "fallback.enabled": True,
+                **_ALWAYS_ANSWERS,
+            },
+        ),
+    )
+}
+
+
+def find_profile(name: str) -> Profile:
+    """The profile of that name. Raises ConfigError with the nearest names."""
+    if name in PROFILES:
+        return PROFILES[name]
+    near = closest(name, list(PROFILES), limit=1) or tuple(PROFILES)
+    raise ConfigError(f"there is no profile '{name}'", hint=f"Profiles: {', '.join(near)}.")
+
+
+def profile_settings(
+    name: str, base: Settings | None = None, values: Mapping[str, Any] | None = None
+) -> Settings:
+    """A profile's settings: its values override `base`, and `values` override both. Raises ConfigError."""
+    return with_values(base or Settings(), {**find_profile(name).values, **(values or {})})
