@@ -38,10 +38,7 @@ class Origin(StrEnum):
 
 
 _SWITCHES = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
-_EXAMPLES: Mapping[KnobKind, str] = {
-    KnobKind.TABLE: '{"mail:*": ["first", "second"]}',
-    KnobKind.TEXTS: '{"mail:*": "text"}',
-}
+_EXAMPLES = {KnobKind.TABLE: '{"mail:*": ["first", "second"]}', KnobKind.TEXTS: '{"mail:*": "text"}'}
 _KINDS: Mapping[object, KnobKind] = {
     bool: KnobKind.SWITCH,
     int: KnobKind.COUNT,
@@ -248,8 +245,8 @@ def _number(value: Any, *, whole: bool) -> float | int | None:
 
 
 def _texts(value: Any) -> tuple[str, ...] | None:
-    is_list = isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
-    return tuple(value) if is_list else None
+    is_texts = isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
+    return tuple(value) if is_texts else None
 
 
 def _shown(value: Any) -> str:
