@@ -23,7 +23,7 @@ from inspector.core.events import (
 )
 from inspector.core.message import answer_texts
 from inspector.core.number import count
-from inspector.core.setting_field import knob
+from inspector.core.settings import knob
 from inspector.core.turns import ModelCall, turns
 from inspector.schema.json_value import compact
 from inspector.tokens.delivery import has_proxy, is_native
