@@ -36,8 +36,8 @@ from inspector.core.plugin import Origin
 from inspector.core.ranking import Answer, Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.measure.bootstrap import share_estimate
 from inspector.measure.telemetry.cell import Cases, Sample
+from inspector.measure.telemetry.discovery import decisions
 from inspector.measure.telemetry.gathering import KINDS, Telemetry, telemetry
-from inspector.measure.telemetry.routing import decisions
 from inspector.measure.telemetry.section import sections
 from tests.core.test_event import records
 from tests.core.test_fold_property import streams

@@ -17,8 +17,8 @@ from inspector.core.error import ConfigError
 from inspector.core.events import Record
 from inspector.core.redaction import clean, open_private
 from inspector.core.report import Section
+from inspector.measure.telemetry.discovery import RoutingDecision, RoutingLog
 from inspector.measure.telemetry.gathering import KINDS, telemetry
-from inspector.measure.telemetry.routing import RoutingDecision, RoutingLog
 from inspector.measure.telemetry.section import MOST, overview, sections
 
 

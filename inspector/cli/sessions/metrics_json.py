@@ -7,12 +7,9 @@ from typing import Any
 from inspector.cli.table import say, say_table
 from inspector.clients.miss import Backlog
 from inspector.core.report import Table
-from inspector.measure.telemetry.call import CallUse
 from inspector.measure.telemetry.cell import Cases, Sample
 from inspector.measure.telemetry.discovery import DiscoveryCount
-from inspector.measure.telemetry.gathering import Telemetry
-from inspector.measure.telemetry.inertia import RULES, InertiaCount
-from inspector.measure.telemetry.reliability import ReliabilityCount
+from inspector.measure.telemetry.gathering import RULES, CallUse, InertiaCount, ReliabilityCount, Telemetry
 
 
 def stats_json(gathered: Telemetry) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from inspector.clients.miss import Backlog, MissCause
+from inspector.core.breaker import BreakerState
 from inspector.core.number import count, percent, shown_moment
 from inspector.core.report import Section, Table
-from inspector.measure.telemetry.call import CallUse
 from inspector.measure.telemetry.cell import (
     NOTHING,
     Row,
@@ -20,9 +20,7 @@ from inspector.measure.telemetry.cell import (
     words,
 )
 from inspector.measure.telemetry.discovery import DiscoveryCount, RankerScores
-from inspector.measure.telemetry.gathering import Telemetry
-from inspector.measure.telemetry.inertia import inertia_tables
-from inspector.measure.telemetry.reliability import breaker_tables, reliability_rows
+from inspector.measure.telemetry.gathering import RULES, CallUse, InertiaCount, ReliabilityCount, Telemetry
 
 MOST = 12
 """How many rows a table has that grows with the tools."""
@@ -246,3 +244,45 @@ def backlog_table(groups: Sequence[Backlog], most: int = MOST) -> Table:
         for one in groups[:most]
     )
     return Table("", headers, rows, _columns(0, 2), _more(len(groups), most))
+
+
+def reliability_rows(found: ReliabilityCount) -> Iterator[Row]:
+    """What was done about failures, in rows of facts."""
+    yield number_row("retries", found.retries.total())
+    yield from (number_row(f"… {words(kind)}", times) for kind, times in found.retried_for.most_common())
+    yield share_row("calls saved by a retry", found.saved, "call")
+    yield number_row("substitutes tried", found.fallbacks.total())
+    yield number_row("… that succeeded", found.answered.total())
+    yield number_row("breaker changes", found.changes.total())
+    yield from (number_row(f"… to {state}", times) for state, times in found.changes.most_common())
+
+
+def breaker_tables(found: ReliabilityCount) -> Iterator[Table]:
+    """The breakers, as their newest changes left them."""
+    if not found.breakers:
+        return
+    headers = ("breaker", "state", "since (UTC)", "tried again", "failure rate", "of calls", "opened", "why")
+    rows = tuple(
+        (
+            *(one.name, one.state, shown_moment(one.since, "%Y-%m-%d %H:%M:%S")),
+            shown_moment(one.until, "%H:%M:%S") if one.until else NOTHING,
+            percent(one.failure_rate) if one.calls else NOTHING,
+            *(f"{one.calls:,}", f"{one.opened:,}", one.why),
+        )
+        for one in sorted(
+            found.breakers.values(), key=lambda each: (each.state is not BreakerState.OPEN, each.name)
+        )
+    )
+    yield Table("Breakers after their latest change", headers, rows, frozenset({4, 5, 6}))
+
+
+def inertia_tables(found: InertiaCount) -> Iterator[Table]:
+    """How often predictions were right, beside simpler guesses."""
+    if not found.predictions and not found.ahead.count:
+        return
+    rows: list[Row] = [number_row("predictions", found.predictions)]
+    for rule, name in RULES.items():
+        rows.append(share_row(f"{name}: correct", found.first[rule], "first use"))
+        rows.append(share_row("… in the top three", found.three[rule], "first use"))
+    rows.append(share_row("bound ahead and then called", found.ahead, "tool"))
+    yield facts(rows, notes=("Only a session's first call to each tool is scored.",))
