@@ -5,7 +5,7 @@ it, and a replay folds the same stream into the same state. Each event is define
 subject, with its text, groups and tone.
 """
 
-# ruff: noqa: F403 (each module lists its events in `__all__`, so that a new event needs no line here)
+# ruff: noqa: F403 (a new event needs no line here)
 
 from collections.abc import Mapping
 

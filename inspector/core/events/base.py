@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
@@ -31,11 +31,19 @@ class Event(ABC):
     """Properties that an expectation may name as it names fields."""
     groups: ClassVar[frozenset[Group]] = frozenset()
     tone: ClassVar[Tone] = ""
+    _routine: ClassVar[bool] = False
+
+    def __init_subclass__(
+        cls, *, kind: str = "", groups: Collection[Group] = (), tone: Tone = "", routine: bool = False
+    ) -> None:
+        # `slots` creates each class a second time, without these, from what the first one has by then.
+        if kind:
+            cls.kind, cls.groups, cls.tone, cls._routine = kind, frozenset(groups), tone, routine
 
     @property
     def is_routine(self) -> bool:
         """Whether it only counts or reports progress: feeds leave it out, to show what happened."""
-        return False
+        return self._routine
 
     @abstractmethod
     def summary(self) -> str:

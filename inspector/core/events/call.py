@@ -3,33 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import Literal
 
 from inspector.core.breaker import BreakerState, FailureKind, failure_words
 from inspector.core.definition import ToolDefinition, Verdict
-from inspector.core.events.base import Actor, Event, Group, Tone
+from inspector.core.events.base import Actor, Event, Group
 from inspector.core.message import arguments_text
 from inspector.core.number import count, duration, milliseconds, pause, percent
 from inspector.schema.json_value import JsonObject
-
-__all__ = [
-    "ApprovalDecided",
-    "BreakerChanged",
-    "BreakerSubject",
-    "CallCounted",
-    "CallFinished",
-    "CallRejected",
-    "CallRetried",
-    "CallStarted",
-    "Counted",
-    "Decision",
-    "DefinitionChanged",
-    "LoopDetected",
-    "LoopTrigger",
-    "ToolSubstituted",
-    "VersionTold",
-]
-
 
 # The window in which the iteration guard found too many equal calls, or "again": after a loop that was
 # broken.
@@ -52,9 +33,7 @@ class Decision(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CallStarted(Event):
-    kind: ClassVar[str] = "call"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS})
+class CallStarted(Event, kind="call", groups={Group.CALLS}):
     call_id: str
     tool: str
     arguments: JsonObject
@@ -65,7 +44,7 @@ class CallStarted(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class CallFinished(Event):
+class CallFinished(Event, kind="result", groups={Group.CALLS}):
     """`ok` is false for a tool error, a timeout or a dead server; `text` is what the model reads.
 
     `milliseconds` is how long the last of its `attempts` took, 0 if nobody measured it. A failed call has a
@@ -73,8 +52,6 @@ class CallFinished(Event):
     wants fewer requests wants to be asked again.
     """
 
-    kind: ClassVar[str] = "result"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS})
     call_id: str
     tool: str
     ok: bool
@@ -97,12 +74,9 @@ class CallFinished(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class CallRejected(Event):
+class CallRejected(Event, kind="reject", groups={Group.CALLS, Group.GUARDS, Group.ERRORS}, tone="error"):
     """A call that never reached a server: not loaded, unknown, invalid arguments, or refused."""
 
-    kind: ClassVar[str] = "reject"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS, Group.GUARDS, Group.ERRORS})
-    tone: ClassVar[Tone] = "error"
     call_id: str
     name: str
     reason: str
@@ -115,15 +89,13 @@ class CallRejected(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ApprovalDecided(Event):
+class ApprovalDecided(Event, kind="approval", groups={Group.CALLS}):
     """The user's answer about a call. It belongs to the tool's definition with the hash `definition`.
 
     `before` is the hash of the definition that was approved before, if it differs; `changed` names the parts
     that differ.
     """
 
-    kind: ClassVar[str] = "approval"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS})
     tool: str
     decision: Decision
     definition: str = ""
@@ -136,14 +108,12 @@ class ApprovalDecided(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class CallCounted(Event):
+class CallCounted(Event, kind="count", groups={Group.GUARDS}, routine=True):
     """The iteration guard's counts after a call: equal calls within each window.
 
     `restarts` says which earlier calls no longer count, because the call was progress.
     """
 
-    kind: ClassVar[str] = "count"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
     tool: str
     arguments_hash: str
     normalised: str
@@ -152,10 +122,6 @@ class CallCounted(Event):
     exempt: bool = False
     restarts: Restarts = ""
 
-    @property
-    def is_routine(self) -> bool:
-        return True
-
     def summary(self) -> str:
         exempt = ", exempt" if self.exempt else ""
         counts = f"{self.in_time}x in the time window, {self.in_calls}x in the last calls"
@@ -163,16 +129,13 @@ class CallCounted(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class LoopDetected(Event):
+class LoopDetected(Event, kind="loop", groups={Group.GUARDS}, tone="warning"):
     """The iteration guard found `count` equal calls, of the kind `counted`, in the window `trigger`.
 
     With the trigger "again" the count goes on where an earlier loop of the same call ended. `alternatives`
     are the tools that the guidance names.
     """
 
-    kind: ClassVar[str] = "loop"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
-    tone: ClassVar[Tone] = "warning"
     tool: str
     count: int
     window_seconds: float
@@ -194,7 +157,9 @@ BreakerSubject = Literal["server", "tool"]
 
 
 @dataclass(frozen=True, slots=True)
-class BreakerChanged(Event):
+class BreakerChanged(
+    Event, kind="breaker", groups={Group.CALLS, Group.GUARDS, Group.SERVERS}, tone="warning"
+):
     """The circuit breaker of a server, or of one tool of it, is found in another state than before.
 
     Another session may have brought it there. `tool` is the tool's id, "" for the server's own breaker.
@@ -202,9 +167,6 @@ class BreakerChanged(Event):
     may try it, 0 if one may now.
     """
 
-    kind: ClassVar[str] = "breaker"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS, Group.GUARDS, Group.SERVERS})
-    tone: ClassVar[Tone] = "warning"
     subject: BreakerSubject
     server: str
     tool: str
@@ -228,16 +190,13 @@ class BreakerChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class CallRetried(Event):
+class CallRetried(Event, kind="retry", groups={Group.CALLS, Group.GUARDS}, tone="warning"):
     """An attempt at a call failed, and the next one is made after `wait` seconds.
 
     `attempt` numbers the failed one from 1, of at most `of`; it took `milliseconds`. `left` is how many
     retries the turn still has after this one.
     """
 
-    kind: ClassVar[str] = "retry"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS, Group.GUARDS})
-    tone: ClassVar[Tone] = "warning"
     call_id: str
     tool: str
     attempt: int
@@ -255,15 +214,12 @@ class CallRetried(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolSubstituted(Event):
+class ToolSubstituted(Event, kind="substitute", groups={Group.CALLS, Group.GUARDS}, tone="warning"):
     """Another tool is called in place of one that is not available; its own call follows.
 
     `mapping` says which parameter of it takes each argument, and `similarity` (0 to 1) how alike they are.
     """
 
-    kind: ClassVar[str] = "substitute"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS, Group.GUARDS})
-    tone: ClassVar[Tone] = "warning"
     call_id: str
     instead_of: str
     tool: str
@@ -283,7 +239,7 @@ _SHOWN = 2
 
 
 @dataclass(frozen=True, slots=True)
-class DefinitionChanged(Event):
+class DefinitionChanged(Event, kind="definition", groups={Group.SERVERS}):
     """A server lists another definition of a tool than it did before, and what that means for a caller.
 
     `before` and `after` are the hashes of both definitions; the first `breaking` of the `reasons` are
@@ -292,8 +248,6 @@ class DefinitionChanged(Event):
     changed besides, of which no event tells.
     """
 
-    kind: ClassVar[str] = "definition"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
     tool: str
     before: str
     after: str
@@ -324,12 +278,9 @@ class DefinitionChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class VersionTold(Event):
+class VersionTold(Event, kind="told", groups={Group.SERVERS, Group.MODEL}, tone="muted"):
     """The model got `text`: these tools are no longer what it knows them as."""
 
-    kind: ClassVar[str] = "told"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS, Group.MODEL})
-    tone: ClassVar[Tone] = "muted"
     tools: tuple[str, ...]
     text: str
 

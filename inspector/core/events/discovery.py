@@ -3,32 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from inspector.core.events.base import Actor, Event, Group, Tone
+from inspector.core.events.base import Actor, Event, Group
 from inspector.core.marketplace import MarketplaceReport
 from inspector.core.number import count, percent, signed
 from inspector.core.ranking import Answer, IndexPhase, IndexState, SearchOffer, SearchReport
-
-__all__ = [
-    "CatalogBuilt",
-    "CatalogEntry",
-    "EvictionCause",
-    "GateApplied",
-    "GateScore",
-    "Guess",
-    "IndexChanged",
-    "InstallFailed",
-    "LoadCause",
-    "MarketplaceSearched",
-    "NextPredicted",
-    "PluginInstalled",
-    "RedundantSearch",
-    "SearchPerformed",
-    "ServerRemoved",
-    "ToolEvicted",
-    "ToolLoaded",
-    "ToolRefreshed",
-]
-
 
 # `gone`: its server no longer lists it; `changed`: its server changed it, and the model only read of it as it
 # was; `toolset`: the toolset in use does not permit it; `window`: a request has no room for it.
@@ -38,12 +16,10 @@ LoadCause = Literal["search", "hand", "inertia", ""]
 
 
 @dataclass(frozen=True, slots=True)
-class SearchPerformed(Event):
+class SearchPerformed(Event, kind="search", groups={Group.SEARCHES}):
     """A search with its scores. `text` is what the model reads."""
 
-    kind: ClassVar[str] = "search"
     derived: ClassVar[tuple[str, ...]] = ("answer",)
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
     report: SearchReport
     text: str
     by: Actor = "model"
@@ -64,16 +40,13 @@ class SearchPerformed(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class RedundantSearch(Event):
+class RedundantSearch(Event, kind="redundant", groups={Group.SEARCHES, Group.GUARDS}, tone="warning"):
     """A search that brought little or nothing new.
 
     Either `earlier` had found the share `overlap` (0 to 1) of its results, or it is the last of `in_a_row`
     searches that found no tool to call; `earlier` is then empty and `overlap` None.
     """
 
-    kind: ClassVar[str] = "redundant"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES, Group.GUARDS})
-    tone: ClassVar[Tone] = "warning"
     query: str
     earlier: str
     overlap: float | None
@@ -101,7 +74,7 @@ class GateScore:
 
 
 @dataclass(frozen=True, slots=True)
-class GateApplied(Event):
+class GateApplied(Event, kind="gate", groups={Group.GUARDS}):
     """The gate selected the tools of a model call (Tool Attention, section 5.7).
 
     `call` is the model call it was for. `candidates` are all scores over `threshold` in order; `active` are
@@ -111,8 +84,6 @@ class GateApplied(Event):
     latency, `p50_milliseconds` its median over the session so far.
     """
 
-    kind: ClassVar[str] = "gate"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
     query: str
     active: tuple[str, ...]
     candidates: tuple[GateScore, ...]
@@ -137,15 +108,12 @@ class GateApplied(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolLoaded(Event):
+class ToolLoaded(Event, kind="load", groups={Group.SEARCHES}, tone="success"):
     """A tool was bound. `place` is its rank among those the same search bound, from 1; 0 if none found it.
 
     `tokens` is 0 if nobody knows its definition. `cause` is for programs, `reason` for people.
     """
 
-    kind: ClassVar[str] = "load"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
-    tone: ClassVar[Tone] = "success"
     tool: str
     tokens: int
     reason: str
@@ -168,7 +136,7 @@ class Guess:
 
 
 @dataclass(frozen=True, slots=True)
-class NextPredicted(Event):
+class NextPredicted(Event, kind="predict", groups={Group.SEARCHES}, tone="muted"):
     """What may be called after a tool, of the tools that were not called yet, most likely first.
 
     `preloaded` are those of them that were bound ahead: none below `threshold`, none that
@@ -178,9 +146,6 @@ class NextPredicted(Event):
     true is in the calls that follow: see `domain.fold.inertia`.
     """
 
-    kind: ClassVar[str] = "predict"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
-    tone: ClassVar[Tone] = "muted"
     after: str
     predicted: tuple[Guess, ...]
     threshold: float
@@ -201,11 +166,9 @@ class NextPredicted(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolRefreshed(Event):
+class ToolRefreshed(Event, kind="refresh", groups={Group.SEARCHES}):
     """An already bound tool was found again and counts as just used."""
 
-    kind: ClassVar[str] = "refresh"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
     tool: str
     reason: str
 
@@ -214,12 +177,9 @@ class ToolRefreshed(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolEvicted(Event):
+class ToolEvicted(Event, kind="evict", groups={Group.GUARDS}, tone="warning"):
     """A tool was evicted. `cause` is empty in records of older versions; `reason` is for people."""
 
-    kind: ClassVar[str] = "evict"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
-    tone: ClassVar[Tone] = "warning"
     tool: str
     reason: str
     cause: EvictionCause | Literal[""] = ""
@@ -238,7 +198,7 @@ class CatalogEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogBuilt(Event):
+class CatalogBuilt(Event, kind="catalog", groups={Group.SERVERS}):
     """The catalog after the toolset filter, and the manifest that advertises it.
 
     `pool` holds the summaries of all tools if the gate keeps them in the prompt. `rules` say how the manifest
@@ -249,8 +209,6 @@ class CatalogBuilt(Event):
     Nobody knows the definitions, and so the tokens, of `uncounted` tools: a transcript may hold names alone.
     """
 
-    kind: ClassVar[str] = "catalog"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
     toolset: str
     entries: tuple[CatalogEntry, ...]
     manifest: str
@@ -277,11 +235,9 @@ class CatalogBuilt(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class IndexChanged(Event):
+class IndexChanged(Event, kind="index", groups={Group.SERVERS}):
     """The search index made progress or failed."""
 
-    kind: ClassVar[str] = "index"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
     index: IndexState
 
     @property
@@ -296,11 +252,9 @@ class IndexChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class MarketplaceSearched(Event):
+class MarketplaceSearched(Event, kind="marketplace", groups={Group.SEARCHES}):
     """A search went on in the marketplace. `text` is what the model reads of it; nothing is loaded."""
 
-    kind: ClassVar[str] = "marketplace"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
     report: MarketplaceReport
     text: str
     by: Actor = "model"
@@ -312,15 +266,12 @@ class MarketplaceSearched(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class PluginInstalled(Event):
+class PluginInstalled(Event, kind="installed", groups={Group.SERVERS}, tone="success"):
     """A person installed a plugin: its server is connected. `file` is "" if it is for this session alone.
 
     `command` is what was started, or the address; `backup` is the file as it was before.
     """
 
-    kind: ClassVar[str] = "installed"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
-    tone: ClassVar[Tone] = "success"
     plugin: str
     server: str
     version: str
@@ -335,12 +286,9 @@ class PluginInstalled(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class InstallFailed(Event):
+class InstallFailed(Event, kind="uninstalled", groups={Group.SERVERS, Group.ERRORS}, tone="error"):
     """A plugin was not installed; the session and the file are as they were."""
 
-    kind: ClassVar[str] = "uninstalled"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS, Group.ERRORS})
-    tone: ClassVar[Tone] = "error"
     plugin: str
     server: str
     reason: str
@@ -352,11 +300,9 @@ class InstallFailed(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ServerRemoved(Event):
+class ServerRemoved(Event, kind="removed", groups={Group.SERVERS}):
     """A server left the session for good; `file` is the configuration that it left, too."""
 
-    kind: ClassVar[str] = "removed"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
     server: str
     file: str = ""
     backup: str = ""

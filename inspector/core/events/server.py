@@ -1,41 +1,23 @@
 """Events of a server: its connection, what it asks its client, and the answers."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from inspector.core.definition import ToolDefinition
-from inspector.core.events.base import Event, Group, Tone
+from inspector.core.events.base import Event, Group
 from inspector.core.message import arguments_text
 from inspector.core.number import count, milliseconds
 from inspector.core.server import ChangedFile, ServerInfo, SkippedTool
 from inspector.schema.json_value import JsonObject
 
-__all__ = [
-    "ElicitationCompleted",
-    "ServerAnswered",
-    "ServerAsked",
-    "ServerAskedOften",
-    "ServerConnecting",
-    "ServerFailed",
-    "ServerListing",
-    "ServerQuestion",
-    "ServerReady",
-    "ServerStopped",
-    "ToolsChanged",
-    "TrustChanged",
-]
-
 
 @dataclass(frozen=True, slots=True)
-class ServerConnecting(Event):
+class ServerConnecting(Event, kind="connecting", groups={Group.SERVERS}, tone="muted"):
     """A connection is opened; `declared` is what the server is told that its client can do.
 
     `changed_files` are the files it runs that are not as they were when a person approved them.
     """
 
-    kind: ClassVar[str] = "connecting"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
-    tone: ClassVar[Tone] = "muted"
     server: str
     target: str = ""
     declared: tuple[str, ...] = ()
@@ -47,24 +29,18 @@ class ServerConnecting(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ServerListing(Event):
+class ServerListing(Event, kind="listing", groups={Group.SERVERS}, routine=True):
     """A server with many tools has listed so many of them."""
 
-    kind: ClassVar[str] = "listing"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
     server: str
     tools: int
-
-    @property
-    def is_routine(self) -> bool:
-        return True
 
     def summary(self) -> str:
         return f"{self.server}  {count(self.tools, 'tool')} so far"
 
 
 @dataclass(frozen=True, slots=True)
-class ServerReady(Event):
+class ServerReady(Event, kind="ready", groups={Group.SERVERS}):
     """A server connected. `tokens` counts its definitions.
 
     `milliseconds` runs from start to tool list, and is 0 if nobody measured it.
@@ -74,8 +50,6 @@ class ServerReady(Event):
     `approved_version` is another version than its `info` has now, which it had when it was approved.
     """
 
-    kind: ClassVar[str] = "ready"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
     server: str
     tools: int
     tokens: int
@@ -102,12 +76,9 @@ class ServerReady(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ServerFailed(Event):
+class ServerFailed(Event, kind="failed", groups={Group.SERVERS, Group.ERRORS}, tone="error"):
     """A server that could not be used. With `needs_login`, it waits for a person to log in."""
 
-    kind: ClassVar[str] = "failed"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS, Group.ERRORS})
-    tone: ClassVar[Tone] = "error"
     server: str
     reason: str
     hint: str = ""
@@ -119,9 +90,7 @@ class ServerFailed(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ServerStopped(Event):
-    kind: ClassVar[str] = "stopped"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+class ServerStopped(Event, kind="stopped", groups={Group.SERVERS}):
     server: str
 
     def summary(self) -> str:
@@ -129,14 +98,12 @@ class ServerStopped(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolsChanged(Event):
+class ToolsChanged(Event, kind="tools", groups={Group.SERVERS}):
     """A connected server changed its tool list (`list_changed`); `tools` and `tokens` count the new one.
 
     `definitions` holds those that differ from what the server listed before in this session.
     """
 
-    kind: ClassVar[str] = "tools"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
     server: str
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -154,11 +121,9 @@ class ToolsChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class TrustChanged(Event):
+class TrustChanged(Event, kind="trust", groups={Group.SERVERS, Group.CALLS}):
     """From now on a server's claims about what its tools do are believed, or no longer."""
 
-    kind: ClassVar[str] = "trust"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS, Group.CALLS})
     server: str
     trusted: bool
 
@@ -183,14 +148,12 @@ _ASKED = {
 
 
 @dataclass(frozen=True, slots=True)
-class ServerAsked(Event):
+class ServerAsked(Event, kind="asked", groups={Group.SERVERS}):
     """A server asks its client for something. `fields` names what a form asks for.
 
     `url` is the address to visit without the values of its parameters, which may be valid once.
     """
 
-    kind: ClassVar[str] = "asked"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
     server: str
     what: ServerQuestion
     message: str = ""
@@ -212,11 +175,9 @@ class ServerAsked(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ServerAnswered(Event):
+class ServerAnswered(Event, kind="answered", groups={Group.SERVERS}):
     """What a server was answered. `content` are the values of a form, without those that may be secret."""
 
-    kind: ClassVar[str] = "answered"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
     server: str
     what: ServerQuestion
     answer: str
@@ -238,12 +199,9 @@ class ServerAnswered(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ServerAskedOften(Event):
+class ServerAskedOften(Event, kind="flood", groups={Group.SERVERS}, tone="warning"):
     """A server asks for something so often that only the number of times is recorded from now on."""
 
-    kind: ClassVar[str] = "flood"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
-    tone: ClassVar[Tone] = "warning"
     server: str
     what: ServerQuestion
     times: int
@@ -253,12 +211,9 @@ class ServerAskedOften(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ElicitationCompleted(Event):
+class ElicitationCompleted(Event, kind="completed", groups={Group.SERVERS}, tone="success"):
     """A server says that what it wanted at an address is done; `id` is the one of its question."""
 
-    kind: ClassVar[str] = "completed"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
-    tone: ClassVar[Tone] = "success"
     server: str
     id: str = ""
 

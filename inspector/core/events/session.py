@@ -1,11 +1,11 @@
 """Events of a session as a whole and of its model: start, settings, messages, requests, answers, errors."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Literal
 
 from inspector.core.access import viewer
 from inspector.core.budget import Budget, TokenParts
-from inspector.core.events.base import Actor, Event, Group, Tone
+from inspector.core.events.base import Actor, Event, Group
 from inspector.core.message import ToolCall, Usage
 from inspector.core.number import count, plural
 from inspector.core.plugin import Origin
@@ -13,28 +13,6 @@ from inspector.core.prompt_cache import UNCACHED, Breakpoints, CacheTerms, Charg
 from inspector.core.setting_problem import SettingProblem
 from inspector.core.settings import SentDelivery
 from inspector.schema.json_value import JsonObject
-
-__all__ = [
-    "AccessChanged",
-    "AnswerStreamed",
-    "BudgetMeasured",
-    "ContextReduced",
-    "Failed",
-    "MilestoneReached",
-    "ModelRequested",
-    "ModelResponded",
-    "ModelSwitched",
-    "ReductionStep",
-    "SessionStarted",
-    "SessionsForgotten",
-    "SettingsChanged",
-    "SettingsChecked",
-    "TurnEnded",
-    "TurnOutcome",
-    "TurnWaited",
-    "UserSaid",
-]
-
 
 # `compaction` is what a real agent did: it went on with a summary of the conversation.
 ReductionStep = Literal["truncate", "compress", "emergency", "compaction"]
@@ -46,11 +24,9 @@ def model_at(label: str, api_base: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSwitched(Event):
+class ModelSwitched(Event, kind="model", groups={Group.MODEL}):
     """Another model from the next call on. `api_base` is its address, "" for the one of its provider."""
 
-    kind: ClassVar[str] = "model"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
     model: str
     label: str
     window: int
@@ -61,7 +37,7 @@ class ModelSwitched(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRequested(Event):
+class ModelRequested(Event, kind="request", groups={Group.MODEL}, tone="muted"):
     """A model call: the ids of the bound tools and the tokens by part. `call` counts model calls.
 
     `same` and `resent` are the tokens of `tools` before and after the first byte that differs from the
@@ -70,9 +46,6 @@ class ModelRequested(Event):
     for the cache, None if the model takes none or they are off.
     """
 
-    kind: ClassVar[str] = "request"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
-    tone: ClassVar[Tone] = "muted"
     call: int
     bound: tuple[str, ...]
     tokens: TokenParts
@@ -94,7 +67,7 @@ class ModelRequested(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ContextReduced(Event):
+class ContextReduced(Event, kind="reduce", groups={Group.MODEL, Group.GUARDS}, tone="warning"):
     """A request nearly filled the window, so its history was shortened before it was sent.
 
     `step` is one of semantic tool discovery, section 5.3; `before` and `after` are the tokens of the whole
@@ -102,9 +75,6 @@ class ContextReduced(Event):
     compaction, `text` is the summary, and the tokens are the agent's own, 0 if it does not say them.
     """
 
-    kind: ClassVar[str] = "reduce"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL, Group.GUARDS})
-    tone: ClassVar[Tone] = "warning"
     step: ReductionStep
     before: int
     after: int
@@ -122,31 +92,23 @@ class ContextReduced(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerStreamed(Event):
+class AnswerStreamed(Event, kind="delta", groups={Group.MODEL}, routine=True):
     """A piece of an answer as it arrives; the response that follows has the whole text."""
 
-    kind: ClassVar[str] = "delta"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
     text: str
-
-    @property
-    def is_routine(self) -> bool:
-        return True
 
     def summary(self) -> str:
         return self.text
 
 
 @dataclass(frozen=True, slots=True)
-class ModelResponded(Event):
+class ModelResponded(Event, kind="response", groups={Group.MODEL}):
     """A model's answer. `written` is the text that was understood as its calls, if it wrote them as text.
 
     `message` is the answer's id in an imported transcript: it is the same in every copy of it. `counted` are
     the answer's tokens as counted here, for providers that report none.
     """
 
-    kind: ClassVar[str] = "response"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
     call: int
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -170,15 +132,8 @@ class ModelResponded(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetMeasured(Event):
-    kind: ClassVar[str] = "budget"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
-    tone: ClassVar[Tone] = "muted"
+class BudgetMeasured(Event, kind="budget", groups={Group.MODEL}, tone="muted", routine=True):
     budget: Budget
-
-    @property
-    def is_routine(self) -> bool:
-        return True
 
     def summary(self) -> str:
         budget = self.budget
@@ -189,7 +144,7 @@ TurnOutcome = Literal["answered", "capped", "cancelled", "failed", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
-class SessionStarted(Event):
+class SessionStarted(Event, kind="session"):
     """The session's setup. `api_base` is the model's address, "" for the one of its provider.
 
     `trusted` names the servers whose claims about what their tools do are believed. `origin` is set if the
@@ -197,7 +152,6 @@ class SessionStarted(Event):
     only what `user` may see, through `expert` if there is one; without a user that is nothing.
     """
 
-    kind: ClassVar[str] = "session"
     config: str
     servers: tuple[str, ...]
     toolset: str
@@ -222,11 +176,9 @@ class SessionStarted(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class AccessChanged(Event):
+class AccessChanged(Event, kind="access", groups={Group.SERVERS}):
     """What the session's user may see may be something else from now on: the policy was read again."""
 
-    kind: ClassVar[str] = "access"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
     user: str = ""
     expert: str = ""
 
@@ -236,10 +188,9 @@ class AccessChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class SessionsForgotten(Event):
+class SessionsForgotten(Event, kind="forgotten"):
     """Recorded sessions were deleted because they were too old or too many."""
 
-    kind: ClassVar[str] = "forgotten"
     sessions: tuple[str, ...]
 
     def summary(self) -> str:
@@ -247,11 +198,9 @@ class SessionsForgotten(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsChanged(Event):
+class SettingsChanged(Event, kind="settings", groups={Group.MODEL}):
     """A profile was chosen or a setting changed; `settings` is the whole tree from the next model call on."""
 
-    kind: ClassVar[str] = "settings"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
     profile: str
     settings: JsonObject
     changed: tuple[str, ...] = ()
@@ -262,12 +211,9 @@ class SettingsChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsChecked(Event):
+class SettingsChecked(Event, kind="problems", groups={Group.ERRORS}, tone="warning"):
     """The problems of the settings changed: all there are now, worst first."""
 
-    kind: ClassVar[str] = "problems"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.ERRORS})
-    tone: ClassVar[Tone] = "warning"
     problems: tuple[SettingProblem, ...] = ()
 
     def summary(self) -> str:
@@ -279,11 +225,9 @@ class SettingsChecked(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class MilestoneReached(Event):
+class MilestoneReached(Event, kind="milestone", groups={Group.GUARDS}):
     """The session reached a milestone that preconditions may require."""
 
-    kind: ClassVar[str] = "milestone"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
     name: str
     by: Actor = "user"
 
@@ -292,9 +236,7 @@ class MilestoneReached(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class UserSaid(Event):
-    kind: ClassVar[str] = "user"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
+class UserSaid(Event, kind="user", groups={Group.MODEL}):
     text: str
 
     def summary(self) -> str:
@@ -302,11 +244,9 @@ class UserSaid(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class TurnWaited(Event):
+class TurnWaited(Event, kind="wait", groups={Group.MODEL, Group.SERVERS}):
     """A message came while servers were connecting, so the turn waits until each is ready or has failed."""
 
-    kind: ClassVar[str] = "wait"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL, Group.SERVERS})
     servers: tuple[str, ...]
 
     def summary(self) -> str:
@@ -314,11 +254,9 @@ class TurnWaited(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEnded(Event):
+class TurnEnded(Event, kind="end", groups={Group.MODEL}):
     """A user message has been handled, with all the model calls it caused."""
 
-    kind: ClassVar[str] = "end"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
     outcome: TurnOutcome
     text: str = ""
 
@@ -327,12 +265,9 @@ class TurnEnded(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Failed(Event):
+class Failed(Event, kind="error", groups={Group.ERRORS}, tone="error"):
     """An error that belongs to no other event. `raw` is what a model's provider said, as it came."""
 
-    kind: ClassVar[str] = "error"
-    groups: ClassVar[frozenset[Group]] = frozenset({Group.ERRORS})
-    tone: ClassVar[Tone] = "error"
     where: str
     message: str
     hint: str = ""
