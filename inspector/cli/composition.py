@@ -47,10 +47,7 @@ from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.process.record import Registry
 from inspector.mcp.tool_file import WithStoredListings
 from inspector.registry.library import servers_for
-from inspector.reliability.breaker_store import SqliteBreakers
-from inspector.reliability.ports import BreakerStore, ReliabilityPorts
-from inspector.reliability.retrying import TenacityRetrier
-from inspector.schema.check import JsonSchemaCheck
+from inspector.reliability.breaker_store import BreakerStore, SqliteBreakers
 from inspector.search.memory.sqlite import SqliteServerMemory, SqliteVectors
 from inspector.search.ports import Embedder, StaticEmbedder
 from inspector.session.assembly import Ports
@@ -85,13 +82,6 @@ def open_memory(options: Options) -> SqliteServerMemory:
 
 def open_breakers(options: Options) -> SqliteBreakers:
     return SqliteBreakers(database_path(options))
-
-
-def make_reliability(
-    breakers: BreakerStore, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-) -> ReliabilityPorts:
-    """What keeps a session going while tools fail; pauses between attempts are made with `sleep`."""
-    return ReliabilityPorts(breakers, TenacityRetrier(sleep), JsonSchemaCheck())
 
 
 def open_vectors(options: Options) -> SqliteVectors:
@@ -269,7 +259,8 @@ def make_workbench(
     elicitor: Elicitor | None = None,
     connector: Connector | None = None,
     clock: Clock | None = None,
-    reliability: ReliabilityPorts | None = None,
+    breakers: BreakerStore | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     record: bool = True,
     listing: bool = False,
 ) -> Workbench:
@@ -303,7 +294,8 @@ def make_workbench(
         seeds_from=lambda path: load_seeds(Path(path)),
         registry=cache(partial(open_registry, options)),
         policy_from=lambda path: load_policy(Path(path)),
-        reliability=reliability or make_reliability(open_breakers(options)),
+        breakers=breakers or open_breakers(options),
+        sleep=sleep,
         marketplace=make_marketplace(options),
     )
     policy = policy_of(configuration, options)

@@ -1,8 +1,9 @@
 """The discovery loop for one user message (PRD section 2.7), and the chat that it is part of."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Protocol
 
 from inspector.core.error import ModelError
@@ -15,6 +16,7 @@ from inspector.core.events import (
     TurnEnded,
     TurnWaited,
     UserSaid,
+    VersionTold,
 )
 from inspector.core.message import (
     AssistantMessage,
@@ -27,26 +29,22 @@ from inspector.core.message import (
     ToolMessage,
     UserMessage,
 )
+from inspector.core.number import count
 from inspector.core.ports import Approver, Clock
+from inspector.core.session import SessionState
 from inspector.core.setting_problem import refusal
-from inspector.core.stream import Session
-from inspector.core.tool import Tool
-from inspector.loop.approval import Approvals
-from inspector.loop.binding.binder import Binder
-from inspector.loop.dispatch import Dispatcher
-from inspector.loop.fallback import Fallbacks
-from inspector.loop.guards.iteration import IterationGuard
-from inspector.loop.guards.redundancy import RedundancyDetector
-from inspector.loop.guards.watch import LoopWatch
+from inspector.core.stream import LiveSettings, Session
+from inspector.loop.binder import Binder
+from inspector.loop.chain import Around, Dispatcher, chain
 from inspector.loop.headroom import Headroom
 from inspector.loop.inertia import Inertia
-from inspector.loop.rejection import Rejections, written_calls
+from inspector.loop.iteration_guard import IterationGuard, LoopWatch
+from inspector.loop.redundancy import RedundancyDetector
+from inspector.loop.rejection import Rejections
 from inspector.loop.search_tools import Further, SearchTools, nowhere
+from inspector.loop.written_call import written_calls
 from inspector.reliability.breaking import Breakers
-from inspector.reliability.performing import Performer, ToolCaller
-from inspector.reliability.ports import ReliabilityPorts
-from inspector.reliability.restarting import Reconnecting, Restarts, VersionNotes
-from inspector.reliability.retrying import RetryRules
+from inspector.reliability.tool_call import Servers
 from inspector.search.retrieval import Live
 
 # A streamed answer is stored in pieces of about this many characters or seconds; each piece is a row.
@@ -60,7 +58,7 @@ _THINK = (
 _GO_ON = "[Continue with that: search for another tool, call one that you have, or answer.]"
 
 
-class Connecting(Protocol):
+class ChatServers(Servers, Protocol):
     """The servers of a session, of which some may be connecting."""
 
     @property
@@ -69,14 +67,51 @@ class Connecting(Protocol):
     async def settled(self) -> None:
         """Wait until none is connecting."""
 
-    def catch_up(self) -> None:
-        """Put what the servers have changed into the catalog."""
+
+MOST_NOTED = 10
+"""More changed tools than these are counted in a note to the model, not named."""
+_MOST_REASONS, _LONGEST_REASON, _LONGEST_NOTE = 5, 200, 4_000
+_REBOUND = "Its definition in this request is the new one: use that."
+_UNLOADED = "It was unloaded: find it again with search_tools before you call it."
 
 
-class Guard(Protocol):
-    """What watches the model and takes a message of the user as a new start."""
+class VersionNotes:
+    """Tells the model of breaking changes of tools that it has read of, once each."""
 
-    def new_message(self) -> None: ...
+    def __init__(self, session: Session, live: LiveSettings) -> None:
+        self._session = session
+        self._live = live
+
+    def notes(self) -> tuple[NoteMessage, ...]:
+        """What the next model call has to say; () mostly. A tool whose server is away waits for it."""
+        state = self._session.state
+        told = {tool: why for tool, why in state.untold.items() if tool in state.tools}
+        if not told or not self._live.settings.versions.tell:
+            return ()
+        lines = [_line(state, tool, why) for tool, why in told.items()]
+        shown = _fitting(lines)
+        more = (f"And {count(len(lines) - shown, 'more tool')}.",) if shown < len(lines) else ()
+        text = "\n".join(("[The definition of a tool that you know changed.", *lines[:shown], *more))
+        self._session.emit(VersionTold(tuple(told), f"{text}]"))
+        return (NoteMessage(f"{text}]"),)
+
+
+def _fitting(lines: Sequence[str]) -> int:
+    """How many of these lines a note has room for; the first always has."""
+    ends = accumulate(map(len, lines[:MOST_NOTED]))
+    return sum(number == 0 or end <= _LONGEST_NOTE for number, end in enumerate(ends))
+
+
+def _line(state: SessionState, tool: str, why: Sequence[str]) -> str:
+    reasons = [
+        one if len(one) <= _LONGEST_REASON else f"{one[:_LONGEST_REASON]}…" for one in why[:_MOST_REASONS]
+    ]
+    more = f"; and {len(why) - _MOST_REASONS} more" if len(why) > _MOST_REASONS else ""
+    return f"{tool}: {'; '.join(reasons)}{more}. {_now(state, tool)}"
+
+
+def _now(state: SessionState, tool: str) -> str:
+    return _REBOUND if state.tools[tool].binding.is_bound else _UNLOADED
 
 
 class DiscoveryLoop:
@@ -90,8 +125,8 @@ class DiscoveryLoop:
         clock: Clock,
         live: Live,
         *,
-        guards: Sequence[Guard],
-        servers: Connecting,
+        guards: tuple[IterationGuard, RedundancyDetector],
+        servers: ChatServers,
         inertia: Inertia,
     ) -> None:
         self.messages: tuple[Message, ...] = ()
@@ -187,8 +222,8 @@ class DiscoveryLoop:
             for index, call in enumerate(calls):
                 self._servers.catch_up()
                 done = searched.get(index) or await self._dispatcher.dispatch(call, offered)
-                is_loop = is_loop or done.is_loop
-                result = ToolMessage(call.id, call.name, done.text, done.failed, definitions=done.definitions)
+                is_loop = is_loop or bool(done.guidance)
+                result = ToolMessage(call.id, call.name, done.said, done.failed, definitions=done.definitions)
                 self.messages = (*self.messages, result)
                 answered += 1
         except BaseException:
@@ -273,12 +308,8 @@ class DiscoveryLoop:
         return reply
 
 
-class Servers(ToolCaller, Reconnecting, Connecting, Protocol):
-    """The servers of a session, as the chat needs them."""
-
-
 class Chat:
-    """The discovery loop with its dispatcher and guards."""
+    """The discovery loop with its guards; `calls` are the tool calls of the session."""
 
     def __init__(
         self,
@@ -288,19 +319,19 @@ class Chat:
         clock: Clock,
         approver: Approver,
         binder: Binder,
-        servers: Servers,
+        servers: ChatServers,
         inertia: Inertia,
-        reliability: ReliabilityPorts,
+        breakers: Breakers,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         further: Further = nowhere,
     ) -> None:
+        """`sleep` waits between the attempts at a call."""
         self.iteration = IterationGuard(live)
         self.redundancy = RedundancyDetector(live)
         watch = LoopWatch(session, self.iteration, clock, live)
-        approvals = Approvals(session, approver)
         search = SearchTools(
             session,
             binder=binder,
-            iteration=self.iteration,
             watch=watch,
             redundancy=self.redundancy,
             clock=clock,
@@ -308,37 +339,18 @@ class Chat:
             inertia=inertia,
             further=further,
         )
-        self.breakers = Breakers(session, reliability.breakers, clock, live)
-        inertia.is_callable = lambda tool_id: self._is_callable(binder.catalog.get(tool_id))
-        restarts = Restarts(session, servers, self.breakers, lambda tool_id: binder.catalog.get(tool_id))
-        self.performer = Performer(
-            session,
-            servers,
-            breakers=self.breakers,
-            restarts=restarts,
-            rules=RetryRules(session, live),
-            retrier=reliability.retrier,
-            clock=clock,
+        rejections = Rejections(session, binder, watch, live)
+        around = Around(
+            session, live, clock, binder, servers, breakers, watch, search, rejections, approver, sleep
         )
-        fallbacks = Fallbacks(
-            session, live, binder=binder, breakers=self.breakers, schemas=reliability.schemas
-        )
-        self.dispatcher = Dispatcher(
-            session,
-            binder=binder,
-            caller=servers,
-            performer=self.performer,
-            restarts=restarts,
-            approvals=approvals,
-            watch=watch,
-            search=search,
-            rejections=Rejections(session, binder, watch, live),
-            fallbacks=fallbacks,
-        )
-        guards = (self.iteration, self.redundancy)
+        self.calls = chain(around)
         self.loop = DiscoveryLoop(
-            session, binder, self.dispatcher, clock, live, guards=guards, servers=servers, inertia=inertia
+            session,
+            binder,
+            Dispatcher(session, binder, search, rejections, self.calls.by_model),
+            clock,
+            live,
+            guards=(self.iteration, self.redundancy),
+            servers=servers,
+            inertia=inertia,
         )
-
-    def _is_callable(self, tool: Tool | None) -> bool:
-        return tool is not None and self.breakers.is_callable(tool)

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.loop.binding.binder import Binder
+from inspector.loop.binder import Binder
 from inspector.reliability.approval import is_known_to_read
 from inspector.reliability.breaking import Breakers
-from inspector.reliability.ports import SchemaCheck
+from inspector.schema.check import schema_problem
 from inspector.schema.json_value import JsonObject
 from inspector.schema.narrowing import argument_mapping, mapped
 from inspector.search.retrieval import Live
 
-if TYPE_CHECKING:
-    from inspector.search.index import ToolIndex
 if TYPE_CHECKING:
     from inspector.search.index import ToolIndex
 
@@ -54,7 +52,7 @@ _CONSIDERED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Substitute:
+class Substitution:
     """A tool that can be called in place of another: with these arguments, each from the one it maps from."""
 
     tool: Tool
@@ -70,14 +68,11 @@ class Fallbacks:
     in its place may change anything.
     """
 
-    def __init__(
-        self, session: Session, live: Live, *, binder: Binder, breakers: Breakers, schemas: SchemaCheck
-    ) -> None:
+    def __init__(self, session: Session, live: Live, *, binder: Binder, breakers: Breakers) -> None:
         self._session = session
         self._live = live
         self._binder = binder
         self._breakers = breakers
-        self._schemas = schemas
         self._index: ToolIndex | None = None
 
     @property
@@ -89,16 +84,17 @@ class Fallbacks:
         """How many substitutes are tried for one call."""
         return self._live.settings.fallback.most
 
-    def remember(self) -> None:
-        """Keep the index as it is: a tool whose server goes away is in no later one."""
-        if self.is_on:
-            self._index = self._live.retrieval.index
+    def remember(self, tool: Tool) -> None:
+        """Keep the index that has the tool: once its server goes away it is in no later one."""
+        index = self._live.retrieval.index
+        if self.is_on and tool.id in index.position:
+            self._index = index
 
     async def named(self, tool: Tool) -> tuple[str, ...]:
         """The ids of the most similar tools that can be called now, for a model or person to choose from."""
         return tuple(other.id for other, _ in islice(self._callable(await self._similar(tool)), _NAMED))
 
-    async def find(self, tool: Tool, arguments: JsonObject) -> Sequence[Substitute]:
+    async def find(self, tool: Tool, arguments: JsonObject) -> Sequence[Substitution]:
         """The substitutes for a call, the most similar first; none unless they are switched on."""
         if not self.is_on or not is_known_to_read(tool, self._session.state):
             return ()
@@ -109,7 +105,7 @@ class Fallbacks:
 
     async def _fitted(
         self, tool: Tool, arguments: JsonObject, other: Tool, similarity: float
-    ) -> Substitute | None:
+    ) -> Substitution | None:
         """The substitute, if it may be one and takes the arguments; its schema is checked in a thread."""
         if not is_known_to_read(other, self._session.state) or self._binder.unmet_of(other.id):
             return None
@@ -117,9 +113,9 @@ class Fallbacks:
         if mapping is None:
             return None
         given = mapped(arguments, mapping)
-        if await asyncio.to_thread(self._schemas.problem, other.input_schema, given):
+        if await asyncio.to_thread(schema_problem, other.input_schema, given):
             return None
-        return Substitute(other, given, mapping, similarity)
+        return Substitution(other, given, mapping, similarity)
 
     async def _similar(self, tool: Tool) -> Sequence[tuple[str, float]]:
         """Asked in a thread: among 10,000 tools without vectors it takes most of a second."""

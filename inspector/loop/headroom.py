@@ -15,8 +15,8 @@ from inspector.core.message import Message, ModelRequest
 from inspector.core.session import ToolState
 from inspector.core.settings import BudgetSettings
 from inspector.core.stream import LiveSettings, Session
-from inspector.loop.binding.binder import Binder
-from inspector.loop.binding.context import Limits, evictions
+from inspector.loop.binder import Binder
+from inspector.loop.tool_context import Limits, evictions
 from inspector.tokens.delivery import has_proxy
 from inspector.tokens.manifest import SEARCH_TOOLS
 from inspector.tokens.window import Reduced, compressed, cut_down, truncated

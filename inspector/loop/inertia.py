@@ -17,7 +17,8 @@ from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import Binding, SessionState
 from inspector.core.settings import InertiaSettings
 from inspector.core.stream import Session
-from inspector.loop.binding.binder import Binder
+from inspector.loop.binder import Binder
+from inspector.reliability.breaking import Breakers
 from inspector.reliability.flow import is_likely
 from inspector.search.retrieval import Live
 from inspector.tokens.accounting import Accounting
@@ -65,18 +66,8 @@ TOP = 3
 """How many tools a prediction names."""
 
 
-def always(_tool_id: str) -> bool:
-    """Nothing keeps a tool from being called."""
-    return True
-
-
 class Inertia:
-    """The graph of the session's persona, which grows with every call, and what follows from it.
-
-    `is_callable` says whether a tool could be called now: one that is refused at once is not bound ahead.
-    """
-
-    is_callable: Callable[[str], bool] = staticmethod(always)
+    """The graph of the session's persona, which grows with every call, and what follows from it."""
 
     def __init__(
         self,
@@ -85,6 +76,7 @@ class Inertia:
         clock: Clock,
         accounting: Accounting,
         binder: Binder,
+        breakers: Breakers,
         *,
         tasks: Callable[[], Iterator[TaskCalls]] | None,
         seeds: Callable[[str], Seeds],
@@ -97,6 +89,7 @@ class Inertia:
         self._clock = clock
         self._accounting = accounting
         self._binder = binder
+        self._breakers = breakers
         self._tasks = tasks
         self._seeds = seeds
         self._toolset = live.toolset
@@ -234,7 +227,12 @@ class Inertia:
         waiting = [one for one in found if tools[one.tool].binding is Binding.DEFERRED]
         likely = [one for one in waiting if is_likely(one, settings)]
         unmet = self._binder.unmet() if likely else {}
-        return [one for one in likely if one.tool not in unmet and self.is_callable(one.tool)]
+        return [one for one in likely if one.tool not in unmet and self._is_callable(one.tool)]
+
+    def _is_callable(self, tool_id: str) -> bool:
+        """Whether a call would not be refused at once."""
+        tool = self._binder.current(tool_id)
+        return tool is not None and self._breakers.is_callable(tool)
 
     def _bind(self, after: str, chosen: Sequence[Successor], most: int) -> tuple[str, ...]:
         """Bind the first of these that have room, and return them."""

@@ -1,20 +1,17 @@
-"""What came of a call: rejected, with why and what to do instead; and calls that a model wrote as text."""
+"""What a model reads of its call, and the calls that are rejected, with why and what to do instead."""
 
-import json
-import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from inspector.core.breaker import FailureKind
 from inspector.core.closest import closest
 from inspector.core.events import CallRejected
 from inspector.core.message import ToolCall
 from inspector.core.session import Binding
 from inspector.core.stream import LiveSettings, Session
 from inspector.core.tool import Tool
-from inspector.loop.binding.binder import Binder
-from inspector.loop.guards.iteration import Outcome
-from inspector.loop.guards.watch import LoopWatch
+from inspector.loop.binder import Binder
+from inspector.loop.iteration_guard import LoopWatch, Outcome
 from inspector.schema.json_value import JsonObject, compact
 from inspector.tokens.manifest import SEARCH_TOOLS
 
@@ -23,16 +20,27 @@ _AVAILABLE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Dispatched:
-    """The text the model reads, whether the guard detected a loop, and whether the call failed.
+class Answer:
+    """What a model reads of a call: a text and, if the guard detected a loop, its guidance.
 
-    `definitions` are those that the provider loads with the result.
+    `failure` is why there was no result, `definitions` are those that the provider loads with it.
     """
 
     text: str
-    is_loop: bool = False
+    guidance: str = ""
     failed: bool = False
+    failure: FailureKind | None = None
     definitions: tuple[JsonObject, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """The text with the guidance."""
+        return paragraphs(self.text, self.guidance)
+
+
+def paragraphs(*texts: str) -> str:
+    """The texts that say something, a paragraph each."""
+    return "\n\n".join(filter(None, texts))
 
 
 class Rejections:
@@ -44,7 +52,7 @@ class Rejections:
         self._watch = watch
         self._live = live
 
-    def reject(self, call: ToolCall, reason: str, text: str, near: tuple[str, ...] = ()) -> Dispatched:
+    def reject(self, call: ToolCall, reason: str, text: str, near: tuple[str, ...] = ()) -> Answer:
         """Reject a call with a text for the model; `near` are the ids of tools that it may have meant."""
         self._session.emit(
             CallRejected(
@@ -62,9 +70,9 @@ class Rejections:
         outcome = Outcome(reason, "rejection", evictable=False, can_search=can_search)
         loop = self._watch.note(name, call.arguments, outcome)
         said = text if text.startswith("{") else f"Error: {text}"
-        return Dispatched(f"{said}\n\n{loop.guidance}" if loop else said, loop is not None, failed=True)
+        return Answer(said, loop.guidance if loop is not None else "", failed=True)
 
-    def missing(self, call: ToolCall) -> Dispatched:
+    def missing(self, call: ToolCall) -> Answer:
         """The answer to a call of a tool that is not in the catalog: unknown, or its server is away."""
         away = self._binder.away
         tool = away.named(call.name, self._binder.catalog)
@@ -77,7 +85,7 @@ class Rejections:
         )
         return self.reject(call, "server away", told, (tool.id,))
 
-    def unbound(self, call: ToolCall, tool: Tool, binding: Binding) -> Dispatched:
+    def unbound(self, call: ToolCall, tool: Tool, binding: Binding) -> Answer:
         """The answer to a call of a tool that the model was not offered."""
         if self._is_gated:
             near = (tool.id, *closest(tool.id, self._session.state.bound_ids))
@@ -88,7 +96,7 @@ class Rejections:
         text = f"The tool {tool.id} {state}.{advice}"
         return self.reject(call, str(binding), text, (tool.id,))
 
-    def _unknown(self, call: ToolCall) -> Dispatched:
+    def _unknown(self, call: ToolCall) -> Answer:
         several = tuple(tool.id for tool in self._binder.catalog.named(call.name)[:_AVAILABLE])
         near = several or self._binder.catalog.names.closest(call.name)
         if self._is_gated:
@@ -118,95 +126,3 @@ class Rejections:
         """The tools' wire names."""
         tools = (self._binder.catalog.get(tool_id) for tool_id in tool_ids)
         return [tool.wire_name for tool in tools if tool is not None]
-
-
-# An answer is understood as calls only if it is nothing else: one JSON object or list, bare or in one code
-# fence, or objects in `<tool_call>` tags, perhaps after a `<think>` block. What stands in a longer answer is
-# quoted, and every call has to name a tool that the request offered.
-
-_OPEN, _CLOSE = "<tool_call>", "</tool_call>"
-_THINK, _THOUGHT = "<think>", "</think>"
-_FENCE = "```"
-# What a fence may call its content.
-_FENCED = frozenset({"", "json", "tool_call", "tool_code"})
-_ARGUMENTS = frozenset({"arguments", "parameters"})
-_FIELDS = frozenset({"name", "type", *_ARGUMENTS})
-# `str.strip` also takes what JSON does not allow around a value.
-_SPACE = " \t\r\n"
-
-
-def written_calls(text: str, names: Collection[str]) -> tuple[tuple[str, JsonObject], ...]:
-    """The name and the arguments of each call that an answer consists of; empty if it is an answer.
-
-    `names` are the tools that the request offered; one other name, and nothing is a call.
-    """
-    try:
-        entries = list(_entries(_after_thought(text.strip(_SPACE))))
-    except (ValueError, RecursionError):
-        return ()
-    calls = [_call(entry, names) for entry in entries]
-    return tuple(call for call in calls if call is not None) if None not in calls else ()
-
-
-def _after_thought(text: str) -> str:
-    thought, closed, rest = text.partition(_THOUGHT)
-    return rest.strip(_SPACE) if closed and thought.startswith(_THINK) else text
-
-
-def _entries(text: str) -> Iterator[Any]:
-    """The JSON values that may be calls. Raises ValueError if the text holds anything else."""
-    if text.startswith(_OPEN):
-        yield from _tagged(text)
-        return
-    value = _decoder.decode(_unfenced(text))
-    yield from value if isinstance(value, list) else (value,)
-
-
-def _tagged(text: str) -> Iterator[Any]:
-    """Read each value as JSON, so that a tag within one of its strings ends nothing."""
-    while text:
-        if not text.startswith(_OPEN):
-            raise ValueError("text beside the calls")
-        value, end = _decoder.raw_decode(inner := text.removeprefix(_OPEN).lstrip(_SPACE))
-        rest = inner[end:].lstrip(_SPACE)
-        if not rest.startswith(_CLOSE):
-            raise ValueError("a call that does not end")
-        yield value
-        text = rest.removeprefix(_CLOSE).lstrip(_SPACE)
-
-
-def _unfenced(text: str) -> str:
-    """The content of the one code fence that the text consists of; other text as it is."""
-    first, _, rest = text.partition("\n")
-    body, _, last = rest.rpartition("\n")
-    language = first.removeprefix(_FENCE).strip(_SPACE)
-    fenced = first.startswith(_FENCE) and last.strip(_SPACE) == _FENCE and language in _FENCED
-    return body if fenced else text
-
-
-def _call(entry: Any, names: Collection[str]) -> tuple[str, JsonObject] | None:
-    if (
-        not isinstance(entry, dict)
-        or not entry.keys() <= _FIELDS
-        or entry.get("type", "function") != "function"
-    ):
-        return None
-    name, given = entry.get("name"), [entry[field] for field in _ARGUMENTS if field in entry]
-    if len(given) != 1 or not isinstance(given[0], dict) or not isinstance(name, str) or name not in names:
-        return None
-    return name, given[0]
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(known := dict(pairs)) < len(pairs):
-        raise ValueError("the same key twice: which one counts is unclear")
-    return known
-
-
-def _finite(text: str) -> float:
-    if not math.isfinite(number := float(text)):
-        raise ValueError(f"{text} is not JSON")
-    return number
-
-
-_decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from inspector.core.events import MarketplaceSearched, RedundantSearch, SearchPerformed, ToolLoaded
@@ -11,12 +10,12 @@ from inspector.core.ports import Clock
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.session import Binding
 from inspector.core.stream import Session
-from inspector.loop.binding.binder import Binder
-from inspector.loop.binding.context import TTL, Found, Load, Placement
-from inspector.loop.guards.iteration import IterationGuard, Outcome
-from inspector.loop.guards.redundancy import RedundancyDetector
-from inspector.loop.guards.watch import LoopWatch
+from inspector.loop.binder import Binder
 from inspector.loop.inertia import Inertia
+from inspector.loop.iteration_guard import LoopWatch, Outcome
+from inspector.loop.redundancy import RedundancyDetector
+from inspector.loop.rejection import Answer, paragraphs
+from inspector.loop.tool_context import TTL, Found, Load, Placement
 from inspector.schema.json_value import JsonObject
 from inspector.search.answer_text import unloaded_text
 from inspector.search.retrieval import Live
@@ -40,15 +39,6 @@ _TOOL_ASSISTANT = re.compile(r"<tool_assistant>\s*server:(.*?)\n\s*tool:(.*?)</t
 _ALTERNATIVES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
-    """What a search did: its text for the model, whether it was a loop, and what the provider loads."""
-
-    text: str
-    is_loop: bool
-    definitions: tuple[JsonObject, ...] = ()
-
-
 class SearchTools:
     """The meta-tool that searches for a model."""
 
@@ -59,7 +49,6 @@ class SearchTools:
         session: Session,
         *,
         binder: Binder,
-        iteration: IterationGuard,
         watch: LoopWatch,
         redundancy: RedundancyDetector,
         clock: Clock,
@@ -70,7 +59,6 @@ class SearchTools:
         """`further` searches where a search that returned nothing goes on; it only reads."""
         self._session = session
         self._binder = binder
-        self._iteration = iteration
         self._watch = watch
         self._queries: dict[str, str] = {}
         self._redundancy = redundancy
@@ -79,7 +67,7 @@ class SearchTools:
         self._inertia = inertia
         self._further = further
 
-    def execute(self, searches: Sequence[JsonObject], calling: Collection[str]) -> list[Searched]:
+    def execute(self, searches: Sequence[JsonObject], calling: Collection[str]) -> list[Answer]:
         """Run the searches of one reply and bind what they find for the next model call.
 
         They share the room: see `binding.room`. `calling` are the tools that the same reply calls.
@@ -87,7 +75,7 @@ class SearchTools:
         answers = [self._answer(parse_request(arguments)) for arguments in searches]
         placement = self._binder.context.place([_found(answer) for answer in answers], calling)
         self._redundancy.forget([tool.id for tool in self._session.state.with_binding(Binding.EVICTED)])
-        done: list[Searched] = []
+        done: list[Answer] = []
         loaded: set[str] = set()
         for arguments, answer, loads in zip(searches, answers, placement.loads, strict=True):
             unloaded = _unloaded(placement) if len(done) == len(answers) - 1 else ""
@@ -126,7 +114,7 @@ class SearchTools:
         unloaded: str,
         matched: Sequence[str],
         arguments: JsonObject,
-    ) -> Searched:
+    ) -> Answer:
         """Tell the session and the model of a search; some of what `matched` may have no room."""
         request = answer.report.request
         redundant = self._note(answer, matched)
@@ -144,15 +132,14 @@ class SearchTools:
             self._queries[load.tool] = request.query
             if isinstance(load, ToolLoaded):
                 # A tool that was evicted and is found again may be used again.
-                self._iteration.clear(load.tool)
+                self._watch.guard.clear(load.tool)
         if redundant:
             self._session.emit(redundant)
         error = answer.report.error
         outcome = Outcome(error or "\n".join(matched), "search", refused=bool(error))
         loop = self._watch.note(self.name, arguments, outcome)
-        suggested = beyond.text if beyond is not None else ""
-        said = "\n\n".join(filter(None, (text, suggested, loop.guidance if loop else "")))
-        return Searched(said, loop is not None, definitions)
+        said = paragraphs(text, beyond.text if beyond is not None else "")
+        return Answer(said, loop.guidance if loop is not None else "", definitions=definitions)
 
     def _note(self, answer: "SearchAnswer", matched: Sequence[str]) -> RedundantSearch | None:
         """What the redundancy detector says of a search; one with an error did not look for anything."""
@@ -167,7 +154,7 @@ class SearchTools:
         in_text = self._binder.delivery == "text" and answer.to_load
         schemas = schema_text(answer.to_load) if in_text else ""
         note = redundant.note if redundant else ""
-        return "\n\n".join(filter(None, (answer.text, schemas, unloaded, note)))
+        return paragraphs(answer.text, schemas, unloaded, note)
 
 
 def _binds(loads: Sequence[Load]) -> bool:

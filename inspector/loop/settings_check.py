@@ -1,9 +1,9 @@
 """Runs every check of the settings: conflicts, patterns without tools, what a model cannot do.
 
-To add a check, write a function of the type `domain.setting_problem.Check` and name it in `CHECKS`.
+To add a check, write a function like those in `CHECKS`, and name it there.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from inspector.config.configuration import Configuration
@@ -23,8 +23,7 @@ from inspector.core.setting_problem import SettingProblem, worst_first
 from inspector.core.settings import Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.loop.check import Check, Checked
-from inspector.loop.unmatched_pattern import unmatched_patterns
+from inspector.loop.unmatched_pattern import Checked, unmatched_patterns
 from inspector.search.rankers.ranker_list import INFO, require_ranker
 from inspector.search.retrieval import Live
 from inspector.tokens.delivery import effective_delivery, is_native
@@ -221,7 +220,7 @@ def _is_gated(settings: Settings) -> bool:
     return settings.discovery.enabled and settings.binding.policy == "gate"
 
 
-CHECKS: tuple[Check, ...] = (unmatched_patterns, setting_conflicts)
+CHECKS: tuple[Callable[[Checked], Iterable[SettingProblem]], ...] = (unmatched_patterns, setting_conflicts)
 
 
 class SettingsCheck:

@@ -5,22 +5,47 @@ none of them is connected it cannot be. Of those that restrict what may be calle
 toolset excludes) an unmatched one is an error: a typo would let the call through that it was meant to stop.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from inspector.config.configuration import Configuration
 from inspector.config.predicate import has_prior_tool_output, parse_predicate
-from inspector.core.access import Toolset, matches_any
+from inspector.core.access import EVERYTHING, Sight, Toolset, matches_any
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError
+from inspector.core.ranking import IndexState
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.setting_problem import SettingProblem, Severity
-from inspector.loop.check import Checked
+from inspector.core.settings import Settings
+from inspector.schema.dialect import PLAIN, ModelFeatures
 
 _WILD = frozenset("*?[")
 _NEAR = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is checked: the settings in force, and what they are about.
+
+    `toolset` is the name of the one in use, "" for none. `tools` holds the ids of the connected servers'
+    tools, before the toolset, with those that were skipped; `gone` those that were there earlier.
+    `index` is the state of the search index, `features` what the model's provider takes. `sight` says what
+    may be seen, and `granted` holds those of the policy's patterns whose holder may be told of them.
+    """
+
+    configuration: Configuration
+    settings: Settings
+    toolset: str
+    servers: Mapping[str, ServerState]
+    tools: frozenset[str] = frozenset()
+    gone: frozenset[str] = frozenset()
+    index: IndexState = IndexState()
+    features: ModelFeatures = PLAIN
+    sight: Sight = EVERYTHING
+    granted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

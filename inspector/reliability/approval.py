@@ -1,9 +1,14 @@
-"""Which calls need the user's approval."""
+"""Which calls need a person's approval; asks for it, and remembers the answer."""
 
 from typing import Final
 
+from inspector.core.definition import DefinitionChange, definition_changes, definition_hash
+from inspector.core.events import ApprovalDecided, TrustChanged
+from inspector.core.ports import ApprovalRequest, Approver, Decision
 from inspector.core.session import SessionState
+from inspector.core.stream import Session
 from inspector.core.tool import Tool
+from inspector.schema.json_value import JsonObject
 from inspector.search.rules import contradiction
 
 CHANGED: Final = "its definition changed since you were asked"
@@ -49,3 +54,51 @@ def is_repeatable(tool: Tool, state: SessionState) -> bool:
     if not is_claimed or contradiction(tool):
         return False
     return all(version.annotations.idempotent for version in state.versions(tool.id))
+
+
+class Approvals:
+    """Asks about calls, unless the tool's definition as it is now was approved for the session.
+
+    A tool that a trusted server marks as read-only needs no approval, except one that was asked about before:
+    its server must not get around an answer by changing the mark.
+    """
+
+    def __init__(self, session: Session, approver: Approver) -> None:
+        self._session = session
+        self._approver = approver
+
+    async def allows(self, tool: Tool, arguments: JsonObject) -> bool:
+        """Whether the call may run; asks the user if needed and emits the decision."""
+        state, definition = self._session.state, definition_hash(tool)
+        last, why = state.approvals.get(tool.id), why_ask(tool, state)
+        if definition in state.approved or (not why and _is_unopposed(last, definition)):
+            return True
+        before = _approved(last)
+        before = "" if before == definition else before
+        changes = _changes(state, before, definition, tool)
+        why = "; ".join(filter(None, (CHANGED if before else "", why))) or ASKED_BEFORE
+        request = ApprovalRequest(tool, arguments, why, changes, offers_trust=why == CLAIMED)
+        decision = await self._approver.ask(request)
+        parts = tuple(change.part for change in changes)
+        self._session.emit(ApprovalDecided(tool.id, decision, definition, before, parts))
+        if decision is Decision.SERVER and request.offers_trust:
+            self._session.emit(TrustChanged(tool.server, trusted=True))
+        return decision is not Decision.NO
+
+
+def _is_unopposed(last: ApprovalDecided | None, definition: str) -> bool:
+    """Whether the last answer about a tool, if any, was a yes to this definition: trust came after it."""
+    return last is None or (last.decision is not Decision.NO and last.definition == definition)
+
+
+def _approved(last: ApprovalDecided | None) -> str:
+    """The hash of the definition to compare with: the one approved last, or else the one asked about last."""
+    if last is None:
+        return ""
+    return last.before if last.decision is Decision.NO and last.before else last.definition
+
+
+def _changes(state: SessionState, before: str, definition: str, tool: Tool) -> tuple[DefinitionChange, ...]:
+    """What differs, read from the record, where both definitions are without secrets."""
+    old = state.definitions.get(before)
+    return definition_changes(old, state.definitions.get(definition, tool)) if old is not None else ()

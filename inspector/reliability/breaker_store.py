@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from inspector.core.breaker import Breaker, BreakerKey
 from inspector.store.codec import decode_value, encode_value
@@ -11,6 +11,25 @@ from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+
+
+class BreakerStore(Protocol):
+    """Circuit breakers that every session on this machine shares. Each method raises StoreError.
+
+    A key that was never updated has a breaker that is closed, `Breaker()`.
+    """
+
+    def get(self, key: BreakerKey) -> Breaker:
+        """The breaker as it is now, whoever changed it last."""
+
+    def update(self, key: BreakerKey, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
+        """Change it so that no other change comes in between; return it as it was and as it is.
+
+        `change` must be pure: a store that finds that another process was faster calls it once more.
+        """
+
+    def every(self) -> Mapping[BreakerKey, Breaker]:
+        """All breakers that were ever updated."""
 
 
 class MemoryBreakers:

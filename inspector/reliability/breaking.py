@@ -24,7 +24,7 @@ from inspector.core.server import ServerSpec
 from inspector.core.settings import BreakerSettings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.reliability.ports import BreakerStore
+from inspector.reliability.breaker_store import BreakerStore
 from inspector.search.retrieval import Live
 
 # Whose circuit breaker is asked about a call, and what the end of the call means for it.

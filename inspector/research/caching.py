@@ -8,7 +8,7 @@ from inspector.core.number import percent, percent_down
 from inspector.core.prompt_cache import Block, CacheTerms, PromptCache
 from inspector.core.report import Section, Table
 from inspector.core.settings import DiscoverySettings
-from inspector.loop.binding.catalog import decide
+from inspector.loop.catalog import decide
 from inspector.research.catalog_size import CALIBRATED, SIZES, part_of, skipped_table
 from inspector.research.discovery import Discovery
 from inspector.research.first_call import FirstCall, first_call, meter_of, reduction

@@ -20,8 +20,8 @@ from inspector.core.report import Section, Table
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, GateSettings, Settings
 from inspector.core.tool import definition
-from inspector.loop.binding.catalog import build_catalog
-from inspector.loop.binding.gate import Gate
+from inspector.loop.catalog import build_catalog
+from inspector.loop.gate import Gate
 from inspector.measure.bootstrap import Estimate, clusters, share_estimate
 from inspector.research.catalog_size import SIZES, part_of
 from inspector.research.first_call import first_call, meter_of

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from inspector.core.ranking import Score, SearchRequest
 from inspector.core.session import Binding, SessionState, ToolState
 from inspector.core.settings import BindingSettings, DiscoverySettings, ManifestSettings
-from inspector.loop.binding.context import Limits, evictions
+from inspector.loop.tool_context import Limits, evictions
 from inspector.research.method import TaskRun, TurnRun
 from inspector.research.task import Step, Task, Turn
 from inspector.research.testbed import Testbed

@@ -82,25 +82,25 @@ _MOST_REFERENCES = 10
 _SHOWN = 200
 
 
-class JsonSchemaCheck:
-    """See `SchemaCheck`. Nothing is ever fetched: a reference to another document cannot be checked."""
+def schema_problem(schema: JsonObject, arguments: JsonObject) -> str:
+    """What a schema objects to, or why it cannot be checked; "" for arguments that it accepts.
 
-    def problem(self, schema: JsonObject, arguments: JsonObject) -> str:
-        """What a schema objects to, or why it cannot be checked; "" for arguments that it accepts."""
-        from jsonschema import Draft202012Validator
-        from jsonschema.exceptions import SchemaError, best_match
-        from referencing import Registry
-        from referencing.exceptions import Unresolvable
+    Nothing is ever fetched: a reference to another document cannot be checked.
+    """
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError, best_match
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
 
-        if unfit := _unfit(schema):
-            return unfit
-        try:
-            Draft202012Validator.check_schema(dict(schema))
-            validator = Draft202012Validator(dict(schema), registry=Registry())
-            error = best_match(islice(validator.iter_errors(dict(arguments)), 100))
-        except (SchemaError, Unresolvable, RecursionError, ValueError, TypeError, ArithmeticError) as found:
-            return f"its schema cannot be checked: {type(found).__name__}"
-        return "" if error is None else f"{error.json_path}: {error.message}"[:_SHOWN]
+    if unfit := _unfit(schema):
+        return unfit
+    try:
+        Draft202012Validator.check_schema(dict(schema))
+        validator = Draft202012Validator(dict(schema), registry=Registry())
+        error = best_match(islice(validator.iter_errors(dict(arguments)), 100))
+    except (SchemaError, Unresolvable, RecursionError, ValueError, TypeError, ArithmeticError) as found:
+        return f"its schema cannot be checked: {type(found).__name__}"
+    return "" if error is None else f"{error.json_path}: {error.message}"[:_SHOWN]
 
 
 def _unfit(schema: JsonObject) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from inspector.core.access import AccessPolicy
@@ -25,7 +25,8 @@ from inspector.core.ports import (
 )
 from inspector.core.store_ports import CallHistory, EventStore, ServerMemory
 from inspector.registry.marketplace.port import MarketplacePorts
-from inspector.reliability.ports import ReliabilityPorts
+from inspector.reliability.breaker_store import BreakerStore, MemoryBreakers
+from inspector.reliability.breaking import Breakers
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 
 if TYPE_CHECKING:
@@ -49,9 +50,9 @@ from inspector.core.redaction import SECRETS, Redactor
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.loop.binding.binder import Binder
-from inspector.loop.binding.gate import Preconditions
+from inspector.loop.binder import Binder
 from inspector.loop.discovery_loop import Chat
+from inspector.loop.gate import Preconditions
 from inspector.loop.inertia import Inertia
 from inspector.loop.settings_check import SettingsCheck
 from inspector.mcp.connections import Connections
@@ -123,7 +124,8 @@ class Ports:
     elicitor: Elicitor = Nobody()
     history: CallHistory | None = None
     seeds_from: Callable[[str], Mapping[str, InertiaGraph]] = _no_seeds
-    reliability: ReliabilityPorts = ReliabilityPorts()
+    breakers: BreakerStore = field(default_factory=MemoryBreakers)
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     registry: "Callable[[], ToolRegistry] | None" = None
     marketplace: MarketplacePorts = MarketplacePorts()
     policy_from: Callable[[str], AccessPolicy] = _no_policy
@@ -216,11 +218,15 @@ def _tier_of(
     return RegistryTier(ports.registry, lambda: {spec.name for spec in seen().servers}, permits, sight)
 
 
-def inertia_of(session: Session, live: Live, ports: Ports, accounting: Accounting, binder: Binder) -> Inertia:
+def inertia_of(
+    session: Session, live: Live, ports: Ports, accounting: Accounting, binder: Binder, breakers: Breakers
+) -> Inertia:
     """What predicts the next tool from the other sessions on this machine, for who sees everything."""
     history = ports.history if live.sight.is_whole else None
     tasks = partial(history.tasks, but=session.id) if history is not None else None
-    return Inertia(session, live, ports.clock, accounting, binder, tasks=tasks, seeds=ports.seeds_from)
+    return Inertia(
+        session, live, ports.clock, accounting, binder, breakers, tasks=tasks, seeds=ports.seeds_from
+    )
 
 
 def preconditions_of(ports: Ports, live: Live) -> Preconditions:
@@ -269,7 +275,8 @@ class SessionParts:
             configure=configure,
             rebuild=rebuild,
         )
-        self.inertia = inertia_of(session, live, ports, accounting, self.binder)
+        self.breakers = Breakers(session, ports.breakers, ports.clock, live)
+        self.inertia = inertia_of(session, live, ports, accounting, self.binder, self.breakers)
         self.chat = Chat(
             session,
             live,
@@ -278,7 +285,8 @@ class SessionParts:
             binder=self.binder,
             servers=connections,
             inertia=self.inertia,
-            reliability=ports.reliability,
+            breakers=self.breakers,
+            sleep=ports.sleep,
             further=self.marketplace.after,
         )
         # What the servers offered when the catalog was built for them.

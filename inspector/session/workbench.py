@@ -17,11 +17,12 @@ from inspector.core.events import (
     TurnEnded,
 )
 from inspector.core.events.base import Actor
-from inspector.core.message import ToolResult
+from inspector.core.message import ToolCall, ToolResult
 from inspector.core.ports import ChatModel, LocalModel
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.settings import ClientCapabilities
 from inspector.registry.marketplace.marketplace import INSTALL, REMOVE
+from inspector.reliability.tool_call import Request
 from inspector.schema.json_value import JsonObject
 from inspector.session.assembly import preconditions_of, redactor_of, started
 from inspector.session.running_session import RunningSession
@@ -62,7 +63,7 @@ class Workbench(RunningSession):
 
     def reset_breaker(self, name: str) -> None:
         """Close the circuit breaker of a server or tool, in every session. Raises ConfigError."""
-        self._parts.chat.breakers.reset(name)
+        self._parts.breakers.reset(name)
 
     def search(self, request: SearchRequest) -> SearchReport:
         """Search on behalf of the user: all scores, nothing loaded."""
@@ -93,8 +94,8 @@ class Workbench(RunningSession):
         with self._handover.running("a tool call is running"):
             self._connections.catch_up()
             tool = self._parts.binder.require(tool_id)
-            call_id = f"user-{self.ports.clock.monotonic():.6f}"
-            return await self._parts.chat.performer.perform(call_id, tool, arguments, by="user")
+            call = ToolCall(f"user-{self.ports.clock.monotonic():.6f}", tool.id, arguments)
+            return await self._parts.chat.calls.by_person(Request(call, tool, by="user"))
 
     def load(self, tool_id: str) -> None:
         """Bind a deferred or evicted tool by hand."""

@@ -26,7 +26,7 @@ from inspector.core.events import (
 )
 from inspector.core.settings import GuardSettings, Settings
 from inspector.core.stream import LiveSettings
-from inspector.loop.guards.iteration import IterationGuard, Outcome
+from inspector.loop.iteration_guard import IterationGuard, Outcome
 from tests.session.test_timeline import request
 from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.lab import FAILS, MemoryLab, hostile_scenario, hostile_servers, written

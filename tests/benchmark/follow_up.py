@@ -13,7 +13,7 @@ from inspector.core.message import UserMessage
 from inspector.core.number import percent, wilson
 from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings, GateQuery, GateSettings
-from inspector.loop.binding.gate import Gate
+from inspector.loop.gate import Gate
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from tests.benchmark.data import own, prepared
 from tests.benchmark.output import say

@@ -7,7 +7,7 @@ from inspector.core.tool import Tool
 from inspector.loop.fallback import similar_tools
 from inspector.mcp.recorded_link import RecordedCall
 from inspector.scenario.recorded.agent import ToolNames
-from inspector.schema.check import JsonSchemaCheck
+from inspector.schema.check import schema_problem
 from inspector.schema.narrowing import argument_mapping, mapped
 from inspector.search.index import ToolIndex
 from inspector.search.rules import contradiction
@@ -41,11 +41,11 @@ def substitutes(attempts: Sequence[Attempt], tools: Sequence[Tool]) -> None:
 
 def fitting(attempt: Attempt, tool: Tool, index: ToolIndex, *, least: float) -> Sequence[Tool]:
     """The tools at least that similar which take the call's arguments, the most similar first."""
-    check, found = JsonSchemaCheck(), []
+    found = []
     for other_id, _ in similar_tools(index, tool.id, least=least):
         other = index.tools[index.position[other_id]]
         mapping = argument_mapping(attempt.arguments, tool.input_schema, other.input_schema)
-        if mapping is not None and not check.problem(other.input_schema, mapped(attempt.arguments, mapping)):
+        if mapping is not None and not schema_problem(other.input_schema, mapped(attempt.arguments, mapping)):
             found.append(other)
     return found
 

@@ -23,18 +23,15 @@ from inspector.config.configuration import Configuration
 from inspector.config.setting import with_values
 from inspector.core.error import ConnectError, ToolsightError
 from inspector.core.events import Record, ServerReady, UserSaid
-from inspector.core.message import ToolResult
+from inspector.core.message import ToolCall, ToolResult
 from inspector.core.redaction import Redactor
 from inspector.core.server import ServerInfo, ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.reliability.breaker_store import MemoryBreakers
+from inspector.reliability.breaker_store import BreakerStore, MemoryBreakers
 from inspector.reliability.breaking import Breakers
-from inspector.reliability.performing import Performer
-from inspector.reliability.ports import BreakerStore
-from inspector.reliability.restarting import Restarts
-from inspector.reliability.retrying import RetryRules, TenacityRetrier
+from inspector.reliability.tool_call import Attempt, Break, Record as Recorded, Request, Restarts, Retry
 from inspector.schema.json_value import JsonObject
 from inspector.search.retrieval import Live
 from inspector.store.memory import MemoryStore
@@ -145,15 +142,17 @@ class Agent:
         self._session = Session(f"agent-{number}", Forgetful(), clock, Redactor({}))
         self._session.emit(ServerReady(TOOL.server, 1, 1, ServerInfo()))
         kept = Breakers(self._session, breakers, clock, live)
-        self._performer = Performer(
+        restarts = Restarts(self._session, server, kept, lambda _: TOOL)
+        retry = Retry(
+            Attempt(server, kept, restarts, clock),
             self._session,
-            server,
+            live,
             breakers=kept,
-            restarts=Restarts(self._session, server, kept, lambda _: TOOL),
-            rules=RetryRules(self._session, live),
-            retrier=TenacityRetrier(),
+            restarts=restarts,
             clock=clock,
+            sleep=asyncio.sleep,
         )
+        self._call = Break(Recorded(retry, self._session), kept)
 
     async def work(self, seed: int, number: int) -> None:
         chance = random.Random(seed * 10_000 + number)
@@ -163,7 +162,7 @@ class Agent:
                 self._session.emit(UserSaid("go on"))
             ok = True
             try:
-                await self._performer.perform(f"c{made}", TOOL, {}, by="model")
+                await self._call(Request(ToolCall(f"c{made}", TOOL.name, {}), TOOL))
             except ToolsightError:
                 ok = False
             self._done[(int(self._clock.time()), ok)] += 1

@@ -22,8 +22,7 @@ from inspector.core.breaker import (
     reset,
 )
 from inspector.core.settings import BreakerSettings
-from inspector.reliability.breaker_store import MemoryBreakers, SqliteBreakers
-from inspector.reliability.ports import BreakerStore
+from inspector.reliability.breaker_store import BreakerStore, MemoryBreakers, SqliteBreakers
 
 RULES = BreakerSettings(
     enabled=True, failure_rate=0.5, min_calls=3, window_seconds=60, cool_down_seconds=30, probes=2

@@ -14,7 +14,7 @@ from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
-from inspector.loop.binding.catalog import BuiltCatalog, build_catalog
+from inspector.loop.catalog import BuiltCatalog, build_catalog
 from inspector.tokens.manifest import SEARCH_TOOLS
 from tests.support.counting import character_meter
 

@@ -20,10 +20,11 @@ from inspector.core.session import Binding
 from inspector.core.settings import BindingSettings, ChatSettings, Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Annotations, Tool
-from inspector.loop.binding.binder import Binder
+from inspector.loop.binder import Binder
 from inspector.loop.discovery_loop import Chat
 from inspector.loop.inertia import Inertia
-from inspector.reliability.ports import ReliabilityPorts
+from inspector.reliability.breaker_store import MemoryBreakers
+from inspector.reliability.breaking import Breakers
 from inspector.search.retrieval import Live
 from inspector.store.memory import MemoryStore
 from tests.support.counting import character_accounting
@@ -98,6 +99,7 @@ class Bench:
         )
         accounting = character_accounting(self.live, *prices)
         self.binder = Binder(self.session, self.live, self.clock, accounting)
+        breakers = Breakers(self.session, MemoryBreakers(), self.clock, self.live)
         self.chat = Chat(
             self.session,
             self.live,
@@ -111,10 +113,11 @@ class Bench:
                 self.clock,
                 accounting,
                 self.binder,
+                breakers,
                 tasks=None,
                 seeds=lambda _path: {},
             ),
-            reliability=ReliabilityPorts(),
+            breakers=breakers,
         )
         self.binder.rebuild(TOOLS, {})
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.settings import DiscoverySettings, Size
-from inspector.loop.binding.catalog import decide
+from inspector.loop.catalog import decide
 
 
 def test_discovery_that_is_switched_off_stays_off_whatever_the_rule() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given, strategies as st
 
 from inspector.core.session import Binding, ToolState
-from inspector.loop.binding.context import LRU, TTL, Eviction, Limits, evictions
+from inspector.loop.tool_context import LRU, TTL, Eviction, Limits, evictions
 
 NOW = 1000.0
 

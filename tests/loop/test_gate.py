@@ -21,7 +21,7 @@ from inspector.core.settings import (
     ToolDelivery,
 )
 from inspector.core.tool import Tool
-from inspector.loop.binding.gate import Gate, gate_query
+from inspector.loop.gate import Gate, gate_query
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from tests.loop.test_chat import TOOLS, Bench, bound_names
 from tests.support.counting import character_meter

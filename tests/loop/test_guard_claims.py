@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from inspector.core.events import Event, LoopDetected, RedundantSearch, SearchPerformed
 from inspector.core.number import percent
 from inspector.core.settings import BudgetSettings, ChatSettings, Settings
-from inspector.loop.guards.iteration import normalised
+from inspector.loop.iteration_guard import normalised
 from inspector.schema.json_value import JsonObject, canonical
 from tests.loop.test_chat import Bench
 from tests.support.examples import examples

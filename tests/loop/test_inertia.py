@@ -172,7 +172,7 @@ async def test_a_tool_whose_breaker_is_open_is_not_bound_ahead_until_its_cool_do
 ) -> None:
     values = {**ON, "breaker.enabled": True, "breaker.min_calls": 1}
     async with connected(SEARCH, says("done"), values=values, store=recorded(*HABIT)) as rig:
-        breakers = rig.bench._parts.chat.breakers
+        breakers = rig.bench._parts.breakers
         breakers.note(breakers.admit(rig.bench.catalog.require(FORECAST)), FailureKind.TIMEOUT)
         rig.clock.advance(seconds)
         await rig.bench.chat("go")

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from inspector.core.settings import GuardSettings, Settings
 from inspector.core.stream import LiveSettings
-from inspector.loop.guards.iteration import KEPT_CALLS, IterationGuard, Outcome, Verdict
+from inspector.loop.iteration_guard import KEPT_CALLS, IterationGuard, Outcome, Verdict
 
 WINDOW = 100.0
 SETTINGS = GuardSettings(max_repeats=2, window_seconds=WINDOW, window_calls=6, window_repeats=3)

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, strategies as st
 
-from inspector.loop.guards.iteration import normalised
+from inspector.loop.iteration_guard import normalised
 from inspector.schema.json_value import canonical
 
 JSON = st.recursive(

@@ -12,7 +12,7 @@ from inspector.core.error import ConfigError
 from inspector.core.ports import OwnPredicate
 from inspector.core.settings import AccessSettings, Settings
 from inspector.core.stream import LiveSettings
-from inspector.loop.binding.gate import Preconditions
+from inspector.loop.gate import Preconditions
 from tests.support.told_model import calls, says
 from tests.support.workbench import connected
 

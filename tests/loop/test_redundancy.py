@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from inspector.core.settings import RedundancySettings, Settings
 from inspector.core.stream import LiveSettings
-from inspector.loop.guards.redundancy import KEPT_SEARCHES, RedundancyDetector
+from inspector.loop.redundancy import KEPT_SEARCHES, RedundancyDetector
 
 WINDOW = 100.0
 SETTINGS = RedundancySettings(overlap=0.8, window_seconds=WINDOW)

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from inspector.core.events import CallFinished
 from inspector.core.session import Binding
 from inspector.core.settings import BindingSettings, Settings
-from inspector.loop.binding.context import Found, Placement, by_rank
+from inspector.loop.tool_context import Found, Placement, by_rank
 from tests.loop.test_chat import Bench, bound_names
 from tests.loop.test_tool_context import IDS, NAMES, Ground
 from tests.support.told_model import calls, says

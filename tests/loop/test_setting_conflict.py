@@ -10,8 +10,8 @@ from inspector.core.ranking import IndexPhase, IndexState
 from inspector.core.server import ServerSpec
 from inspector.core.setting_problem import Severity
 from inspector.core.settings import Settings
-from inspector.loop.check import Checked
 from inspector.loop.settings_check import setting_conflicts
+from inspector.loop.unmatched_pattern import Checked
 from inspector.schema.dialect import ModelFeatures
 from tests.support.told_model import says
 from tests.support.workbench import connected

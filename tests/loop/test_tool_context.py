@@ -18,7 +18,7 @@ from inspector.core.session import Binding
 from inspector.core.settings import BindingSettings, DiscoverySettings, Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.loop.binding.binder import Binder
+from inspector.loop.binder import Binder
 from inspector.search.retrieval import Live
 from inspector.store.memory import MemoryStore
 from tests.support.counting import character_accounting

@@ -15,8 +15,7 @@ from inspector.core.server import ServerPhase, ServerSpec
 from inspector.core.session import ServerState
 from inspector.core.setting_problem import SettingProblem, Severity, refusal, worst_first
 from inspector.core.settings import Settings
-from inspector.loop.check import Checked
-from inspector.loop.unmatched_pattern import _Entry, unmatched_patterns
+from inspector.loop.unmatched_pattern import Checked, _Entry, unmatched_patterns
 
 TOOLS = frozenset({"shop:list_orders", "shop:refund_order", "weather:get_forecast", "calc:evaluate"})
 HOLDS = ("milestone_reached('agreed')",)

@@ -11,8 +11,7 @@ import pytest
 
 from inspector.core.breaker import Breaker, BreakerKey, BreakerState, FailureKind, Permit, failed
 from inspector.core.settings import BreakerSettings
-from inspector.reliability.breaker_store import MemoryBreakers, SqliteBreakers
-from inspector.reliability.ports import BreakerStore
+from inspector.reliability.breaker_store import BreakerStore, MemoryBreakers, SqliteBreakers
 from tests.support.hostile import with_hostile_text
 
 ROOT = Path(__file__).resolve().parents[2]

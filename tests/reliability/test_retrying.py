@@ -18,7 +18,6 @@ from inspector.core.error import (
 from inspector.core.message import ToolResult
 from inspector.core.tool import Annotations, Tool
 from inspector.measure.telemetry.trace import spans
-from inspector.reliability.retrying import TenacityRetrier
 from tests.reliability.test_breaking import FINE, Moody
 from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import calls
@@ -230,7 +229,7 @@ async def test_cancelling_the_turn_cancels_the_pause() -> None:
 
 def use_real_sleep(rig: Rig) -> None:
     """Pause as the program does."""
-    rig.bench._parts.chat.performer._retrier = TenacityRetrier()
+    rig.bench._parts.chat.calls.retry.sleep = asyncio.sleep
 
 
 @pytest.mark.parametrize("what", ["switched off", "no longer trusted"])
@@ -243,7 +242,7 @@ async def test_what_is_forbidden_in_the_pause_is_not_tried_again(what: str) -> N
             else:
                 rig.bench.trust("calc", trusted=False)
 
-        rig.bench._parts.chat.performer._retrier = TenacityRetrier(sleep)
+        rig.bench._parts.chat.calls.retry.sleep = sleep
         await rig.bench.chat("go")
         assert len(rig.servers["calc"].calls) == 1
         assert rig.events("result")[0].failure is FailureKind.TIMEOUT
@@ -292,7 +291,7 @@ async def test_a_call_that_is_cancelled_in_a_pause_took_as_long_as_its_last_atte
             raise asyncio.CancelledError
 
         servers["calc"].answer = fails
-        rig.bench._parts.chat.performer._retrier = TenacityRetrier(sleep)
+        rig.bench._parts.chat.calls.retry.sleep = sleep
         with pytest.raises(asyncio.CancelledError):
             await rig.bench.chat("go")
         (result,) = rig.events("result")

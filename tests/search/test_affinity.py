@@ -11,7 +11,7 @@ from inspector.core.message import UserMessage
 from inspector.core.ranking import Answer, Part, Score, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.tool import Tool
-from inspector.loop.binding.gate import Gate
+from inspector.loop.gate import Gate
 from inspector.search.explanation.steps import ledger
 from inspector.search.explanation.tool_edit import edited_rankers
 from inspector.search.index import ToolIndex

@@ -19,8 +19,6 @@ from widgets import RecordList
 
 ROOT = Path(__file__).resolve().parents[2]
 _OURS = (f"{ROOT}/inspector/", f"{ROOT}/widgets/")
-# A room is what the import contracts know: a package below inspector, or of one of its layers.
-_LAYERS = ("domain", "engine", "adapters")
 QUERY = "late orders"
 QUESTION = "Which orders shipped late? Mail the list to sales@example.com."
 
@@ -62,11 +60,9 @@ class Journey:
 
 
 def _room(file: str) -> str:
+    """The room of a file, which is a package below inspector; widgets are one."""
     parts = Path(file).parts
-    if parts[0] == "widgets" or len(parts) < 3:
-        return parts[0]
-    deep = parts[1] in _LAYERS and len(parts) > 3
-    return "/".join(parts[1:3]) if deep else parts[1]
+    return parts[0] if parts[0] == "widgets" or len(parts) < 3 else parts[1]
 
 
 class Follower:

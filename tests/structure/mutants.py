@@ -49,21 +49,21 @@ MUTANTS = (
     ),
     Mutant(
         "an approval is for one definition",
-        "inspector/loop/dispatch.py",
+        "inspector/loop/chain.py",
         "if now is tool or definition_hash(now) == definition_hash(tool):",
         "if True:",
         ("tests/mcp/test_reconnect.py",),
     ),
     Mutant(
         "a refusal holds until another answer",
-        "inspector/loop/approval.py",
+        "inspector/reliability/approval.py",
         "return last is None or (last.decision is not Decision.NO and last.definition == definition)",
         "return last is None or last.definition == definition",
         ("tests/loop/test_approval.py",),
     ),
     Mutant(
         "trust is offered only for a claim to read",
-        "inspector/loop/approval.py",
+        "inspector/reliability/approval.py",
         "if decision is Decision.SERVER and request.offers_trust:",
         "if decision is Decision.SERVER:",
         ("tests/loop/test_approval.py",),
@@ -140,8 +140,8 @@ MUTANTS = (
     ),
     Mutant(
         "a tool that the request did not offer is refused",
-        "inspector/loop/dispatch.py",
-        "if not binding.is_bound and tool.id not in offered:",
+        "inspector/loop/chain.py",
+        "if not binding.is_bound and tool.id not in request.offered:",
         "if False:",
         (
             "tests/loop/test_loop_runs.py",
@@ -151,36 +151,36 @@ MUTANTS = (
     ),
     Mutant(
         "a precondition that does not hold stops the call",
-        "inspector/loop/dispatch.py",
-        "if unmet := self._binder.unmet_of(tool.id):",
+        "inspector/loop/chain.py",
+        "if unmet := self._its.binder.unmet_of(tool.id):",
         "if unmet := ():",
         ("tests/loop/test_preconditions.py",),
     ),
     # Eviction
     Mutant(
         "no more tools than the capacity stay",
-        "inspector/loop/binding/context.py",
+        "inspector/loop/tool_context.py",
         "if self.capacity and len(loaded) > self.capacity:",
         "if self.capacity and len(loaded) > self.capacity + 1:",
         ("tests/loop/test_eviction.py", "tests/loop/test_room.py"),
     ),
     Mutant(
         "what was just found goes last",
-        "inspector/loop/binding/context.py",
+        "inspector/loop/tool_context.py",
         "return (just_found.get(tool.id, 0), tool.id in busy, *used, searches[position], -position)",
         "return (0, tool.id in busy, *used, searches[position], -position)",
         ("tests/loop/test_eviction.py", "tests/loop/test_room.py"),
     ),
     Mutant(
         "a tool expires only after its time",
-        "inspector/loop/binding/context.py",
+        "inspector/loop/tool_context.py",
         "if now - _last_use(tool) > limits.ttl]",
         "if now - _last_use(tool) >= limits.ttl]",
         ("tests/loop/test_eviction.py",),
     ),
     Mutant(
         "pinned tools are not evicted",
-        "inspector/loop/binding/context.py",
+        "inspector/loop/tool_context.py",
         "if known is not None and Binding.LOADED in (known.binding, known.held_as):",
         "if known is not None:",
         (
@@ -192,21 +192,21 @@ MUTANTS = (
     # Guards
     Mutant(
         "the fourth equal call in the time window is a loop",
-        "inspector/loop/guards/iteration.py",
+        "inspector/loop/iteration_guard.py",
         "if counted.in_time > settings.max_repeats:",
         "if counted.in_time >= settings.max_repeats:",
         ("tests/loop/test_iteration_guard.py",),
     ),
     Mutant(
         "an exempt tool may repeat",
-        "inspector/loop/guards/iteration.py",
+        "inspector/loop/iteration_guard.py",
         "if counted.exempt or not settings.enabled:",
         "if not settings.enabled:",
         ("tests/loop/test_iteration_guard.py",),
     ),
     Mutant(
         "another result starts the count again",
-        "inspector/loop/guards/iteration.py",
+        "inspector/loop/iteration_guard.py",
         "if before is not None and before.digest == digest:",
         "if before is not None:",
         ("tests/loop/test_iteration_guard.py",),
@@ -214,14 +214,14 @@ MUTANTS = (
     # Gate
     Mutant(
         "a tool at the threshold passes the gate",
-        "inspector/loop/binding/gate.py",
+        "inspector/loop/gate.py",
         "fits = ranking.values >= settings.threshold",
         "fits = ranking.values > settings.threshold",
         ("tests/loop/test_gate.py",),
     ),
     Mutant(
         "an unmet precondition keeps a tool out of the turn",
-        "inspector/loop/binding/gate.py",
+        "inspector/loop/gate.py",
         "active = [one.tool for one in candidates if not one.unmet][: settings.top_k]",
         "active = [one.tool for one in candidates][: settings.top_k]",
         ("tests/loop/test_gate.py", "tests/loop/test_preconditions.py"),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from inspector.core.stream import Session
-from inspector.loop.binding.context import Found, ToolContext
+from inspector.loop.tool_context import Found, ToolContext
 
 
 def find(

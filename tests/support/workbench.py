@@ -15,10 +15,7 @@ from inspector.core.server import ServerSpec
 from inspector.core.store_ports import EventStore
 from inspector.core.tool import Annotations, Tool
 from inspector.registry.marketplace.port import MarketplacePorts
-from inspector.reliability.breaker_store import MemoryBreakers
-from inspector.reliability.ports import BreakerStore, ReliabilityPorts
-from inspector.reliability.retrying import TenacityRetrier
-from inspector.schema.check import JsonSchemaCheck
+from inspector.reliability.breaker_store import BreakerStore, MemoryBreakers
 from inspector.search.ports import Embedder
 from inspector.search.registry_port import ToolRegistry
 from inspector.session.assembly import Ports
@@ -146,9 +143,8 @@ async def opened(
         wire=connector,
         elicitor=elicitor or FixedElicitor(),
         history=MemoryCallHistory(store) if isinstance(store, MemoryStore) else None,
-        reliability=ReliabilityPorts(
-            breakers or MemoryBreakers(), TenacityRetrier(clock.sleep), JsonSchemaCheck()
-        ),
+        breakers=breakers,
+        sleep=clock.sleep,
         registry=(lambda: registry) if registry is not None else None,
         marketplace=marketplace or MarketplacePorts(),
         policy_from=lambda _: policy() if policy is not None else AccessPolicy(),

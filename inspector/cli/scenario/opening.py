@@ -12,7 +12,6 @@ from inspector.cli.composition import (
     demo_configuration,
     is_the_demo,
     make_connector,
-    make_reliability,
     make_workbench,
     open_memory,
     read_configuration,
@@ -86,7 +85,8 @@ async def open_lab(
             connector=connector,
             clock=clock,
             # Its clock runs ahead: what it learns of servers is not for other sessions.
-            reliability=make_reliability(MemoryBreakers(), clock.sleep),
+            breakers=MemoryBreakers(),
+            sleep=clock.sleep,
         )
         await stack.enter_async_context(bench)
         if tell is not None:

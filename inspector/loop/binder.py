@@ -17,9 +17,9 @@ from inspector.core.session import Binding, SessionState, ToolState
 from inspector.core.settings import SentDelivery
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.loop.binding.catalog import build_catalog
-from inspector.loop.binding.context import ToolContext
-from inspector.loop.binding.gate import Gate, Preconditions
+from inspector.loop.catalog import build_catalog
+from inspector.loop.gate import Gate, Preconditions
+from inspector.loop.tool_context import ToolContext
 from inspector.search.retrieval import Live
 from inspector.tokens.accounting import Accounting
 from inspector.tokens.delivery import (
@@ -219,6 +219,15 @@ class Binder:
             hint = "Reconnect it and try again."
             raise ToolsightError(f"{tool.id} cannot be used: {self.away.absence(tool.server)}", hint=hint)
         return self.catalog.require(name)
+
+    def current(self, tool_id: str) -> Tool | None:
+        """The tool with that id as its server lists it now; None if the catalog has none."""
+        return self.catalog.get(tool_id)
+
+    def only(self, name: str) -> Tool | None:
+        """The only tool of the catalog that `name` can mean."""
+        named = self.catalog.named(name)
+        return named[0] if len(named) == 1 else None
 
     def before_call(self, messages: Sequence[Message]) -> None:
         """Evict tools as needed or, with the gate, select the tools for this call."""

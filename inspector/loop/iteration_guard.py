@@ -24,9 +24,10 @@ from typing import Any
 from inspector.core.access import matches, values_for
 from inspector.core.events import CallCounted, LoopDetected, LoopTrigger
 from inspector.core.events.call import Counted, Restarts
+from inspector.core.ports import Clock
 from inspector.core.settings import GuardSettings
-from inspector.core.stream import LiveSettings
-from inspector.loop.guards.redundancy import advice, loop_text
+from inspector.core.stream import LiveSettings, Session
+from inspector.loop.redundancy import advice, loop_text
 from inspector.schema.json_value import JsonObject, canonical
 
 # Normalizes arguments, so that equivalent ones are equal (semantic tool discovery, section 7.2).
@@ -120,7 +121,8 @@ def _number(text: str) -> str:
 
 def _url(url: re.Match[str]) -> str:
     scheme, authority, path, query = (part or "" for part in url.groups())
-    parameters = [part for part in query.split("&") if part and not _is_tracking(_name(part))]
+    names = ((_name(part).lower(), part) for part in query.split("&") if part)
+    parameters = [part for name, part in names if name not in _TRACKING and not name.startswith("utm_")]
     kept = "&".join(sorted(parameters, key=_name))
     address = f"{scheme.lower()}://{_authority(scheme.lower(), authority)}{path.rstrip('/')}"
     return f"{address}?{kept}" if kept else address
@@ -135,10 +137,6 @@ def _authority(scheme: str, authority: str) -> str:
 
 def _name(parameter: str) -> str:
     return parameter.partition("=")[0]
-
-
-def _is_tracking(name: str) -> bool:
-    return name.lower() in _TRACKING or name.lower().startswith("utm_")
 
 
 # The latest calls within a span, and how many of them are equal.
@@ -181,10 +179,6 @@ _DIGITS = 12
 _SHOWN = 200
 
 
-def _no_alternatives() -> Sequence[str]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of a call, as far as the guard has to know.
@@ -200,7 +194,7 @@ class Outcome:
     changes: bool = False
     evictable: bool = True
     can_search: bool = True
-    alternatives: Callable[[], Sequence[str]] = _no_alternatives
+    alternatives: Callable[[], Sequence[str]] = tuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,11 +367,27 @@ def _form(tool: str, arguments: JsonObject, settings: GuardSettings) -> str:
     ignored = {name for names in values_for(tool, settings.ignored_arguments) for name in names}
     if not settings.normalise:
         try:
-            return canonical(_without(arguments, ignored))
+            return canonical({key: value for key, value in arguments.items() if key not in ignored})
         except (RecursionError, ValueError):  # nested too deeply, or a number too long to write in full
             pass
     return canonical(normalised(arguments, ignored))
 
 
-def _without(arguments: JsonObject, ignored: Collection[str]) -> JsonObject:
-    return {key: value for key, value in arguments.items() if key not in ignored}
+class LoopWatch:
+    """The iteration guard on a session's stream: every count and every loop becomes an event."""
+
+    def __init__(self, session: Session, guard: IterationGuard, clock: Clock, live: LiveSettings) -> None:
+        self._session = session
+        self.guard = guard
+        self._clock = clock
+        self._live = live
+
+    def note(self, tool: str, arguments: JsonObject, outcome: Outcome) -> LoopDetected | None:
+        """Count what the model did and return the loop if that is one."""
+        if outcome.counted != "call" and not self._live.settings.guard.all_calls:
+            return None
+        verdict = self.guard.after_call(tool, arguments, self._clock.monotonic(), outcome)
+        self._session.emit(verdict.counted)
+        if verdict.loop is not None:
+            self._session.emit(verdict.loop)
+        return verdict.loop

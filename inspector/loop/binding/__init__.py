@@ -1,1 +1,0 @@
-"""Decides what is bound: catalog, context with eviction, gate, preconditions, delivery."""

@@ -1,1 +1,0 @@
-"""The iteration guard and the redundant-search detector."""
