@@ -7,6 +7,7 @@ from typing import ClassVar, TypeVar
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Static
 
 from inspector.app.activity import Activity
@@ -196,6 +197,10 @@ class ReadingPage(ListPage):
     }
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._read_from: Widget | None = None
+
     def body(self) -> ComposeResult:
         yield from self.head()
         with Horizontal(id="parts"):
@@ -217,18 +222,21 @@ class ReadingPage(ListPage):
         return self.has_class(_READING)
 
     def action_read(self) -> None:
-        """Go to the text of the row under the cursor."""
+        """Go to the text; where there is no room beside the lists, it takes their place."""
+        if not self.is_reading:
+            self._read_from = self.focused
         self.add_class(_READING)
         self.query_one("#reading").focus()
 
-    def end_reading(self) -> None:
-        """Show the lists again."""
-        self.remove_class(_READING)
+    def on_descendant_focus(self) -> None:
+        """Show the lists again once one of them is in use."""
+        if self.query_one("#lists").has_focus_within:
+            self.remove_class(_READING)
 
     async def action_leave(self) -> None:
-        """Go from the text to the list, and from there to where one came from."""
+        """Go from the text back to the list, and from there to where one came from."""
         if self.is_reading:
-            self.end_reading()
-            self.list.focus()
+            self.remove_class(_READING)
+            self.set_focus(self._read_from)
         else:
             await super().action_leave()

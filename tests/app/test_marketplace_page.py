@@ -7,9 +7,9 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from inspector.app.pages.find.screen import FindScreen
-from inspector.app.pages.tools.marketplace import content
-from inspector.app.pages.tools.marketplace.content import detail, rows
-from inspector.app.pages.tools.marketplace.screen import ChangeDialog, MarketplaceScreen, VariablesDialog
+from inspector.app.pages.tools import plugin as content
+from inspector.app.pages.tools.marketplace import ChangeDialog, MarketplaceScreen, VariablesDialog
+from inspector.app.pages.tools.plugin import detail, rows
 from inspector.app.place import SearchPage
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ToolsightError

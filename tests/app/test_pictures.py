@@ -34,9 +34,9 @@ from inspector.app.pages.lab.scenario.screen import GuardLabScreen
 from inspector.app.pages.tools.access import AccessScreen
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.clients import ClientsScreen
-from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
+from inspector.app.pages.tools.confusable import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest import ManifestScreen
-from inspector.app.pages.tools.marketplace.screen import ChangeDialog, MarketplaceScreen
+from inspector.app.pages.tools.marketplace import ChangeDialog, MarketplaceScreen
 from inspector.app.pages.tools.registry.screen import RegistryScreen
 from inspector.app.pages.trace.events import EventsScreen
 from inspector.app.pages.trace.flow.screen import FlowScreen

@@ -8,13 +8,11 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
-from inspector.app.base_screen import HeaderLine
 from inspector.app.draw.line import MUTED
 from inspector.app.job import Job
+from inspector.app.list_page import ReadingPage
 from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
 from inspector.clients.client import Client, Confidence, Topic, all_clients
@@ -22,10 +20,9 @@ from inspector.clients.seen import Cut, SeenTool
 from inspector.config.configuration import in_words
 from inspector.core.number import count, percent
 from inspector.core.settings import ClientCapabilities
-from inspector.core.tool import Tool
 from inspector.session.client_view import ClientView, instructions_of, view_as
 from inspector.session.commands import Commands
-from widgets import Column, KeyBar, Record, RecordList, RecordRows, plain, visible
+from widgets import Column, Record, RecordList, plain, visible
 
 CLIENTS = (
     Column("client", "client", weight=4, min_width=15),
@@ -68,26 +65,21 @@ _NAMED = 6
 
 def facts(tools: int, declared: ClientCapabilities) -> Content:
     """Return what the page shows, what is declared to the servers now, and what the marks mean."""
+    # A declaration may be made under the name of another client.
+    name = f" (as {visible(declared.name, newlines=False, limit=40)})" if declared.name else ""
     marks = f"{_MARKS[Confidence.DOCUMENTED]} documented or open source"
     marks += f"   {_MARKS[Confidence.REPORTED]} third-party reports   {_MARKS[Confidence.ASSUMED]} assumed"
     return Content.assemble(
         (count(tools, "tool"), "bold"),
         " as real clients see them",
         ("   declared to the servers: ", MUTED),
-        _declared(declared),
+        f"{', '.join(in_words(declared)) or 'nothing'}{name}",
         (f"\n{marks}", MUTED),
     )
 
 
-def _declared(client: ClientCapabilities) -> str:
-    """What is declared, and under which name if it is another's."""
-    told = ", ".join(in_words(client)) or "nothing"
-    return f"{told} (as {visible(client.name, newlines=False, limit=40)})" if client.name else told
-
-
-def declaring(client: Client) -> str:
-    """Return what happens while the servers learn what a client declares."""
-    return f"Reconnecting and declaring {', '.join(in_words(client.declares)) or 'nothing'}."
+def _declares(client: Client) -> str:
+    return ", ".join(in_words(client.declares)) or "nothing"
 
 
 def difference(before: Set[str], after: Set[str]) -> str:
@@ -104,12 +96,8 @@ def _names(ids: Sequence[str]) -> str:
     return visible(", ".join(ids[:_NAMED]), newlines=False, limit=400) + more
 
 
-def client_rows(clients: Sequence[Client], views: Mapping[str, ClientView]) -> tuple[Record, ...]:
-    """Return one row per client; the numbers of those that are not looked at yet are dots."""
-    return tuple(_client_row(client, views.get(client.name)) for client in clients)
-
-
 def _client_row(client: Client, view: ClientView | None) -> Record:
+    """Return the row of a client; its numbers are dots until they are counted."""
     search = _marked(client, Topic.SEARCH, client.search.ranker) if client.search.ranker else "–"
     listed = _marked(client, Topic.LISTING, _LISTED[client.listing.before])
     if view is None:
@@ -117,21 +105,13 @@ def _client_row(client: Client, view: ClientView | None) -> Record:
     refused = len(view.tools) - len(view.offered)
     shortened = sum(bool(seen.description.lost) for seen in view.offered)
     shortened += sum(bool(server.instructions.lost) for server in view.servers) * client.listing.instructions
-    cells = (client.title, f"{view.before_search:,}", listed, _some(refused), _some(shortened), search)
+    numbers = [f"{number:,}" if number else "–" for number in (refused, shortened)]
+    cells = (client.title, f"{view.before_search:,}", listed, *numbers, search)
     return Record(client.name, cells, "warning" if refused else "", copy=client.name)
-
-
-def _some(number: int) -> str:
-    return f"{number:,}" if number else "–"
 
 
 def _marked(client: Client, topic: Topic, text: str) -> str:
     return f"{_MARKS[client.confidence(topic)]} {text}"
-
-
-def tool_rows(view: ClientView) -> tuple[Record, ...]:
-    """Return one row per tool, in the order of the catalog."""
-    return tuple(_tool_row(view, seen) for seen in view.tools)
 
 
 def _tool_row(view: ClientView, seen: SeenTool) -> Record:
@@ -151,14 +131,14 @@ def client_detail(view: ClientView) -> Content:
             (_share(view), "$text-success"),
         ),
         Content.assemble(
-            f"declares {', '.join(in_words(client.declares)) or 'nothing'}; "
+            f"declares {_declares(client)}; "
             f"{'follows' if client.follows_changes else 'does not follow'} list changes",
             (f"   {_sure(client, Topic.PROTOCOL)}", MUTED),
         ),
         *(Content.styled(f"⚠ {problem}", _LOST) for problem in view.problems),
     ]
     if view.prompt:
-        lines += [Content(""), _heading("in the prompt, as far as known")]
+        lines += [Content(""), Content.styled("in the prompt, as far as known", MUTED)]
     for paragraph in view.paragraphs:
         lines.append(plain(paragraph.text, limit=_LIMIT))
         if paragraph.cut is not None and paragraph.cut.lost:
@@ -185,16 +165,12 @@ def tool_detail(view: ClientView, seen: SeenTool) -> Content:
     if seen.refused:
         lines.append(Content.styled(f"✕ refused: {seen.refused}", "$text-error"))
     lines += [plain(f"⚠ {change}").stylize(_LOST) for change in seen.changes]
-    lines += [Content(""), _heading("description"), plain(seen.description.shown, limit=_LIMIT)]
+    lines += [Content(""), Content.styled("description", MUTED), plain(seen.description.shown, limit=_LIMIT)]
     if seen.description.lost:
         lines.append(_lost("description", seen.description, client))
-    lines += [Content(""), _heading(f"parameters   {_sure(client, Topic.SCHEMAS)}")]
+    lines += [Content(""), Content.styled(f"parameters   {_sure(client, Topic.SCHEMAS)}", MUTED)]
     schema = json.dumps(seen.definition["function"]["parameters"], ensure_ascii=False, indent=2)
     return Content("\n").join([*lines, plain(schema, limit=_LIMIT)])
-
-
-def _heading(text: str) -> Content:
-    return Content.styled(text, MUTED)
 
 
 def _sure(client: Client, topic: Topic) -> str:
@@ -227,10 +203,7 @@ def _known(client: Client) -> Iterator[Content]:
         )
 
 
-_READING = "-reading"
-
-
-class ClientsScreen(ToolKeys):
+class ClientsScreen(ReadingPage, ToolKeys):
     """Every known client; the numbers come in one after another, counted in a thread."""
 
     page = "clients"
@@ -240,6 +213,7 @@ class ClientsScreen(ToolKeys):
         Binding("v", "other_view", "request", id="page.view"),
         Binding("a", "declare", "declare same", id="clients.declare"),
     ]
+    titles: ClassVar[Mapping[str, str]] = {"clients": "Clients"}
     help_lines: ClassVar[tuple[str, ...]] = (
         "What the model in a real client sees of these tools. v shows Toolsight's next request.",
         "first call: tool tokens before any search. refused: tools the model never gets.",
@@ -255,47 +229,41 @@ class ClientsScreen(ToolKeys):
         super().__init__()
         self._clients = all_clients()
         self._views: dict[str, ClientView] = {}
-        self._seen: tuple[tuple[Tool, ...], dict[str, str]] | None = None
         self._shown: ClientView | None = None
         self._about_tool = False
 
-    def compose(self) -> ComposeResult:
-        yield HeaderLine(markup=False)
-        yield Static(id="facts", markup=False)
-        with Horizontal(id="parts"):
-            with Vertical(id="lists"):
-                yield RecordList(CLIENTS, header=True, empty=WORKING, id="clients")
-                yield RecordList(TOOLS, header=True, empty=WORKING, id="tools")
-            with VerticalScroll(id="reading", can_focus=True):
-                yield Static(id="detail", markup=False)
-        yield KeyBar()
+    def lists(self) -> ComposeResult:
+        yield RecordList(CLIENTS, header=True, empty=WORKING, id="clients")
+        yield RecordList(TOOLS, header=True, empty=WORKING, id="tools")
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.query_one("#clients").border_title = "Clients"
-        self.show_view(self.view)
+    def drawn_from(self, view: View) -> object:
+        return self.session.catalog.tools, instructions_of(view.state)
 
-    def show_view(self, view: View) -> None:
-        tools = self.session.catalog.tools
-        instructions = instructions_of(view.state)
-        if (tools, instructions) == self._seen:
-            return
-        self._seen = (tools, instructions)
+    def draw(self) -> None:
+        """Look at the tools as each client does, in a thread; the numbers come in one after another."""
+        session, tools = self.session, self.session.catalog.tools
+        instructions, measure = instructions_of(session.state), session.accounting.meter.text
         self._views, self._shown = {}, None
-        declared = self.session.settings.client
-        self.query_one("#facts", Static).update(facts(len(tools), declared))
-        self.query_one("#tools", RecordList).empty = WORKING if tools else NO_TOOLS
-        self._draw()
-        count = self.session.accounting.meter.text
+        self.write(facts(len(tools), session.settings.client))
+        self._tools.empty = WORKING if tools else NO_TOOLS
+        self._draw_clients()
 
         def look(job: Job) -> None:
             for client in self._clients:
                 if job.stopped():
                     return
-                found = view_as(client, tools, instructions, count)
+                found = view_as(client, tools, instructions, measure)
                 job.tell(partial(self._found, found))
 
         self.run_job("clients", look, lambda _: None)
+
+    def _found(self, view: ClientView) -> None:
+        self._views[view.client.name] = view
+        self._draw_clients()
+
+    def _draw_clients(self) -> None:
+        self.list.records = tuple(_client_row(one, self._views.get(one.name)) for one in self._clients)
+        self.moved()
 
     def action_declare(self) -> None:
         """Declare to every server what the client does, and show which tools that changes."""
@@ -303,78 +271,53 @@ class ClientsScreen(ToolKeys):
         if self.session.settings.client == client.declares:
             self.warn(f"{client.title}'s capabilities are already declared.")
             return
-        self.notify(declaring(client), title=client.title, markup=False)
+        self.notify(f"Reconnecting and declaring {_declares(client)}.", title=client.title, markup=False)
         self.run_command(lambda commands: self._declare(commands, client))
 
     async def _declare(self, commands: Commands, client: Client) -> None:
-        before = self._ids
+        before = {tool.id for tool in self.session.catalog.tools}
         await commands.declare(client.declares)
-        self._seen = None
-        self.show_view(self.view)
-        self.notify(difference(before, self._ids), title="Tools listed", markup=False, timeout=10)
+        self.draw()
+        after = {tool.id for tool in self.session.catalog.tools}
+        self.notify(difference(before, after), title="Tools listed", markup=False, timeout=10)
 
     @property
-    def _ids(self) -> frozenset[str]:
-        return frozenset(tool.id for tool in self.session.catalog.tools)
-
-    def _found(self, view: ClientView) -> None:
-        self._views[view.client.name] = view
-        self._draw()
-
-    def _draw(self) -> None:
-        self.query_one("#clients", RecordList).records = client_rows(self._clients, self._views)
-        self._show_client()
+    def _tools(self) -> RecordList:
+        return self.query_one("#tools", RecordList)
 
     @property
     def _client(self) -> Client:
-        current = self.query_one("#clients", RecordList).current
-        return next((one for one in self._clients if current and one.name == current.key), self._clients[0])
+        return next((one for one in self._clients if one.name == self.key), self._clients[0])
 
-    @on(RecordList.Highlighted, "#clients")
-    def _show_client(self) -> None:
+    def moved(self) -> None:
         view = self._views.get(self._client.name)
         if view is not self._shown:
             self._shown = view
-            tools = self.query_one("#tools", RecordList)
-            tools.border_title = f"Tools in {self._client.title}"
-            tools.records = tool_rows(view) if view is not None else ()
-        self._show_detail()
+            self._tools.border_title = f"Tools in {self._client.title}"
+            self._tools.records = tuple(_tool_row(view, seen) for seen in view.tools) if view else ()
+        self.draw_detail()
 
     @on(RecordList.Highlighted, "#tools")
-    def _show_detail(self) -> None:
-        reading = self.query_one("#reading")
-        view, tool_id = self._shown, self.tool_id
-        seen = view.tool(tool_id) if view is not None and tool_id else None
-        reading.border_title = seen.tool.id if seen is not None else self._client.title
+    def draw_detail(self) -> None:
+        view = self._shown
+        seen = view.tool(self.tool_id) if view is not None and self.tool_id else None
+        self.query_one("#reading").border_title = seen.tool.id if seen else self._client.title
         if view is None:
             shown = Content(WORKING)
         else:
             shown = tool_detail(view, seen) if seen is not None else client_detail(view)
-        self.query_one("#detail", Static).update(shown)
+        self.write(shown, "#detail")
 
     def on_descendant_focus(self) -> None:
         """Show the client or the tool, whichever list is the one in use."""
-        tools = self.query_one("#tools")
-        if tools.has_focus_within or self.query_one("#clients").has_focus_within:
-            self.remove_class(_READING)
-            self._about_tool = tools.has_focus_within
-            self._show_detail()
+        if self.query_one("#lists").has_focus_within:
+            self._about_tool = self._tools.has_focus_within
+            self.draw_detail()
 
     @on(RecordList.Selected)
     def _read(self) -> None:
-        """Read the text; where there is no room beside the lists, it takes their place."""
-        self.add_class(_READING)
-        self.query_one("#reading").focus()
-
-    async def action_leave(self) -> None:
-        """Go from the text back to the list, and from there to where one came from."""
-        if not self.has_class(_READING):
-            await super().action_leave()
-            return
-        self.remove_class(_READING)
-        self.query_one("#tools" if self._about_tool else "#clients").query_one(RecordRows).focus()
+        self.action_read()
 
     @property
     def tool_id(self) -> str:
-        current = self.query_one("#tools", RecordList).current
-        return current.key if self._about_tool and current is not None else ""
+        return self.key_in(self._tools) if self._about_tool else ""

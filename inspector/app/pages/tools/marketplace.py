@@ -1,20 +1,20 @@
 """The marketplace: plugins on the left, the chosen one whole beside them, and what is needed above."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
-from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.dialogs.approver import TEXT_AT, fact_line
 from inspector.app.draw.line import MUTED
-from inspector.app.pages.tools.marketplace import content
+from inspector.app.list_page import ReadingPage
+from inspector.app.pages.tools import plugin as content
 from inspector.app.place import Destination, MarketplacePage
 from inspector.app.stream import View
 from inspector.config.installation import Installation, Removal, ServerChange
@@ -29,18 +29,14 @@ from widgets import (
     Choice,
     Field,
     GuardedConfirm,
-    KeyBar,
     PlainInput,
     RecordList,
-    RecordRows,
     SchemaForm,
     plain,
     visible,
 )
 
-# The questions before a server is installed or removed: its values, then exactly what happens.
-
-_YES = "yes"
+LIMIT = 20
 _SIGNS = {"+": "$text-success", "-": "$text-error"}
 
 
@@ -50,13 +46,7 @@ class ChangeDialog(GuardedConfirm):
     DEFAULT_CSS = "ChangeDialog > Vertical { width: 100; }"
 
     def __init__(self, title: str, body: Content, yes: str) -> None:
-        choices = (Choice("", yes, _YES), Choice("", "no", "no"))
-        super().__init__(title, body, choices, indent=TEXT_AT)
-
-    @staticmethod
-    def accepted(answer: str | None) -> bool:
-        """Whether the dialog's answer is a yes."""
-        return answer == _YES
+        super().__init__(title, body, (Choice("", yes, "yes"), Choice("", "no", "no")), indent=TEXT_AT)
 
 
 class VariablesDialog(ModalScreen[dict[str, str] | None]):
@@ -92,12 +82,8 @@ class VariablesDialog(ModalScreen[dict[str, str] | None]):
             name = plain(self._plugin.name, newlines=False, limit=100).stylize("bold")
             yield Static(Content.assemble("Values for ", name), id="variables-title")
             yield SchemaForm(tuple(map(_field, self._plugin.package.variables)))
-            yield Static(
-                Content.styled(
-                    "Values are written to the configuration file; ${NAME} refers to a variable instead.",
-                    MUTED,
-                )
-            )
+            told = "Values are written to the configuration file; ${NAME} refers to a variable instead."
+            yield Static(Content.styled(told, MUTED))
             with Horizontal():
                 yield Button("continue", variant="primary", compact=True, id="variables-on")
                 yield Button("cancel", compact=True, id="variables-leave")
@@ -120,14 +106,8 @@ class VariablesDialog(ModalScreen[dict[str, str] | None]):
 
 def _field(variable: Variable) -> Field:
     default = variable.default or NOTHING
-    return Field(
-        variable.name,
-        "string",
-        variable.required and not variable.default,
-        variable.description,
-        default,
-        hidden=variable.secret,
-    )
+    required = variable.required and not variable.default
+    return Field(variable.name, "string", required, variable.description, default, hidden=variable.secret)
 
 
 def installation_body(wanted: Installation) -> Content:
@@ -160,15 +140,11 @@ def _diff_line(line: str) -> Content:
     return plain(line, newlines=False, limit=500).stylize(_SIGNS.get(line[:1], MUTED))
 
 
-_READING = "-reading"
-_FOUND = 20
-
-
-class MarketplaceScreen(BaseScreen):
+class MarketplaceScreen(ReadingPage):
     """What could be installed. Nothing here changes anything before a yes in a dialog."""
 
     page = "marketplace"
-    CSS_PATH = "screen.tcss"
+    CSS_PATH = "marketplace.tcss"
     AUTO_FOCUS = "#plugins RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("i", "install", "install", id="marketplace.install"),
@@ -176,6 +152,7 @@ class MarketplaceScreen(BaseScreen):
         Binding("f", "ask", "find", id="marketplace.find"),
         Binding("v", "read", "read", id="marketplace.read"),
     ]
+    titles: ClassVar[Mapping[str, str]] = {"plugins": "Plugins"}
     help_lines: ClassVar[tuple[str, ...]] = (
         "Servers from the catalogs in marketplace.catalogs and from imported catalogs.",
         "A search without results continues here. Only you can install, never a model.",
@@ -191,32 +168,20 @@ class MarketplaceScreen(BaseScreen):
         super().__init__()
         self._query = ""
         self._report: MarketplaceReport | None = None
-        self._seen: object = None
 
-    def compose(self) -> ComposeResult:
-        yield HeaderLine(markup=False)
+    def head(self) -> ComposeResult:
         with Horizontal(id="ask"):
             yield PlainInput(placeholder="what you need, then enter", id="query")
-        yield Static(id="facts", markup=False)
-        with Horizontal(id="parts"):
-            with Vertical(id="lists"):
-                yield RecordList(content.COLUMNS, header=True, empty=content.NO_CATALOG, id="plugins")
-            with VerticalScroll(id="reading", can_focus=True):
-                yield Static(id="detail", markup=False)
-        yield KeyBar()
+        yield from super().head()
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.query_one("#plugins").border_title = "Plugins"
-        self.show_view(self.view)
+    def lists(self) -> ComposeResult:
+        yield RecordList(content.COLUMNS, header=True, empty=content.NO_CATALOG, id="plugins")
 
-    def show_view(self, view: View) -> None:  # noqa: ARG002 - the session has the configuration
-        """Draw again when servers or catalogs have changed."""
-        market = self.session.marketplace
-        now = (market.plugins, self.session.configuration.servers)
-        if now != self._seen:
-            self._seen = now
-            self._search(self._query)
+    def drawn_from(self, view: View) -> object:  # noqa: ARG002 - the session has the configuration
+        return self.session.marketplace.plugins, self.session.configuration.servers
+
+    def draw(self) -> None:
+        self._search(self._query)
 
     def arrive(self, destination: Destination) -> None:
         """Show a plugin that another page names, among those that its query finds."""
@@ -224,79 +189,63 @@ class MarketplaceScreen(BaseScreen):
             case MarketplacePage(plugin, query):
                 self.query_one("#query", Input).value = query
                 self._search(query)
-                self._list.move_to(plugin)
-                self.call_later(self._list.focus)
-
-    @property
-    def _list(self) -> RecordList:
-        return self.query_one("#plugins", RecordList)
+                self.list.move_to(plugin)
+                self.call_later(self.list.focus)
 
     @on(Input.Submitted, "#query")
     def _asked(self, event: Input.Submitted) -> None:
         event.stop()
         self._search(event.value.strip())
-        self._list.focus()
+        self.list.focus()
 
     def _search(self, query: str) -> None:
         market = self.session.marketplace
         self._query = query
         try:
-            self._report = market.look(query, _FOUND) if query else None
+            self._report = market.look(query, LIMIT) if query else None
         except ToolsightError as error:
             self.fail(error)
             return
-        plugins = market.plugins
+        plugins, whole = market.plugins, self.session.sight.is_whole
         servers = {one.name: server for one in plugins if (server := market.server_of(one))}
-        whole = self.session.sight.is_whole
-        told = content.facts(plugins, len(servers), self._report, len(market.problems), whole=whole)
-        self.query_one("#facts", Static).update(told)
-        self._list.empty = (
-            content.NOTHING_FITS if self._report is not None and plugins else content.NO_CATALOG
-        )
-        _fill(self._list, content.listed(plugins, self._report), servers)
-        self._show_detail()
+        self.write(content.facts(plugins, len(servers), self._report, len(market.problems), whole=whole))
+        self.list.empty = content.NOTHING_FITS if self._report and plugins else content.NO_CATALOG
+        listed = content.listed(plugins, self._report)
+        self.list.columns = content.columns(listed)
+        self.list.records = content.rows(listed, servers)
+        self.draw_detail()
 
     @property
     def _plugin(self) -> Plugin | None:
-        current = self._list.current
-        plugins = self.session.marketplace.plugins
-        return next((one for one in plugins if current is not None and one.name == current.key), None)
+        return next((one for one in self.session.marketplace.plugins if one.name == self.key), None)
 
-    @on(RecordList.Highlighted, "#plugins")
-    def _show_detail(self) -> None:
-        plugin, shown = self._plugin, self.query_one("#detail", Static)
+    def draw_detail(self) -> None:
+        plugin, found = self._plugin, self._report.suggestions if self._report is not None else ()
         if plugin is None:
-            shown.update("")
+            self.write("", "#detail")
             return
-        found = self._report.suggestions if self._report is not None else ()
         one = next((each for each in found if each.plugin == plugin.name), None)
-        shown.update(content.detail(plugin, self.session.marketplace.server_of(plugin), one))
+        self.write(content.detail(plugin, self.session.marketplace.server_of(plugin), one), "#detail")
 
     def leave_input(self) -> None:
         """Go to the list."""
-        self._list.focus()
+        self.list.focus()
 
     async def action_leave(self) -> None:
         """Go from the text to the list, then show every plugin again, then go back."""
-        if self.has_class(_READING):
-            self.remove_class(_READING)
-            self._list.query_one(RecordRows).focus()
-        elif self._query:
+        if self.is_reading or not self._query:
+            await super().action_leave()
+        else:
             self.query_one("#query", Input).value = ""
             self._search("")
-        else:
-            await super().action_leave()
-
-    def action_read(self) -> None:
-        """Read the chosen plugin; where there is no room beside the list, it takes its place."""
-        self.add_class(_READING)
-        self.query_one("#reading").focus()
 
     def action_ask(self) -> None:
         """Go to the query."""
         self.query_one("#query").focus()
 
-    @on(RecordList.Selected, "#plugins")
+    def opened(self, key: str) -> None:  # noqa: ARG002 - it is the row under the cursor
+        self.action_install()
+
     def action_install(self) -> None:
         """Ask for what the plugin needs, then show exactly what would happen, then ask."""
         plugin = self._plugin
@@ -321,17 +270,20 @@ class MarketplaceScreen(BaseScreen):
         except ToolsightError as error:
             self.fail(error)
             return
-        body = installation_body(wanted)
-        dialog = ChangeDialog("Install and start this server?", body, "install and start it")
-        self.app.push_screen(dialog, lambda answer: self._install(wanted, answer))
+        dialog = ChangeDialog(
+            "Install and start this server?", installation_body(wanted), "install and start it"
+        )
+        self._ask_to(dialog, lambda commands: self._install(commands, wanted))
 
-    def _install(self, wanted: Installation, answer: str | None) -> None:
-        if not ChangeDialog.accepted(answer):
-            return
+    def _ask_to(self, dialog: ChangeDialog, change: Callable[[Commands], Coroutine[Any, Any, None]]) -> None:
+        def answered(answer: str | None) -> None:
+            if answer == "yes":
+                self.run_command(change, group="install")
+
+        self.app.push_screen(dialog, answered)
+
+    async def _install(self, commands: Commands, wanted: Installation) -> None:
         self.notify(f"Starting {wanted.server} …", markup=False)
-        self.run_command(lambda commands: self._installed(commands, wanted), group="install")
-
-    async def _installed(self, commands: Commands, wanted: Installation) -> None:
         await commands.install(wanted)
         tools = self.session.state.servers[wanted.server].tools
         self._tell_changed(f"{wanted.server} is connected with {tools} tools.", wanted.becomes)
@@ -349,24 +301,12 @@ class MarketplaceScreen(BaseScreen):
             self.fail(error)
             return
         dialog = ChangeDialog("Remove this server?", removal_body(wanted), "remove it")
-        self.app.push_screen(dialog, lambda answer: self._remove(wanted, answer))
+        self._ask_to(dialog, lambda commands: self._remove(commands, wanted))
 
-    def _remove(self, wanted: Removal, answer: str | None) -> None:
-        if ChangeDialog.accepted(answer):
-            self.run_command(lambda commands: self._removed(commands, wanted), group="install")
-
-    async def _removed(self, commands: Commands, wanted: Removal) -> None:
+    async def _remove(self, commands: Commands, wanted: Removal) -> None:
         await commands.remove_server(wanted)
         self._tell_changed(f"{wanted.server} was removed.", wanted.becomes)
 
     def _tell_changed(self, what: str, becomes: ServerChange) -> None:
-        where = (
-            "The configuration file was updated." if becomes.change is not None else "For this session only."
-        )
+        where = "The configuration file was updated." if becomes.change else "For this session only."
         self.notify(f"{what} {where}", markup=False)
-
-
-def _fill(shown: RecordList, listed: content.Listed, servers: Mapping[str, str]) -> None:
-    """Show these plugins, in the columns that they fill."""
-    shown.columns = content.columns(listed)
-    shown.records = content.rows(listed, servers)

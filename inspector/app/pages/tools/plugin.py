@@ -1,4 +1,4 @@
-"""The texts of the marketplace page: a row for each plugin, and the chosen one whole."""
+"""Plugins of the marketplace as rows, and the chosen one whole."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -99,12 +99,7 @@ def _row(plugin: Plugin, server: str, found: Suggestion | None, keys: Sequence[s
         "rating": rating_text(plugin.rating) or _UNKNOWN,
         "tools": str(len(plugin.tools)) if plugin.tools else _UNKNOWN,
     }
-    return Record(
-        plugin.name,
-        tuple(cells[key] for key in keys),
-        tone="muted" if state else "",
-        copy=plugin.name,
-    )
+    return Record(plugin.name, tuple(cells[key] for key in keys), "muted" if state else "", copy=plugin.name)
 
 
 def detail(plugin: Plugin, server: str, found: Suggestion | None) -> Content:
@@ -124,39 +119,32 @@ def detail(plugin: Plugin, server: str, found: Suggestion | None) -> Content:
 
 def _lines(plugin: Plugin, server: str) -> Iterator[Content]:
     package, said = plugin.package, plugin.permissions
-    rated = f"{rating_text(plugin.rating)} of 5" if plugin.rating is not None else ""
-    yield from _known(
+    known = (
         ("state", f"installed as {server}" if server else ""),
         ("publisher", plugin.publisher),
         ("from", plugin.origin),
         ("price", price_text(plugin.price)),
-        ("rating", rated),
+        ("rating", f"{rating_text(plugin.rating)} of 5" if plugin.rating is not None else ""),
     )
-    if package.obstacle:
-        yield Content.assemble(
-            (f"{'! cannot be installed here: '}", "$text-warning"), _text(package.obstacle)
-        )
-    yield from _known(
+    to_start = (
         ("package", package.label),
         ("command", shlex.join((package.command, *package.args)) if package.command else ""),
         ("address", package.url),
     )
-    for variable in package.variables:
-        yield _line("needs" if variable.required else "takes", variable_text(variable))
-    yield from (
-        _line(label, text or "not stated by the publisher")
-        for label, text in (("files", said.files), ("network", said.network), ("variables", said.environment))
-    )
+    needs = (("needs" if one.required else "takes", variable_text(one)) for one in package.variables)
+    reaches = (("files", said.files), ("network", said.network), ("variables", said.environment))
+    yield from (_line(label, text) for label, text in known if text)
+    if package.obstacle:
+        yield Content.assemble(("! cannot be installed here: ", "$text-warning"), _text(package.obstacle))
+    yield from (_line(label, text) for label, text in to_start if text)
+    yield from (_line(label, text) for label, text in needs)
+    yield from (_line(label, text or "not stated by the publisher") for label, text in reaches)
 
 
 def variable_text(variable: Variable) -> str:
     """Return a variable with what it is for."""
     secret = " (secret)" if variable.secret else ""
     return f"{variable.name}{secret}{f': {variable.description}' if variable.description else ''}"
-
-
-def _known(*pairs: tuple[str, str]) -> Iterator[Content]:
-    return (_line(label, text) for label, text in pairs if text)
 
 
 def _line(label: str, text: str) -> Content:

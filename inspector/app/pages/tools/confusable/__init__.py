@@ -1,1 +1,0 @@
-"""Confusable tools: pairs that a search may take for one another."""
