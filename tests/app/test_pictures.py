@@ -40,7 +40,7 @@ from inspector.app.pages.tools.marketplace import ChangeDialog, MarketplaceScree
 from inspector.app.pages.tools.registry.screen import RegistryScreen
 from inspector.app.pages.trace.events import EventsScreen
 from inspector.app.pages.trace.flow.screen import FlowScreen
-from inspector.app.pages.trace.sessions.screen import SessionsScreen
+from inspector.app.pages.trace.sessions import SessionsScreen
 from inspector.app.pages.trace.telemetry.screen import TelemetryScreen
 from inspector.app.pages.trace.timeline.screen import TimelineScreen
 from inspector.app.place import (

@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
-from inspector.app.pages.trace.sessions import content
-from inspector.app.pages.trace.sessions.screen import SessionsScreen
+from inspector.app.pages.trace import sessions as content
+from inspector.app.pages.trace.sessions import SessionsScreen
 from inspector.clients.finding import Findings
 from inspector.clients.importing import Imported
 from inspector.clients.library import AgentLibrary, Found, ImportReport

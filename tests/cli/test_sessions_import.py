@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector.app.pages.trace.sessions import content
+from inspector.app.pages.trace import sessions as content
 from inspector.cli.progress import Cancellation
 from inspector.cli.sessions import following
 from inspector.clients.transcript_file import reader

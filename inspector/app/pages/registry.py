@@ -35,7 +35,7 @@ SCREENS: Mapping[str, str] = {
     "events": "trace.events:EventsScreen",
     "timeline": "trace.timeline.screen:TimelineScreen",
     "flow": "trace.flow.screen:FlowScreen",
-    "sessions": "trace.sessions.screen:SessionsScreen",
+    "sessions": "trace.sessions:SessionsScreen",
     "telemetry": "trace.telemetry.screen:TelemetryScreen",
     "bench": "lab.bench.screen:BenchScreen",
     "threshold": "lab.calibration.screen:CalibrationScreen",
