@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar, TypeVar
 
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Static, Tab, Tabs
 
 from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
@@ -240,3 +241,29 @@ class ReadingPage(ListPage):
             self.set_focus(self._read_from)
         else:
             await super().action_leave()
+
+
+class GroupedPage(ListPage):
+    """A page that shows one group at a time; tabs name the groups, and `draw` draws `group`."""
+
+    groups: ClassVar[tuple[str, ...]] = ()
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("t", "next_group", "group", id="trace.group")]
+    DEFAULT_CSS = "GroupedPage Tabs { height: 2; }"
+
+    @property
+    def group(self) -> str:
+        """The group that is shown."""
+        return (self.query_one(Tabs).active or f"group-{self.groups[0]}").removeprefix("group-")
+
+    def tabs(self) -> Tabs:
+        """Return the names of the groups."""
+        tabs = Tabs(*(Tab(name, id=f"group-{name}") for name in self.groups))
+        tabs.can_focus = False
+        return tabs
+
+    def on_tabs_tab_activated(self) -> None:
+        self.draw()
+
+    def action_next_group(self) -> None:
+        """Show the next group."""
+        self.query_one(Tabs).action_next_tab()

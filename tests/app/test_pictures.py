@@ -39,9 +39,9 @@ from inspector.app.pages.tools.manifest import ManifestScreen
 from inspector.app.pages.tools.marketplace import ChangeDialog, MarketplaceScreen
 from inspector.app.pages.tools.registry.screen import RegistryScreen
 from inspector.app.pages.trace.events import EventsScreen
-from inspector.app.pages.trace.flow.screen import FlowScreen
+from inspector.app.pages.trace.flow import FlowScreen
 from inspector.app.pages.trace.sessions import SessionsScreen
-from inspector.app.pages.trace.telemetry.screen import TelemetryScreen
+from inspector.app.pages.trace.telemetry import TelemetryScreen
 from inspector.app.pages.trace.timeline.screen import TimelineScreen
 from inspector.app.place import (
     ComparePage,

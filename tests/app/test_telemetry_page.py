@@ -10,7 +10,7 @@ from textual.content import Content
 
 from inspector.app.app import ToolsightApp
 from inspector.app.job import Job
-from inspector.app.pages.trace.telemetry import content, screen
+from inspector.app.pages.trace import telemetry as content
 from inspector.clients.miss import Miss, MissCause, backlog
 from inspector.core.breaker import BreakerState, BreakerStatus
 from inspector.core.events import Record
@@ -59,7 +59,7 @@ async def test_the_page_counts_the_session_as_it_goes_on_and_all_of_them_when_as
 async def test_a_session_is_counted_once_at_a_time_and_once_more_for_what_came_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real, begun, ended, at_once, go_on = screen._of_one, list[Job](), list[Job](), list[int](), Event()
+    real, begun, ended, at_once, go_on = content._of_one, list[Job](), list[Job](), list[int](), Event()
 
     def slow(session: SessionView, job: Job) -> content.Shown:
         begun.append(job)
@@ -70,8 +70,8 @@ async def test_a_session_is_counted_once_at_a_time_and_once_more_for_what_came_m
         finally:
             ended.append(job)
 
-    monkeypatch.setattr(screen, "_of_one", slow)
-    monkeypatch.setattr(screen, "_REST", 0.001)
+    monkeypatch.setattr(content, "_of_one", slow)
+    monkeypatch.setattr(content, "_REST", 0.001)
     async with app_rig(*STEPS, yes=True) as (pilot, rig):
         await goes(pilot, "telemetry")
         await until(pilot, lambda: len(begun) == 1)
@@ -95,7 +95,7 @@ def test_a_count_that_is_stopped_reads_no_further() -> None:
             yield record
 
     job = Job(lambda _job, _act: None)
-    screen._of_one(cast("SessionView", SimpleNamespace(records=records)), job)
+    content._of_one(cast("SessionView", SimpleNamespace(records=records)), job)
     assert read == 3
 
 

@@ -5,22 +5,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import ClassVar
 
-from textual import on, work
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
-from textual.widgets import Tab, Tabs
 
-from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.dialogs.detail import DetailScreen, ExportDialog
 from inspector.app.draw.line import feed_row
+from inspector.app.list_page import GroupedPage
 from inspector.app.stream import View
 from inspector.core.events import AnswerStreamed, Event, Failed, Group, Record
 from inspector.core.events.base import json_lines
 from inspector.core.number import count
-from widgets import Column, KeyBar, Record as Row, RecordList, SchemaTree, visible
-
-# The rows of the events page, its groups, and how the list continues from the feed.
+from widgets import Column, Record as Row, RecordList, SchemaTree, visible
 
 COLUMNS = (
     Column("seq", "#", align="right", weight=6, hide_below=50),
@@ -63,7 +60,7 @@ def continued(known: Sequence[Record], feed: Sequence[Record]) -> list[Record] |
     return [*known, *fresh] if whole else None
 
 
-class EventsScreen(BaseScreen):
+class EventsScreen(GroupedPage):
     """A virtual list of all events, with the one under the cursor as JSON."""
 
     page = "events"
@@ -75,50 +72,34 @@ class EventsScreen(BaseScreen):
         "t shows the next group of events, / filters by text, x exports the events shown.",
         "`toolsight sessions show` prints the same without the app.",
     )
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("t", "next_group", "group", id="trace.group"),
-        Binding("x", "export", "export", id="events.export"),
-    ]
+    groups = GROUPS
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("x", "export", "export", id="events.export")]
 
     def __init__(self) -> None:
         super().__init__()
         self._records: list[Record] = []
         self._shown: dict[str, Record] = {}
         self._rows: dict[int, Row] = {}
-        self._group = MAIN
 
-    def compose(self) -> ComposeResult:
-        yield HeaderLine(markup=False)
-        yield Tabs(*(Tab(name, id=f"group-{name}") for name in GROUPS), id="event-groups")
+    def body(self) -> ComposeResult:
+        empty = "No events in this group yet; t shows the next group."
+        yield self.tabs()
         with Container(id="events-page"):
-            yield RecordList(
-                COLUMNS,
-                header=True,
-                follow=True,
-                empty="No events in this group yet; t shows the next group.",
-                id="events",
-                classes="pane",
-            )
+            yield RecordList(COLUMNS, header=True, follow=True, empty=empty, id="events", classes="pane")
             yield SchemaTree(schema=False, empty="Nothing selected.", id="event-detail", classes="pane")
-        yield KeyBar()
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.query_one("#event-groups").can_focus = False
 
     def show_view(self, view: View) -> None:
         newest = view.feed[-1].seq if view.feed else 0
         if not self._records or newest > self._records[-1].seq:
             known = continued(self._records, view.feed) if self._records else None
             self._records = self.session.records() if known is None else known
-            self._show()
+            self.draw()
 
-    def _show(self) -> None:
-        shown = in_group(self._records, self._group)
+    def draw(self) -> None:
+        shown = in_group(self._records, self.group)
         self._shown = {str(record.seq): record for record in shown}
-        events = self.query_one("#events", RecordList)
-        events.records = tuple(self._row(record) for record in shown)
-        events.border_title = f"Events {len(shown)}"
+        self.list.records = tuple(map(self._row, shown))
+        self.list.border_title = f"Events {len(shown)}"
 
     def _row(self, record: Record) -> Row:
         # Cached, because records never change and a long session must not get slower with every event.
@@ -126,35 +107,21 @@ class EventsScreen(BaseScreen):
             self._rows[record.seq] = event_row(record)
         return self._rows[record.seq]
 
-    @on(Tabs.TabActivated)
-    def _choose_group(self, event: Tabs.TabActivated) -> None:
-        self._group = (event.tab.id or "").removeprefix("group-")
-        self._show()
-
-    def action_next_group(self) -> None:
-        self.query_one(Tabs).action_next_tab()
-
-    @on(RecordList.Highlighted, "#events")
-    def _show_detail(self, event: RecordList.Highlighted) -> None:
-        record = self._shown.get(event.key or "")
-        detail = self.query_one("#event-detail", SchemaTree)
+    def draw_detail(self) -> None:
+        record, detail = self._shown.get(self.key), self.query_one(SchemaTree)
         detail.value = asdict(record.event) if record else None
         detail.border_title = f"#{record.seq} {record.kind}" if record else "Event"
 
-    @on(RecordList.Selected, "#events")
-    def _open_detail(self, event: RecordList.Selected) -> None:
-        record = self._shown.get(event.key)
-        if record is not None:
-            data = None if isinstance(record.event, Failed) else asdict(record.event)
-            title = f"#{record.seq} {record.kind}"
-            self.app.push_screen(DetailScreen(title, full_text(record.event), data))
+    def opened(self, key: str) -> None:
+        record = self._shown[key]
+        data = None if isinstance(record.event, Failed) else asdict(record.event)
+        self.app.push_screen(DetailScreen(f"#{record.seq} {record.kind}", full_text(record.event), data))
 
     @work(exit_on_error=False)
     async def action_export(self) -> None:
         """Export the shown events to a file."""
         suggested = Path(f"toolsight-{self.session.session_id}.jsonl")
-        rows = self.query_one("#events", RecordList).shown
-        records = [self._shown[row.key] for row in rows if row.key in self._shown]
+        records = [self._shown[row.key] for row in self.list.shown if row.key in self._shown]
         chosen = await self.app.push_screen_wait(ExportDialog(suggested, json_lines(records)))
         if chosen:
             text = f"{count(len(records), 'event')} to {visible(chosen)}"

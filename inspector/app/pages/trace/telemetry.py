@@ -1,20 +1,35 @@
-"""The texts of the telemetry page: its groups, its tables, the board of breakers and the backlog."""
+"""The telemetry page: statistics of the session that is shown, or of all that are recorded."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
+from typing import ClassVar
 
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Static
 
-from inspector.app.draw.line import MUTED
+from inspector.app.draw.line import MUTED, failure_line
 from inspector.app.draw.table import fact, table_lines
+from inspector.app.job import Job
+from inspector.app.list_page import GroupedPage
+from inspector.app.replay import Replay
+from inspector.app.stream import View
 from inspector.clients.miss import Backlog
 from inspector.core.breaker import BreakerState, BreakerStatus
 from inspector.core.number import bar, count, percent, shown_moment
 from inspector.core.report import Section, Table
-from inspector.measure.telemetry.gathering import Telemetry
+from inspector.measure.telemetry.gathering import KINDS, Telemetry, telemetry
 from inspector.measure.telemetry.section import MOST, overview, sections
+from inspector.session.view import SessionView
 from widgets import plain
 
+# Seconds that the record may go on before its numbers are computed anew.
+_REST = 0.3
 GROUPS = ("discovery", "tools", "latency", "failures", "inertia", "backlog")
 READING = "Reading …"
 NOTHING = (
@@ -81,13 +96,11 @@ def page(shown: Shown, group: str, width: int) -> Content:
     if shown.is_empty:
         return Content(NO_SESSIONS if shown.is_all else NOTHING)
     section = next(one for one in shown.sections if one.id == group)
-    return Content("\n").join(_lines(shown, section, width))
+    lines = _backlog(shown.backlog, width) if group == "backlog" and shown.backlog else None
+    return Content("\n").join(lines or _lines(shown, section, width))
 
 
 def _lines(shown: Shown, section: Section, width: int) -> Iterator[Content]:
-    if section.id == "backlog" and shown.backlog:
-        yield from _backlog(shown.backlog, width)
-        return
     if section.id == "failures":
         yield from _board(shown.breakers, width, _DAY_AND_TIME if shown.is_all else _TIME)
         yield Content()
@@ -123,7 +136,7 @@ def _breaker(one: BreakerStatus, names: int, width: int, form: str) -> Iterator[
     rate = f"{percent(one.failure_rate)} of {count(one.calls, 'call')} failed" if one.calls else ""
     filled = bar(one.failure_rate, _BAR)
     again = f"retry at {shown_moment(one.until, _TIME)}" if one.until else ""
-    since = f"since {shown_moment(one.since, form)}"
+    times = f"opened {count(one.opened, 'time')}" if one.opened > 1 else ""
     yield Content.assemble(
         plain(one.name, newlines=False).truncate(names, ellipsis=True, pad=True),
         "  ",
@@ -131,13 +144,9 @@ def _breaker(one: BreakerStatus, names: int, width: int, form: str) -> Iterator[
         (f"{filled:<{_BAR}}", style),
         f"  {rate}",
     )
-    told = ", ".join(filter(None, (since, again, one.why, _times(one))))
+    told = ", ".join(filter(None, (f"since {shown_moment(one.since, form)}", again, one.why, times)))
     for line in plain(told, limit=_LONGEST * 2, newlines=False).wrap(max(width - 2, 1)):
         yield Content.assemble("  ", line.stylize(MUTED))
-
-
-def _times(one: BreakerStatus) -> str:
-    return f"opened {count(one.opened, 'time')}" if one.opened > 1 else ""
 
 
 def _backlog(groups: Sequence[Backlog], width: int) -> Iterator[Content]:
@@ -155,3 +164,131 @@ def _backlog(groups: Sequence[Backlog], width: int) -> Iterator[Content]:
             if tools:
                 told = ", ".join(tool for tool, _ in tools.most_common(_TOOLS))
                 yield fact(label, plain(told, limit=_LONGEST, newlines=False), _LABELS, width)
+
+
+class TelemetryScreen(GroupedPage):
+    """Numbers by group, over one session or all of them; live, and in a replay up to its moment."""
+
+    page = "telemetry"
+    CSS_PATH = "telemetry.tcss"
+    AUTO_FOCUS = "#numbers"
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Searches, results, calls, latency, failures and unmet requests.",
+        "Press t for the next group, a to switch between this session and all sessions (also imported ones).",
+        "This session is counted live; a replay counts up to the moment shown.",
+        "95 %: the Wilson interval of a share. With several sessions, each session is one cluster.",
+        "A search led to no call if none of its results was called before the turn ended.",
+        "r rereads all sessions, esc stops reading. `toolsight sessions metrics` prints the same.",
+    )
+    groups = GROUPS
+    job_title = "telemetry"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "scope", "this/all"),
+        Binding("r", "again", "reload", id="telemetry.again"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: dict[bool, Shown] = {}
+        self._is_all = False
+        self._rest: Timer | None = None
+        self._is_counting = False
+        self._is_behind = False
+
+    def body(self) -> ComposeResult:
+        yield Static(id="facts", markup=False)
+        yield self.tabs()
+        with VerticalScroll(id="numbers", can_focus=True):
+            yield Static(id="numbers-text", markup=False)
+
+    def on_mount(self) -> None:
+        self._count()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.draw)
+
+    def show_view(self, view: View) -> None:  # noqa: ARG002 - the stream has more than the view
+        """Count the session anew, once it rests or after a moment."""
+        self._is_behind = True
+        self._count_soon()
+
+    def _count_soon(self) -> None:
+        """Count after a moment, never while it is counted: a long session takes longer than that."""
+        if self._rest is None and not self._is_counting:
+            self._rest = self.set_timer(_REST, self._count)
+
+    def _count(self) -> None:
+        self._rest = None
+        self._is_behind, self._is_counting = False, True
+        session = self.session
+        self.run_job("this", lambda job: _of_one(session, job), self._counted, failed=self._fail_to_count)
+
+    def _counted(self, shown: Shown) -> None:
+        self._end_counting()
+        self._take(shown)
+
+    def _fail_to_count(self, error: Exception) -> None:
+        self._end_counting()
+        self.write(failure_line(error))
+
+    def _end_counting(self) -> None:
+        self._is_counting = False
+        if self._is_behind:
+            self._count_soon()
+
+    def _take(self, shown: Shown) -> None:
+        self._shown[shown.is_all] = shown
+        self.draw()
+
+    def draw(self) -> None:
+        shown = self._shown.get(self._is_all)
+        progress = self.running.progress if self._is_all and self.running is not None else (0, 0)
+        self.write(scope(shown, is_all=self._is_all, progress=progress))
+        text = READING if shown is None else page(shown, self.group, self.width)
+        self.write(text, "#numbers-text")
+
+    def on_tabs_tab_activated(self) -> None:
+        self.query_one("#numbers", VerticalScroll).scroll_home(animate=False)
+
+    def action_scope(self) -> None:
+        """Change between this session and all; all are read the first time."""
+        self._is_all = not self._is_all
+        self.refresh_bindings()
+        if self._is_all and self._is_all not in self._shown and self.running is None:
+            self.action_again()
+        self.draw()
+
+    def action_again(self) -> None:
+        """Read all sessions, in a thread."""
+        self.run_stoppable(
+            "all",
+            partial(_of_all, self.context.replay),
+            self._take,
+            failed=lambda error: self.write(failure_line(error)),
+            progress=lambda _done, _total: self.draw(),
+        )
+        self.draw()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer to read again where there is something to read."""
+        if action == "again":
+            return self._is_all and self.running is None
+        return super().check_action(action, parameters)
+
+
+def _of_one(session: SessionView, job: Job) -> Shown:
+    records = takewhile(lambda _: not job.stopped(), session.records(KINDS))
+    return Shown.of(telemetry(records), is_all=False)
+
+
+def _of_all(replay: Replay, job: Job) -> Shown:
+    """Read one session after another; none of them stays in memory."""
+    gathered = Telemetry()
+    found = replay.sessions()
+    for number, session in enumerate(reversed(found), start=1):
+        if job.stopped():
+            break
+        for record in takewhile(lambda _: not job.stopped(), replay.recorded(session.id, KINDS)):
+            gathered.after(record)
+        job.report(number, len(found))
+    return Shown.of(gathered.end(), is_all=True)
