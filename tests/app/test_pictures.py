@@ -37,7 +37,7 @@ from inspector.app.pages.tools.clients import ClientsScreen
 from inspector.app.pages.tools.confusable import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest import ManifestScreen
 from inspector.app.pages.tools.marketplace import ChangeDialog, MarketplaceScreen
-from inspector.app.pages.tools.registry.screen import RegistryScreen
+from inspector.app.pages.tools.registry import RegistryScreen
 from inspector.app.pages.trace.events import EventsScreen
 from inspector.app.pages.trace.flow import FlowScreen
 from inspector.app.pages.trace.sessions import SessionsScreen
@@ -350,7 +350,7 @@ PAGES: Mapping[str, Picture] = {
         lambda: Shown(servers=office(), registry=canned_library()),
         _acts(
             *(Goes("registry"), "f", *"late order", "enter", Shows("nearest tools")),
-            Shows("warehouse:find_parcel", within="#registry-detail"),
+            Shows("warehouse:find_parcel", within="#detail"),
         ),
     ),
     "registry-peers": Picture(
@@ -358,7 +358,7 @@ PAGES: Mapping[str, Picture] = {
         lambda: Shown(servers=office(), registry=canned_library(canned_federation())),
         _acts(
             *(Goes("registry"), "o", "f", *"late order", "enter", Shows("Peers: acme")),
-            Shows("warehouse:find_parcel", within="#registry-detail"),
+            Shows("warehouse:find_parcel", within="#detail"),
         ),
     ),
     "sessions": Picture(

@@ -8,8 +8,8 @@ from textual.pilot import Pilot
 
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
-from inspector.app.pages.tools.registry import content, screen
-from inspector.app.pages.tools.registry.screen import PAGE
+from inspector.app.pages.tools import registered as content
+from inspector.app.pages.tools.registry import PAGE, RegistryScreen
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.definition import definition_hash
 from inspector.core.registered_tool import Located, Neighbour, PeerAnswer, RegisteredTool, SyncReport
@@ -56,7 +56,7 @@ async def test_the_tool_under_the_cursor_shows_what_each_version_changed() -> No
     async with page(canned_library()) as (pilot, _):
         await until(pilot, lambda: "version 3" in seen(pilot))
         await until(pilot, lambda: "15 tools from 6 origins" in seen(pilot))
-        told = said(pilot, "#registry-detail")
+        told = said(pilot, "#detail")
         assert "+ Mails the customer a note." in told
         assert told.index("version 3") < told.index("version 2") < told.index("first version seen")
         assert "not in this session" in told
@@ -118,10 +118,10 @@ async def test_a_search_orders_tools_by_their_cosine_and_esc_lists_all_again() -
         await pilot.press("f", *"count stock", "enter")
         await until(pilot, lambda: "nearest tools to “count stock”" in seen(pilot))
         assert listed(pilot)[0] == "warehouse:count_stock"
-        await until(pilot, lambda: "Count the pieces" in said(pilot, "#registry-detail"))
+        await until(pilot, lambda: "Count the pieces" in said(pilot, "#detail"))
         await pilot.press("escape")
         await until(pilot, lambda: listed(pilot)[0] == "billing:refund_invoice")
-        assert isinstance(pilot.app.screen, screen.RegistryScreen)
+        assert isinstance(pilot.app.screen, RegistryScreen)
 
 
 async def test_a_key_includes_the_registries_of_peers_with_whose_each_result_is() -> None:
@@ -144,7 +144,7 @@ async def test_a_tool_of_a_peer_is_read_and_never_opened_or_loaded() -> None:
         await pilot.press("o", "f", *"late orders of a customer", "enter")
         # The peer has a tool with the id of one that is connected here.
         before = rig.bench.state.known("shop:list_orders")
-        await until(pilot, lambda: "in the registry of acme" in said(pilot, "#registry-detail"))
+        await until(pilot, lambda: "in the registry of acme" in said(pilot, "#detail"))
         for key in ("w", "e", "l"):
             await pilot.press(key)
         told = [toast.message for toast in pilot.app._notifications]
@@ -225,14 +225,11 @@ def test_hostile_text_is_shown_harmless(text: str) -> None:
         RegisteredTool(one, text, 2, definition_hash(one), 1e308),
         RegisteredTool(replace(one, description="x"), text, 1, "h", -1e308, is_there=False),
     ]
-    located = [Located(text, Neighbour(versions[0], 1.0))]
     drawn = [
         content.detail(versions, connected=False).plain,
         content.facts(Overview({text: 1}, "m", 0)).plain,
         content.synchronised([Synchronised(text, why=text)]),
-        *(str(cell) for row in content.rows(versions) for cell in row.cells),
-        *(str(cell) for row in content.found_rows(located, with_peers=True) for cell in row.cells),
-        content.peer_detail(located[0]).plain,
+        content.peer_detail(Located(text, Neighbour(versions[0], 1.0))).plain,
         content.peer_line([PeerAnswer(text, 1, 1), PeerAnswer(text, why=text)]).plain,
         content.title(1, 2, text),
         content.found_title(1, text),

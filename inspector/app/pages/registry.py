@@ -27,7 +27,7 @@ SCREENS: Mapping[str, str] = {
     "manifest": "tools.manifest:ManifestScreen",
     "access": "tools.access:AccessScreen",
     "confusable": "tools.confusable:ConfusableScreen",
-    "registry": "tools.registry.screen:RegistryScreen",
+    "registry": "tools.registry:RegistryScreen",
     "marketplace": "tools.marketplace:MarketplaceScreen",
     "search": "find.screen:FindScreen",
     "budget": "cost.budget.screen:BudgetScreen",

@@ -1,4 +1,4 @@
-"""The texts of the registry page: what there is, a list of some of it, the versions of one tool."""
+"""The tools of a registry in words: what there is, a list of some of it, the versions of one tool."""
 
 from collections.abc import Sequence
 
@@ -41,12 +41,9 @@ NOTHING_SEEN = "The registry has no tools you may see."
 NO_MATCH = "No id contains this text. Clear the filter to see every tool."
 NOT_FOUND = "Nothing is embedded yet. Press m to embed the tools so this search can find them."
 NOT_HERE = "This session has no registry. Run `toolsight registry` to see one."
-ASK, ASK_PEERS = "find by meaning", "find by meaning, also in peers"
-OWN = "(own)"
+_OWN = "(own)"
 OF_A_PEER = "In a peer's registry: you can read it here, but not load, edit or call it."
 NOT_CONNECTED = "Its server is not connected: you can find it here, but not load, edit or call it."
-HERE = "● in this session"
-AWAY = "○ not in this session"
 _BAR, _LONGEST, _ORIGINS, _SAID = 10, 200, 4, 4000
 
 
@@ -61,8 +58,7 @@ def facts(overview: Overview, *, whole: bool = True) -> Content:
         return Content(empty(whole=whole).partition("\n")[0])
     most = sorted(overview.origins.items(), key=lambda pair: (-pair[1], pair[0]))
     named = [f"{visible(name, limit=40, newlines=False)} {number:,}" for name, number in most[:_ORIGINS]]
-    rest = len(most) - len(named)
-    more = f", and {rest:,} more" if rest > 0 else ""
+    more = f", and {len(most) - len(named):,} more" if len(most) > len(named) else ""
     share = f"{overview.embedded:,} embedded ({percent(overview.embedded / overview.tools)})"
     is_missing = overview.embedded < overview.tools and overview.model and whole
     missing = ", m embeds the rest" if is_missing else ""
@@ -78,7 +74,7 @@ def rows(tools: Sequence[RegisteredTool]) -> tuple[Record, ...]:
     return tuple(
         Record(
             one.tool.id,
-            (_line(one.tool.id), _line(one.origin), f"{one.version:,}", shown_moment(one.at, "%Y-%m-%d")),
+            (one.tool.id, one.origin, f"{one.version:,}", shown_moment(one.at, "%Y-%m-%d")),
             copy=one.tool.id,
         )
         for one in tools
@@ -92,13 +88,9 @@ def found_rows(found: Sequence[Located], *, with_peers: bool) -> tuple[Record, .
 
 def _found_row(at: int, one: Located, *, with_peers: bool) -> Record:
     tool, similarity = one.neighbour.found.tool, one.neighbour.similarity
-    cells: tuple[str | Content, ...] = (
-        _line(tool.id),
-        bar(max(similarity, 0.0), _BAR),
-        f"{similarity:.2f}",
-        *((_line(one.peer or OWN),) if with_peers else ()),
-        _line(one.neighbour.found.origin),
-    )
+    registry = (one.peer or _OWN,) if with_peers else ()
+    drawn = bar(max(similarity, 0.0), _BAR)
+    cells = (tool.id, drawn, f"{similarity:.2f}", *registry, one.neighbour.found.origin)
     return Record(found_key(at, one), cells, copy=tool.id)
 
 
@@ -108,9 +100,8 @@ def found_key(at: int, one: Located) -> str:
 
 
 def peer_line(answers: Sequence[PeerAnswer]) -> Content:
-    """Return what each peer added to a search, or why it added nothing."""
-    told = "; ".join(map(_answer, answers))
-    return Content.styled(f"Peers: {told}", MUTED)
+    """Return what each peer added to a search, or why it added nothing; empty if no peer was asked."""
+    return Content.styled(f"Peers: {'; '.join(map(_answer, answers))}" if answers else "", MUTED)
 
 
 def _answer(answer: PeerAnswer) -> str:
@@ -155,7 +146,7 @@ def detail(versions: Sequence[RegisteredTool], *, connected: bool) -> Content:
     if not versions:
         return Content()
     newest = versions[0]
-    state = (HERE, "$text-success") if connected else (AWAY, MUTED)
+    state = ("● in this session", "$text-success") if connected else ("○ not in this session", MUTED)
     if not newest.is_there:
         state = ("✕ removed from its origin", "$text-warning")
     lines = [
