@@ -48,8 +48,8 @@ from inspector.mcp.process.record import Registry
 from inspector.mcp.tool_file import WithStoredListings
 from inspector.registry.library import servers_for
 from inspector.reliability.breaker_store import BreakerStore, SqliteBreakers
-from inspector.search.memory.sqlite import SqliteServerMemory, SqliteVectors
 from inspector.search.ports import Embedder, StaticEmbedder
+from inspector.search.sqlite import SqliteServerMemory, SqliteVectors
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.call_history import SqliteCallHistory
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from inspector.access.reach import EvalCase
     from inspector.core.access import AccessPolicy
     from inspector.core.inertia import InertiaGraph
-    from inspector.search.registry_port import ToolRegistry
+    from inspector.search.ports import ToolRegistry
 from inspector.cli.location import (
     APP,
     configuration_path,
@@ -93,8 +93,8 @@ def make_embedder(name: str) -> Embedder | None:
     """The embedder for `packaged`, `none` or any fastembed model. Its model is loaded once, on first use."""
     if name == "none":
         return None
-    from inspector.search.embedders.fastembed import FastembedEmbedder
-    from inspector.search.embedders.named import NamedEmbedder
+    from inspector.search.named_model import NamedEmbedder
+    from inspector.search.packaged_model import FastembedEmbedder
 
     folder = platformdirs.user_cache_path(APP) / "models"
     return FastembedEmbedder(folder) if name == "packaged" else NamedEmbedder(name, folder)
@@ -103,7 +103,7 @@ def make_embedder(name: str) -> Embedder | None:
 @cache
 def make_static_embedder() -> StaticEmbedder | None:
     """The table of static vectors, read on first use; None where its package is missing."""
-    from inspector.search.embedders.wordllama import WordLlamaEmbedder
+    from inspector.search.packaged_model import WordLlamaEmbedder
 
     return WordLlamaEmbedder.packaged()
 

@@ -31,7 +31,7 @@ from inspector.core.ranking import Gap, Hit, SearchReport, SearchRequest, Signal
 from inspector.core.tool import Tool
 from inspector.search.answer_text import answer_text, metadata
 from inspector.search.explanation.confusable import confusables
-from inspector.search.explanation.steps import RankerComparison, by_step, compare_rankers
+from inspector.search.explanation.standing import RankerComparison, by_step, compare_rankers
 from inspector.search.explanation.tool_edit import QueryEffect, edit_effect
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.session.workbench import Workbench

@@ -10,8 +10,7 @@ from inspector.core.ports import Clock
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.search.document import Key, key_of, texts_by_key
 from inspector.search.embedding import BATCH
-from inspector.search.index import ToolIndex
-from inspector.search.name_index import NameIndex
+from inspector.search.index import NameIndex, ToolIndex
 from inspector.search.rankers.ranker import Ranker, Ranking
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from inspector.core.access import Grant, Scope, Sight, matches_any
 from inspector.core.error import StoreError
 from inspector.core.tool import Tool
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import ToolRegistry
 from inspector.store.codec import decode_value, encode_value
 
 if TYPE_CHECKING:

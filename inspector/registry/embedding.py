@@ -6,8 +6,7 @@ import numpy as np
 
 from inspector.core.tool import Tool
 from inspector.search.document import MAX_EMBEDDED, key_of
-from inspector.search.ports import Embedder
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import Embedder, ToolRegistry
 from inspector.search.vocabulary import spaced
 
 

@@ -32,8 +32,7 @@ from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.registered_tool import Federated, Located, Neighbour, Peer, PeerAnswer
 from inspector.registry.embedding import embedded_text
 from inspector.search.document import MAX_EMBEDDED
-from inspector.search.ports import Embedder
-from inspector.search.registry_port import SearchableRegistry
+from inspector.search.ports import Embedder, SearchableRegistry
 
 MAX_PEER_NAME, MAX_PEERS = 40, 50
 _POSTGRES = ("postgres://", "postgresql://")

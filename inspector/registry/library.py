@@ -18,8 +18,7 @@ from inspector.core.server import SOURCE, Era, ServerInfo, ServerSpec, is_regist
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
 from inspector.mcp.recorded_link import RecordedLink
-from inspector.search.ports import Embedder
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import Embedder, ToolRegistry
 
 if TYPE_CHECKING:
     from inspector.registry.federation import Federation
@@ -172,7 +171,7 @@ class RegistryLibrary:
 
     def search(self, query: str, limit: int) -> tuple[Neighbour, ...]:
         """The tools nearest to the query."""
-        from inspector.search.beyond import search_registry
+        from inspector.search.registry_tier import search_registry
 
         embedder = self._required()
         embedder.prepare(lambda _done, _total: None, lambda: False)
@@ -180,7 +179,7 @@ class RegistryLibrary:
 
     def federated(self, query: str, limit: int) -> Federated:
         """The tools nearest to the query here and in the registries of peers."""
-        from inspector.search.beyond import nearest_in
+        from inspector.search.registry_tier import nearest_in
 
         federation = self._federation()
         if federation is None or not federation.members:

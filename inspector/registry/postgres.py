@@ -20,7 +20,7 @@ from inspector.registry.postgres_vector import (
     tables_of,
 )
 from inspector.registry.sql_registry import Condition, Dialect, SqlRegistry
-from inspector.search.registry_port import SearchableRegistry
+from inspector.search.ports import SearchableRegistry
 
 if TYPE_CHECKING:
     from psycopg import Connection

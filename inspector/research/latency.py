@@ -14,8 +14,8 @@ from inspector.registry.marketplace.marketplace import PluginSearch
 from inspector.research.catalog_size import opened_market, synthetic_plugins
 from inspector.research.source import NamedCatalog, Source, Steps, StoredEmbedder, indexed
 from inspector.search.index import ToolIndex
+from inspector.search.ports import ToolRegistry
 from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.registry_port import ToolRegistry
 from inspector.search.registry_tier import RegistryTier
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch

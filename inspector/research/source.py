@@ -14,8 +14,7 @@ from inspector.core.ports import Clock, TokenCounter
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
 from inspector.search.document import key_of
-from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry, VectorStore
 
 if TYPE_CHECKING:
     from inspector.search.index import ToolIndex

@@ -1,15 +1,18 @@
-"""The index over one catalog: documents, postings and vectors, cheap to update when the catalog changes."""
+"""The index over one catalog: documents, postings, vectors, names; a change of catalog updates it cheaply."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, lru_cache
 from itertools import chain
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.core.closest import closest
+from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
 from inspector.search.document import (
     FIELDS,
@@ -18,7 +21,7 @@ from inspector.search.document import (
     WORDS,
     Document,
     Key,
-    TermCounts,
+    Postings,
     Vocabulary,
     key_of,
     line_text,
@@ -27,114 +30,37 @@ from inspector.search.document import (
     server_texts,
 )
 from inspector.search.ports import StaticEmbedder
-from inspector.search.predecessor import Predecessor
 from inspector.search.semantics import Semantics
 from inspector.search.vector_table import ABSENT, Vector, VectorTable, similarities
+from inspector.search.vocabulary import split_words
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """The terms of all documents in sequence: count per document, term ids, and frequencies by field."""
+class Predecessor:
+    """What an index takes over from the one before it, each once, and only what that one had made."""
 
-    counts: NDArray[np.int64]
-    terms: NDArray[np.int32]
-    frequencies: NDArray[np.uint8]
-    lengths: NDArray[np.float64]
+    def __init__(
+        self, made: dict[str, Any], documents: Sequence[Document], position: Mapping[str, int]
+    ) -> None:
+        self._made = made
+        self._documents = documents
+        self._position = position
 
-    @classmethod
-    def of(cls, documents: Sequence[TermCounts], width: int) -> "_Rows":
-        return cls(
-            np.array([len(d.ids) for d in documents], np.int64),
-            np.concatenate([np.zeros(0, np.int32), *(d.ids for d in documents)]),
-            np.concatenate([np.zeros((0, width), np.uint8), *(d.frequencies for d in documents)]),
-            np.array([d.lengths for d in documents], np.float64).reshape(-1, width),
-        )
+    def take(self, name: str) -> Any:
+        """What the index before had under that name, or None."""
+        return self._made.pop(name, None)
 
-    def part(self, start: int, stop: int) -> "_Rows":
-        """The rows of the documents from `start` to `stop`."""
-        first, last = int(self.counts[:start].sum()), int(self.counts[:stop].sum())
-        return _Rows(
-            self.counts[start:stop],
-            self.terms[first:last],
-            self.frequencies[first:last],
-            self.lengths[start:stop],
-        )
-
-    def joined(self, *others: "_Rows") -> "_Rows":
-        rows = (self, *others)
-        return _Rows(
-            np.concatenate([r.counts for r in rows]),
-            np.concatenate([r.terms for r in rows]),
-            np.concatenate([r.frequencies for r in rows]),
-            np.concatenate([r.lengths for r in rows]),
-        )
-
-
-class Postings:
-    """The terms of all documents as parallel arrays, grouped by term, with documents ascending within a term.
-
-    Given the postings `before` a change, only the documents from the first to the last changed one are
-    gathered again.
-    """
-
-    def __init__(self, documents: Sequence[TermCounts], width: int, before: "Postings | None" = None) -> None:
-        """`width` is the number of fields."""
-        self.size = len(documents)
-        self.width = width
-        self._read = tuple(documents)
-        self._rows = _Rows.of(documents, width) if before is None else before._changed(self._read)
-        order = _grouping(self._rows.terms)
-        documents_of = np.repeat(np.arange(self.size, dtype=np.int32), self._rows.counts)
-        self.documents = documents_of[order]
-        self.frequencies = self._rows.frequencies[order]
-        self.lengths = self._rows.lengths
-        self._starts = np.concatenate([[0], np.cumsum(np.bincount(self._rows.terms))])
-
-    def _changed(self, documents: tuple[TermCounts, ...]) -> _Rows:
-        """The rows of other documents, reusing those before and after the changes."""
-        head = _common(self._read, documents)
-        tail = _common(self._read[head:][::-1], documents[head:][::-1])
-        middle = _Rows.of(documents[head : len(documents) - tail], self.width)
-        old = len(self._read)
-        return self._rows.part(0, head).joined(middle, self._rows.part(old - tail, old))
-
-    @property
-    def nbytes(self) -> int:
-        return self.documents.nbytes + self.frequencies.nbytes + self.lengths.nbytes
-
-    @cached_property
-    def mean_lengths(self) -> NDArray[np.float64]:
-        """The mean number of terms per field; 1 for a field that is always empty."""
-        if not self.size:
-            return np.ones(self.width)
-        means = self.lengths.mean(axis=0)
-        return np.where(means > 0, means, 1.0)
-
-    def counts(self, document: int) -> TermCounts:
-        """The terms of one document."""
-        return self._read[document]
-
-    def span(self, term_id: int) -> slice:
-        """The range of a term's entries; empty for a term that no document has."""
-        if not 0 <= term_id < len(self._starts) - 1:
-            return slice(0, 0)
-        return slice(int(self._starts[term_id]), int(self._starts[term_id + 1]))
-
-    def document_frequency(self, term_id: int) -> int:
-        span = self.span(term_id)
-        return int(span.stop) - int(span.start)
-
-
-def _common(one: Sequence[TermCounts], other: Sequence[TermCounts]) -> int:
-    """The number of leading documents that are the same."""
-    pairs = zip(one, other, strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a is not b), min(len(one), len(other)))
-
-
-def _grouping(terms: NDArray[np.int32]) -> NDArray[np.intp]:
-    """The order that groups by term and keeps documents ascending; 16-bit radix sort is much faster."""
-    small = int(terms.max(initial=0)) < np.iinfo(np.uint16).max
-    return np.argsort(terms.astype(np.uint16) if small else terms, kind="stable")
+    def rows(self, documents: Sequence[Document]) -> NDArray[np.intp]:
+        """Where each document was in the index before, or ABSENT."""
+        # Most documents keep their position; only the others are looked up by id.
+        pairs = enumerate(zip(documents, self._documents, strict=False))
+        kept = [at if new is old else ABSENT for at, (new, old) in pairs]
+        rows = np.full(len(documents), ABSENT)
+        rows[: len(kept)] = kept
+        for at in np.flatnonzero(rows == ABSENT).tolist():
+            before = self._position.get(documents[at].tool.id, ABSENT)
+            if before != ABSENT and self._documents[before] is documents[at]:
+                rows[at] = before
+        return rows
 
 
 # Below this share of embedded tools rankers use words alone: a mixture would favor the embedded tools.
@@ -355,3 +281,80 @@ def _before(index: ToolIndex | None) -> Predecessor:
         return Predecessor({}, (), {})
     made = {name: index.__dict__[name] for name in _TAKEN_OVER if name in index.__dict__}
     return Predecessor(made, index.documents, index.position)
+
+
+_PREFIX = "mcp"
+
+
+class NameIndex:
+    """Exact and nearly exact lookups: case, separators and a server or `mcp__` prefix are ignored."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools = tuple(tools)
+
+    def find(self, name: str, *, server: str = "") -> tuple[Tool, ...]:
+        """The tools that `name` refers to, in catalog order; an exact id or wire name refers to one only."""
+        exact = self._exact.get(name)
+        positions = (exact,) if exact is not None else self.positions(name)
+        return tuple(self._tools[p] for p in positions if server in ("", self._tools[p].server))
+
+    def positions(self, name: str) -> tuple[int, ...]:
+        """The positions of the tools with this name, with or without a server or `mcp` prefix."""
+        key = name_key(name)
+        matches = list(self._by_key.get(key, ()))
+        for start in (key, key.removeprefix(_PREFIX)):
+            for length, servers in self._servers_by_length.items():
+                server = servers.get(start[:length], ())
+                positions = self._by_key.get(start[length:], ()) if server else ()
+                matches += [p for p in positions if self._tools[p].server in server]
+        return tuple(sorted(set(matches)))
+
+    def resolved(self, request: SearchRequest) -> SearchRequest:
+        """The request with the server that its `server_name` refers to in any spelling, if there is one."""
+        name, key = request.server_name, name_key(request.server_name)
+        if not key or name in self._server_keys:
+            return request
+        keys = (key, key.removeprefix(_PREFIX))
+        named = [server for server, known in self._server_keys.items() if known in keys]
+        return replace(request, server_name=named[0]) if len(named) == 1 else request
+
+    def closest(self, name: str, *, server: str = "") -> tuple[str, ...]:
+        """Ids of the tools whose names are most similar to an unknown name, best first."""
+        pool = [tool for tool in self._tools if server in ("", tool.server)]
+        if ":" in name or "__" in name:
+            return closest(name, [tool.id for tool in pool])
+        plain = closest(name, list(dict.fromkeys(tool.name for tool in pool)))
+        return tuple(tool.id for wanted in plain for tool in pool if tool.name == wanted)[:3]
+
+    @cached_property
+    def _exact(self) -> Mapping[str, int]:
+        by_wire_name = {tool.wire_name: position for position, tool in enumerate(self._tools)}
+        return by_wire_name | {tool.id: position for position, tool in enumerate(self._tools)}
+
+    @cached_property
+    def _server_keys(self) -> Mapping[str, str]:
+        return {tool.server: name_key(tool.server) for tool in self._tools}
+
+    @cached_property
+    def _servers_by_length(self) -> Mapping[int, Mapping[str, Collection[str]]]:
+        """The servers of each key, by its length: a query begins with few of all keys."""
+        found: dict[int, dict[str, set[str]]] = {}
+        for server, key in self._server_keys.items():
+            if key:
+                found.setdefault(len(key), {}).setdefault(key, set()).add(server)
+        return found
+
+    @cached_property
+    def _by_key(self) -> Mapping[str, tuple[int, ...]]:
+        by_key: dict[str, tuple[int, ...]] = {}
+        for position, tool in enumerate(self._tools):
+            key = name_key(tool.name)
+            by_key[key] = (*by_key.get(key, ()), position)
+        by_key.pop("", None)
+        return by_key
+
+
+@lru_cache(maxsize=16_384)
+def name_key(name: str) -> str:
+    """A name without case and separators: `mcp__Notes__createPage` equals `mcp notes create-page`."""
+    return "".join(split_words(name)).casefold()

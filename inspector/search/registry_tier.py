@@ -4,19 +4,20 @@ What it finds is told with the results, apart from them: it can be neither loade
 not connected.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.core.access import EVERYTHING, Sight
-from inspector.core.error import ToolsightError
+from inspector.core.error import StoreError, ToolsightError
 from inspector.core.ranking import Unconnected
+from inspector.core.registered_tool import Neighbour
 from inspector.core.tool import Tool
 from inspector.search.answer_text import unconnected_text
+from inspector.search.ports import Embedder, ToolRegistry
 
 if TYPE_CHECKING:
     from inspector.search.answer_text import SearchAnswer
-    from inspector.search.registry_port import ToolRegistry
     from inspector.search.semantics import Semantics
 
 
@@ -43,7 +44,6 @@ class RegistryTier:
         self, answer: "SearchAnswer", semantics: "Semantics", *, limit: int, floor: float
     ) -> "SearchAnswer":
         """The answer with at most `limit` such tools whose cosine reaches `floor`; a failure is a note."""
-        from inspector.search.beyond import beyond
 
         report = answer.report
         # Of tools with the same name those of later tiers are left out (section 4.4).
@@ -68,3 +68,61 @@ class RegistryTier:
         told = unconnected_text([one.found.tool for one in near])
         text, missing = ("\n\n".join(filter(None, (part, told))) for part in (answer.text, answer.missing))
         return replace(answer, report=replace(report, unconnected=found), text=text, missing=missing)
+
+
+def search_registry(
+    registry: ToolRegistry,
+    embedder: Embedder,
+    query: str,
+    *,
+    limit: int,
+    floor: float = -1.0,
+    sight: Sight = EVERYTHING,
+) -> tuple[Neighbour, ...]:
+    """The tools whose name and description are nearest to the query. Raises ModelError or StoreError."""
+    from inspector.search.document import MAX_EMBEDDED
+
+    vector = embedder.embed([query[:MAX_EMBEDDED]])[0]
+    return nearest_in(registry, embedder.name, vector, limit, sight, floor=floor)
+
+
+def nearest_in(
+    registry: ToolRegistry,
+    model: str,
+    vector: Sequence[float],
+    limit: int,
+    sight: Sight = EVERYTHING,
+    *,
+    floor: float = -1.0,
+) -> tuple[Neighbour, ...]:
+    """See `ToolRegistry.nearest`. Raises StoreError, also if no vector has as many dimensions."""
+    near = registry.nearest(model, vector, limit, sight, floor=floor)
+    if near or not registry.embedded(model, sight):
+        return near
+    # Rounding may take the cosine of opposite vectors below -1.
+    if not registry.nearest(model, vector, 1, sight, floor=-2.0):
+        raise StoreError(
+            f"the query has {len(vector)} dimensions, but none of the registry's {model} vectors do",
+            hint="Run `toolsight registry --embed` to embed its tools again. Until then, searches miss them.",
+        )
+    return near
+
+
+def beyond(
+    registry: ToolRegistry,
+    model: str,
+    vector: Sequence[float],
+    wanted: Callable[[Tool], bool],
+    *,
+    limit: int,
+    floor: float,
+    sight: Sight = EVERYTHING,
+) -> tuple[Neighbour, ...]:
+    """The `limit` nearest tools among the wanted ones. Raises StoreError."""
+    asked = 2 * limit
+    while True:
+        near = nearest_in(registry, model, vector, asked, sight, floor=floor)
+        found = [one for one in near if wanted(one.found.tool)]
+        if len(found) >= limit or len(near) < asked:
+            return tuple(found[:limit])
+        asked *= 4

@@ -23,8 +23,7 @@ from inspector.search.vocabulary import Tags
 
 if TYPE_CHECKING:
     from inspector.search.answer_text import SearchAnswer
-    from inspector.search.embedding import Embedding
-    from inspector.search.history import Learning
+    from inspector.search.embedding import Embedding, Learning
     from inspector.search.index import ToolIndex
     from inspector.search.rankers.catalog_rankers import CatalogRankers
     from inspector.search.rankers.ranker import Ranker
@@ -136,7 +135,7 @@ class Retrieval:
 
     def _learn(self, semantics: "Semantics", embedding: "Embedding") -> None:
         if self._learning is None:
-            from inspector.search.history import Learning
+            from inspector.search.embedding import Learning
 
             self._learning = Learning(
                 semantics,

@@ -10,7 +10,7 @@ from inspector.core.settings import DiscoverySettings, ResultForm
 from inspector.core.tool import Tool
 from inspector.schema.json_value import compact
 from inspector.schema.schema import SchemaField, fields
-from inspector.search.query.parsed import asking, asks_for
+from inspector.search.query import asking, asks_for
 from inspector.search.vocabulary import Tags
 
 if TYPE_CHECKING:

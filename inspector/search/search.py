@@ -22,8 +22,7 @@ from inspector.search.answer_text import (
     unmet_text,
     withheld_text,
 )
-from inspector.search.index import ToolIndex
-from inspector.search.name_index import NameIndex
+from inspector.search.index import NameIndex, ToolIndex
 from inspector.search.rankers.ranker import Ranker, Ranking, ranking_for
 from inspector.search.rules import CLOSEST_AT_MOST, MISSES_KEPT, Places, SearchRules
 

@@ -1,29 +1,149 @@
-"""The sources of vectors: the embedder, the vector store, and new vectors in memory."""
+"""Vectors from the embedder, the vector store and memory; the spelling of queries by the model's words."""
 
+import re
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
 from inspector.search.document import MAX_EMBEDDED, Key, key_of
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
-from inspector.search.query.literal import REQUESTS, SMALL_TALK
-from inspector.search.query.spelling import Spelling
 from inspector.search.vector_table import Vector, VectorTable
 
+SMALL_TALK = (
+    "Good morning, I hope you slept well.",
+    "Thank you, that was really helpful.",
+    "Ok great, that is what I meant.",
+    "No worries, it happens to everybody.",
+    "I am so tired today.",
+    "What a long week this has been.",
+    "Lovely weather, it makes me want to sit outside.",
+    "It has been raining here for days.",
+    "Haha, that is a good one.",
+    "You are the best, honestly.",
+    "I had coffee with my sister this morning.",
+    "We went hiking at the weekend and got lost.",
+    "My boss is in a terrible mood again.",
+    "I never liked Mondays.",
+    "That sounds about right.",
+    "Hmm, I am not sure how I feel about that.",
+    "Sorry for the confusion earlier.",
+    "I think I will make some tea now.",
+    "The meeting went on forever, as usual.",
+    "Computers and I will never be friends.",
+    "I hate it when the printer does that.",
+    "My cat just walked over the keyboard.",
+    "The kids are finally asleep.",
+    "Anyway, where were we?",
+    "Never mind, forget what I said.",
+    "I love how quiet the office is on Fridays.",
+    "It is funny how time flies.",
+    "Fingers crossed that it works this time.",
+    "Everyone keeps sending me emails about it.",
+    "We have been through a lot with this project.",
+    "How are you doing today?",
+    "See you tomorrow, have a nice evening.",
+)
+REQUESTS = (
+    "list all open orders",
+    "Send a mail to the whole team",
+    "get the current weather in Oslo",
+    "What is the exchange rate of the euro?",
+    "create a calendar event for Thursday",
+    "Show me the logs of the last hour",
+    "delete the draft page",
+    "How many users signed up in May?",
+    "search papers on protein folding",
+    "convert this document to PDF",
+    "Turn off the lamp in the hall",
+    "Who owns the domain example.com?",
+    "restart the database server",
+    "Is there a train to Lyon tonight?",
+    "translate text into Polish",
+    "add a comment to the ticket",
+    "find restaurants near the station",
+    "Book a table for four",
+    "resize an image",
+    "calculate the monthly rate of a loan",
+    "I would like to order the blue one again",
+    "Refund the last payment",
+    "run a query on the sales table",
+    "Which files did we change yesterday?",
+    "play some jazz",
+    "download the invoice",
+    "recommend a film for tonight",
+    "update the address of a customer",
+    "summarize the meeting notes",
+    "upload a picture to the gallery",
+    "check whether the backup is complete",
+    "plan a route with three stops",
+)
 
-def keep_to_one_thread() -> None:
-    """Leave the processors to whoever computes next.
 
-    After a product OpenBLAS' threads turn in a loop for some 20 ms, in case there is another one, and take a
-    processor from the model that embeds the next query.
-    """
-    from threadpoolctl import threadpool_limits
+# Corrects misspelt words of a query: “turn of the lihgts” is read as “turn of the lights”.
+#
+# A word is left as it is if the embedding model or the catalog knows it whole: it then means something to
+# one of the rankers. The correction is a known word at most one typing error away (Damerau 1964: a letter
+# too many, missing, wrong, or two swapped), in long words two if the catalog has it or it ends alike. It
+# begins as the word does: few people misspell the first letter.
+LONG = 8
+_HALF = 4
+# No part of a name, a path, an address or a number.
+_WORD = re.compile(r"(?<![\w@./#'’-])[A-Za-z]{4,30}(?![\w@/#'’-]|\.\w)")
+_ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ly")
 
-    threadpool_limits(limits=1, user_api="blas")
+Catalog = Callable[[], frozenset[str]]
+
+
+class Spelling:
+    """The words that an embedding model knows, commonest first. A catalog's are read when one is unknown."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._known = frozenset(words)
+        self._by_beginning: dict[str, list[str]] = defaultdict(list)
+        for word in words:
+            self._by_beginning[word[0]].append(word)
+
+    def corrected(self, text: str, catalog: Catalog) -> str:
+        """The text with its misspelt words corrected; the same text if there are none."""
+        return _WORD.sub(lambda match: self._read(match, catalog), text)
+
+    def _read(self, match: re.Match[str], catalog: Catalog) -> str:
+        word = match[0].lower()
+        is_name = match[0] != word and match.start() > 0
+        if is_name or _is_known(word, self._known) or _is_known(word, catalog()):
+            return match[0]
+        return self._nearest(word, catalog()) or match[0]
+
+    def _nearest(self, word: str, catalog: frozenset[str]) -> str:
+        """The nearest known word, of equally near ones the catalog's, then the commonest; "" for none."""
+        own = sorted(other for other in catalog if _begins_as(word, other))
+        common = [o for first in {word[0], word[1]} for o in self._by_beginning[first] if _begins_as(word, o)]
+        cutoff = 2 if len(word) >= LONG else 1
+        near = process.extract(word, own + common, scorer=OSA.distance, score_cutoff=cutoff, limit=None)
+        allowed = [
+            (errors, at, other)
+            for other, errors, at in near
+            if errors < 2 or at < len(own) or other[-1] == word[-1]
+        ]
+        return min(allowed)[2] if allowed else ""
+
+
+def _is_known(word: str, words: frozenset[str]) -> bool:
+    if word in words or any(word.endswith(end) and word.removesuffix(end) in words for end in _ENDINGS):
+        return True
+    # “homepage” is two words, and neither is wrong.
+    return any(word[:at] in words and word[at:] in words for at in range(_HALF, len(word) - _HALF + 1))
+
+
+def _begins_as(word: str, other: str) -> bool:
+    """Whether another word begins with the same letter, or with the first two swapped."""
+    return len(other) >= _HALF and (other[0] == word[0] or other[:2] == word[1::-1])
 
 
 _QUERIES_KEPT = 256

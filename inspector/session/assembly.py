@@ -30,7 +30,7 @@ from inspector.reliability.breaking import Breakers
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 
 if TYPE_CHECKING:
-    from inspector.search.registry_port import ToolRegistry
+    from inspector.search.ports import ToolRegistry
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager

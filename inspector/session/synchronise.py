@@ -10,7 +10,7 @@ from inspector.core.registered_tool import SyncReport
 from inspector.core.server import ServerPhase, is_registered
 from inspector.registry.acceptance import name_problem
 from inspector.registry.library import FILL
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import ToolRegistry
 from inspector.session.view import SessionView
 
 

@@ -10,7 +10,7 @@ from inspector.app.pages.find.ranker_dialog import RankerDialog
 from inspector.app.pages.find.rankers import content
 from inspector.app.place import ComparePage
 from inspector.core.ranking import SearchRequest
-from inspector.search.explanation.steps import ranks_of, standings_under
+from inspector.search.explanation.standing import ranks_of, standings_under
 from inspector.search.rankers.ranker_list import INFO, RANKERS
 from tests.support.app import app_rig, arrives, said, seen, until
 from tests.support.hostile import with_hostile_text

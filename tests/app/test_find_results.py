@@ -26,7 +26,7 @@ from inspector.core.ranking import (
 )
 from inspector.core.tool import Tool
 from inspector.search.answer_text import told_apart
-from inspector.search.explanation.phrase import as_written
+from inspector.search.explanation.addition import as_written
 from inspector.search.rankers.fusion import FusionWeights
 from inspector.search.rankers.ranker_list import INFO, RANKERS
 from tests.support.hostile import with_hostile_text

@@ -6,7 +6,7 @@ from inspector.app.pages.find.steps import content
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.place import StepsPage
 from inspector.core.ranking import Answer, SearchRequest
-from inspector.search.explanation.steps import Steps, StepSearch
+from inspector.search.explanation.standing import Steps, StepSearch
 from tests.support.app import app_rig, arrives, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_vectors import MemoryEmbedder

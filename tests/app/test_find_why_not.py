@@ -20,8 +20,7 @@ from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
 from inspector.search.explanation.addition import Addition, Overtaken, Place
 from inspector.search.explanation.standing import Standing
-from inspector.search.explanation.steps import ledger
-from inspector.search.explanation.why_not import LOOKED_UP, Rival, WhyNot
+from inspector.search.explanation.why_not import LOOKED_UP, Rival, WhyNot, ledger
 from inspector.search.index import ToolIndex
 from inspector.tokens.manifest import Catalog
 from tests.support.app import app_rig, arrives, goes, said, seen, until

@@ -26,7 +26,7 @@ from inspector.scenario.recording import read_definitions, read_runs
 from inspector.search.metric import ndcg_at, recall_at
 from inspector.search.past_use import PastUse, Use
 from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.evidence import Affinity
+from inspector.search.rankers.past import Affinity
 from inspector.search.rankers.ranker import Ranking
 from inspector.search.rules import SearchRules
 from tests.benchmark import data

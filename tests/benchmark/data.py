@@ -16,9 +16,9 @@ from inspector.core.tool import Tool
 from inspector.measure.evalset import read_cases, read_evalset, read_tools, sample
 from inspector.measure.run import Prepared, prepare
 from inspector.research.source import StoredEmbedder
-from inspector.search.memory.sqlite import SqliteVectors
 from inspector.search.ports import Embedder
 from inspector.search.semantics import Semantics
+from inspector.search.sqlite import SqliteVectors
 from tests.benchmark.output import say
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -19,9 +19,15 @@ from inspector.core.settings import DiscoverySettings
 from inspector.search.index import ToolIndex
 from inspector.search.metric import ndcg_at
 from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.dense import Standardised
-from inspector.search.rankers.evidence import BEST, STATIC, SUMMARY_TERM, Evidence
-from inspector.search.rankers.fusion import FusionRanker, FusionWeights
+from inspector.search.rankers.fusion import (
+    BEST,
+    STATIC,
+    SUMMARY_TERM,
+    Evidence,
+    FusionRanker,
+    FusionWeights,
+    Standardised,
+)
 from tests.benchmark.data import PUBLISHED, among_others, prepared, published
 from tests.benchmark.output import say
 

@@ -19,11 +19,11 @@ from inspector.core.settings import DiscoverySettings
 from inspector.measure.bootstrap import clusters, estimate
 from inspector.measure.evalset import read_evalset
 from inspector.search.document import key_of
-from inspector.search.history import PastRequests, newest
+from inspector.search.embedding import newest
 from inspector.search.index import ToolIndex
 from inspector.search.metric import recall_at
-from inspector.search.rankers.asked_before import AskedBefore
 from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.past import AskedBefore, PastRequests
 from inspector.search.rankers.ranker import Ranking
 from tests.benchmark.data import DATA, PUBLISHED, among_others, prepared, published
 from tests.benchmark.output import say

@@ -14,7 +14,7 @@ from inspector.core.settings import DiscoverySettings
 from inspector.measure.bootstrap import Estimate
 from inspector.measure.paired import difference
 from inspector.measure.report import summarise
-from inspector.search.query.parsed import ParsedQuery, parse
+from inspector.search.query import ParsedQuery, parse
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.fusion import FusionWeights
 from inspector.search.rankers.query_fusion import QueryWeights

@@ -14,7 +14,7 @@ from inspector.core.settings import DiscoverySettings
 from inspector.measure.bootstrap import Estimate, estimate
 from inspector.measure.run import DEPTH
 from inspector.search.metric import recall_at
-from inspector.search.query.parsed import parse
+from inspector.search.query import parse
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from tests.benchmark.data import DATA, own, prepared, published
 from tests.benchmark.output import say

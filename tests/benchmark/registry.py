@@ -19,7 +19,7 @@ import numpy as np
 
 from inspector.core.registered_tool import Neighbour
 from inspector.registry.sqlite import SqliteRegistry
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import ToolRegistry
 from tests.benchmark.output import say
 from tests.benchmark.registry_data import GROUPS, chunks, exact, permitting, query_vectors
 from tests.benchmark.registry_server import NEAREST, BareQuery, Server

@@ -25,7 +25,7 @@ from inspector.measure.evalset import read_evalset, read_tools
 from inspector.registry.embedding import embedded_text
 from inspector.research.source import StoredEmbedder
 from inspector.search.document import key_of
-from inspector.search.memory.sqlite import SqliteVectors
+from inspector.search.sqlite import SqliteVectors
 from tests.benchmark.data import DATA, POOL, PUBLISHED, ROOT, demo_tools, embedder
 
 NOISE = 0.8

@@ -28,7 +28,7 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.document import key_of, texts_by_key
 from inspector.search.index import ToolIndex
-from inspector.search.query.parsed import parse
+from inspector.search.query import parse
 from inspector.search.retrieval import Retrieval
 from inspector.search.vocabulary import VOCABULARY
 from tests.benchmark.data import embedder

@@ -22,8 +22,8 @@ from inspector.measure.bootstrap import estimate, share_estimate
 from inspector.scenario.recorded.agent import ToolNames
 from inspector.scenario.recording import read_definitions, read_runs
 from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.dense import TwoStageProductRanker, TwoStageRanker
 from inspector.search.rankers.ranker import Ranking
-from inspector.search.rankers.two_stage import TwoStageProductRanker, TwoStageRanker
 from tests.benchmark import data
 from tests.benchmark.output import say
 from tests.support.retrieval import semantic_index

@@ -17,7 +17,7 @@ from inspector.core.report import Section
 from inspector.measure.evalset import QUERIES, TOOLS
 from inspector.research.run import CHAPTERS, Chapter
 from inspector.research.source import Source, Steps
-from inspector.search.memory.sqlite import SqliteVectors
+from inspector.search.sqlite import SqliteVectors
 from tests.cli.conftest import Done, Toolsight
 from tests.support.canned_report import CATALOG_SIZE
 

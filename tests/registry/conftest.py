@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from inspector.registry.sqlite import SqliteRegistry
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import ToolRegistry
 from tests.support.postgres import empty_registry
 
 Opener = Callable[[], AbstractContextManager[ToolRegistry]]

@@ -14,7 +14,7 @@ from inspector.core.redaction import SECRETS
 from inspector.core.registered_tool import RegisteredTool, SyncReport
 from inspector.core.tool import Annotations, Tool
 from inspector.registry.acceptance import LAST_MOMENT, MOST_VERSION
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import ToolRegistry
 from tests.support.hostile import with_hostile_text
 from tests.support.registry import ODD, sight_of, tool
 

@@ -12,7 +12,7 @@ from inspector.core.error import StoreError
 from inspector.core.tool import Tool
 from inspector.registry.embedding import embedded_text
 from inspector.search.document import key_of
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import ToolRegistry
 from tests.registry.conftest import OPENERS
 from tests.support.registry import MODEL, ODD, keep_vector, sight_of, sights, tool, tools, unit
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.settings import DiscoverySettings
-from inspector.search.query.parsed import MAX_STEPS
+from inspector.search.query import MAX_STEPS
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.hybrid import MAX_CLAUSES, NAMED
 from inspector.search.semantics import Semantics

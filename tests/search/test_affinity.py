@@ -12,12 +12,12 @@ from inspector.core.ranking import Answer, Part, Score, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.tool import Tool
 from inspector.loop.gate import Gate
-from inspector.search.explanation.steps import ledger
 from inspector.search.explanation.tool_edit import edited_rankers
+from inspector.search.explanation.why_not import ledger
 from inspector.search.index import ToolIndex
 from inspector.search.past_use import PastUse, Use
 from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.evidence import FULL, Affinity, priors
+from inspector.search.rankers.past import FULL, Affinity, priors
 from inspector.search.rankers.ranker import Ranking, ServerRanker, ranking_for
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.rules import SearchRules

@@ -10,12 +10,11 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.document import key_of
-from inspector.search.explanation.steps import ledger
 from inspector.search.explanation.tool_edit import edited_rankers
-from inspector.search.history import PastRequests
+from inspector.search.explanation.why_not import ledger
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.asked_before import FLOOR, WEIGHT
 from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.past import FLOOR, WEIGHT, PastRequests
 from inspector.search.rankers.ranker import Ranking
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.semantics import Semantics

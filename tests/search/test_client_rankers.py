@@ -4,8 +4,7 @@ import pytest
 
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields
-from inspector.search.rankers.claude_code import ClaudeCodeRanker
-from inspector.search.rankers.codex import CodexRanker
+from inspector.search.rankers.client import ClaudeCodeRanker, CodexRanker
 from inspector.search.rankers.ranker import Ranker
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "description": "name of a town"}}}

@@ -6,8 +6,8 @@ from hypothesis import given, strategies as st
 from threadpoolctl import threadpool_info
 
 from inspector.core.error import ModelError
-from inspector.search.embedders import fastembed as fastembed_embedder
-from inspector.search.embedders.fastembed import _BATCHED, FastembedEmbedder, _batches, _lay_out
+from inspector.search import packaged_model as fastembed_embedder
+from inspector.search.packaged_model import _BATCHED, FastembedEmbedder, _batches, _lay_out
 
 
 @pytest.fixture(scope="module")

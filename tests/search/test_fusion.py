@@ -11,13 +11,11 @@ from inspector.core.ranking import Score, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.search.document import SUMMARY
 from inspector.search.index import ToolIndex
-from inspector.search.query.parsed import MANY_STEPS, parse
+from inspector.search.query import MANY_STEPS, parse
 from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker
 from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.dense import Standardised
-from inspector.search.rankers.evidence import ServerPrior
-from inspector.search.rankers.fusion import FusionRanker
-from inspector.search.rankers.query_fusion import QueryFusion
+from inspector.search.rankers.fusion import FusionRanker, Standardised
+from inspector.search.rankers.query_fusion import QueryFusion, ServerPrior
 from inspector.search.semantics import Semantics
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.office import office

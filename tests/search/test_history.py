@@ -12,7 +12,8 @@ from inspector.core.inertia import PastCall
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.history import MOST_REQUESTS, NOTHING_ASKED, Learning, newest
+from inspector.search.embedding import MOST_REQUESTS, Learning, newest
+from inspector.search.rankers.past import NOTHING_ASKED
 from inspector.search.retrieval import Retrieval
 from inspector.search.semantics import Semantics
 from inspector.store.memory import MemoryStore

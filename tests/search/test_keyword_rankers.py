@@ -7,9 +7,8 @@ from hypothesis import given, strategies as st
 
 from inspector.core.ranking import Signal
 from inspector.core.tool import Tool
-from inspector.search.rankers import keyword_expert as weight
-from inspector.search.rankers.keyword_expert import KeywordExpertRanker
-from inspector.search.rankers.keyword_system import KeywordSystemRanker, keywords
+from inspector.search.rankers import keyword as weight
+from inspector.search.rankers.keyword import KeywordExpertRanker, KeywordSystemRanker, keywords
 from inspector.search.rankers.ranker import Ranker
 from inspector.search.vocabulary import VOCABULARY, is_domain_term, query_words, words
 

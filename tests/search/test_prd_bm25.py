@@ -6,7 +6,7 @@ from rank_bm25 import BM25Okapi
 
 from inspector.core.ranking import Signal
 from inspector.core.tool import Tool
-from inspector.search.rankers.prd_bm25 import PrdBm25Ranker
+from inspector.search.rankers.bm25 import PrdBm25Ranker
 
 words = st.sampled_from(["create", "page", "order", "late", "list", "mail", "weather", "the", "User", "x1"])
 texts = st.lists(words, max_size=8).map(" ".join)

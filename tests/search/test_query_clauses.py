@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.search.query.parsed import MAX_STEPS, clauses, parse, steps
+from inspector.search.query import MAX_STEPS, clauses, parse, steps
 
 ASKED = st.sampled_from(
     ["list all open orders", "refund the last payment", "archive old mails", "turn off the hall lamp"]

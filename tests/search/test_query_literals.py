@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.search.query.literal import typed
-from inspector.search.query.parsed import parse
+from inspector.search.query import parse, typed
 
 
 @pytest.mark.parametrize(

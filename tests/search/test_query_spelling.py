@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.search.query.spelling import Spelling
+from inspector.search.semantics import Spelling
 
 COMMON = (
     "turn",

@@ -10,8 +10,7 @@ from inspector.core.ranking import Answer, Hit, Outcome, Part, Score, SearchRepo
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Annotations, Tool
 from inspector.search.answer_text import CLOSEST_ONLY, SearchAnswer
-from inspector.search.index import ToolIndex
-from inspector.search.name_index import NameIndex
+from inspector.search.index import NameIndex, ToolIndex
 from inspector.search.rankers.ranker import Ranking
 from inspector.search.rules import CLOSEST_AT_MOST, NEAR, SURELY, SearchRules
 from inspector.search.search import ToolSearch

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from inspector.core.tool import Tool
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.evidence import ServerPrior
+from inspector.search.rankers.query_fusion import ServerPrior
 from inspector.search.rankers.ranker import Scores
 
 # Few servers and few values, so that there are large servers, small ones and ties.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from inspector.core.error import ModelError
-from inspector.search.embedders.wordllama import WordLlamaEmbedder
+from inspector.search.packaged_model import WordLlamaEmbedder
 from inspector.search.ports import StaticEmbedder
 from tests.support.memory_vectors import MemoryStaticEmbedder
 

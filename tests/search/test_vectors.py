@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.error import StoreError
-from inspector.search.memory.sqlite import SqliteVectors
 from inspector.search.ports import VectorStore
+from inspector.search.sqlite import SqliteVectors
 from tests.support.memory_vectors import DIMENSIONS, MemoryEmbedder, MemoryVectors
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from inspector.access.reach import EvalCase
 from inspector.core.ranking import Outcome, SearchRequest
 from inspector.core.tool import Tool
-from inspector.search.explanation import phrase
+from inspector.search.explanation import addition as phrase
 from inspector.search.explanation.addition import MOST_SHOWN, Addition, AdditionTrial, Place, worthwhile
 from inspector.search.explanation.standing import Standing
 from inspector.search.explanation.why_not import why_not
@@ -252,7 +252,7 @@ def test_a_phrase_goes_before_the_end_of_the_first_sentence(description: str, th
 
 
 def test_a_sentence_goes_before_or_after_a_description() -> None:
-    assert phrase.last("B.", "A") == "A. B."
-    assert phrase.last("B.", "A!\n") == "A! B."
-    assert phrase.first("B.", " A") == "B. A"
-    assert phrase.last("B.", "") == phrase.first("B.", "") == "B."
+    assert phrase.put_last("B.", "A") == "A. B."
+    assert phrase.put_last("B.", "A!\n") == "A! B."
+    assert phrase.put_first("B.", " A") == "B. A"
+    assert phrase.put_last("B.", "") == phrase.put_first("B.", "") == "B."

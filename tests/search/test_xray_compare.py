@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from inspector.core.error import ToolsightError
 from inspector.core.tool import Tool
-from inspector.search.explanation.steps import compare_rankers, ranks_of
+from inspector.search.explanation.standing import compare_rankers, ranks_of
 from inspector.search.rankers.ranker_list import RANKERS
 from tests.support.retrieval import rankers_of
 

@@ -8,8 +8,14 @@ from hypothesis import given, strategies as st
 
 from inspector.core.tool import Tool
 from inspector.search.explanation import confusable
-from inspector.search.explanation.closeness import CLOSE, Closeness
-from inspector.search.explanation.confusable import Confusable, Reason, confusables, own_words
+from inspector.search.explanation.confusable import (
+    CLOSE,
+    Closeness,
+    Confusable,
+    Reason,
+    confusables,
+    own_words,
+)
 from inspector.search.index import ToolIndex
 from tests.support.retrieval import semantic_index
 

@@ -6,8 +6,8 @@ from hypothesis import given, strategies as st
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import Answer
 from inspector.core.tool import Tool
-from inspector.search.explanation.steps import by_step
-from inspector.search.query.parsed import MAX_STEPS
+from inspector.search.explanation.standing import by_step
+from inspector.search.query import MAX_STEPS
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.rules import SearchRules
 from tests.support.retrieval import rankers_of

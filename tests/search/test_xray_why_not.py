@@ -11,8 +11,7 @@ from inspector.core.error import ToolsightError
 from inspector.core.ranking import TOLERANCE, Outcome, Part, Score, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.explanation.steps import ROUNDING, ledger
-from inspector.search.explanation.why_not import LOOKED_UP, MAX_ADVICE, WhyNot, why_not
+from inspector.search.explanation.why_not import LOOKED_UP, MAX_ADVICE, ROUNDING, WhyNot, ledger, why_not
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.rules import CLOSEST_AT_MOST, SearchRules

@@ -14,7 +14,7 @@ import pytest
 from inspector.core.error import StoreError
 from inspector.core.events import Record, UserSaid
 from inspector.core.server import Era
-from inspector.search.memory.sqlite import SqliteServerMemory
+from inspector.search.sqlite import SqliteServerMemory
 from inspector.store import table as sqlite_schema
 from inspector.store.store import SqliteStore
 

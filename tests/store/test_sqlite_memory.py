@@ -11,7 +11,7 @@ from inspector.core.events import Record, UserSaid
 from inspector.core.server import ConsentItem, Era, RunFile
 from inspector.core.store_ports import ServerMemory, Snapshot
 from inspector.core.tool import Annotations, Tool
-from inspector.search.memory.sqlite import SqliteServerMemory
+from inspector.search.sqlite import SqliteServerMemory
 from inspector.store.memory import MemoryServerMemory
 from inspector.store.store import SqliteStore
 from tests.support.hostile import with_hostile_text

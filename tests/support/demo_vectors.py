@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from inspector.search.memory.sqlite import SqliteVectors
+from inspector.search.sqlite import SqliteVectors
 
 
 def kept(folder: Path, embed: Callable[[Path], None]) -> Path:

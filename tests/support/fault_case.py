@@ -15,7 +15,7 @@ from inspector.core.ports import SystemClock
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.process.record import NoRegistry
-from inspector.search.memory.sqlite import SqliteServerMemory
+from inspector.search.sqlite import SqliteServerMemory
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.store import SqliteStore

@@ -9,7 +9,7 @@ from inspector.core.access import Grant, Scope, Sight
 from inspector.core.tool import Tool
 from inspector.registry.embedding import embedded_text
 from inspector.search.document import key_of
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import ToolRegistry
 
 MODEL = "m"
 # Characters that back ends confuse: patterns, NUL, surrogates, what is above them, and equal lower cases.

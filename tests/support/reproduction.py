@@ -13,8 +13,7 @@ from inspector.core.session import SessionState
 from inspector.core.tool import Tool
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
-from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry, VectorStore
 from inspector.search.semantics import Semantics
 from tests.support.counting import CharacterCounter
 from tests.support.fakes import ManualClock

@@ -16,8 +16,7 @@ from inspector.core.store_ports import EventStore
 from inspector.core.tool import Annotations, Tool
 from inspector.registry.marketplace.port import MarketplacePorts
 from inspector.reliability.breaker_store import BreakerStore, MemoryBreakers
-from inspector.search.ports import Embedder
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import Embedder, ToolRegistry
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryServerMemory, MemoryStore

@@ -33,9 +33,8 @@ from inspector.measure.evalset import QUERIES, TOOLS, read_cases, read_evalset, 
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 from inspector.scenario.file import load_scenario
-from inspector.search.memory.sqlite import SqliteVectors
-from inspector.search.ports import Embedder, StaticEmbedder
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry
+from inspector.search.sqlite import SqliteVectors
 
 if TYPE_CHECKING:
     from inspector.search.semantics import Semantics

@@ -7,7 +7,7 @@ from inspector.cli.table import say, say_json, say_table
 from inspector.clients.client import Client, Topic
 from inspector.clients.seen import as_sent
 from inspector.core.number import ordinal
-from inspector.search.explanation.steps import standings_under
+from inspector.search.explanation.standing import standings_under
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.session.workbench import Workbench
 

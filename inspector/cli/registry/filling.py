@@ -32,7 +32,7 @@ from inspector.registry.acceptance import NAME_HINT, name_problem
 from inspector.registry.embedding import embed_missing, forget_other_dimensions
 from inspector.registry.export import export_lines, is_export, read_export, write_export
 from inspector.scenario.recording import read_definitions
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import ToolRegistry
 from inspector.session.synchronise import Synchronised, synchronise
 
 _STDOUT = "-"

@@ -11,7 +11,7 @@ from inspector.core.error import ConfigError
 from inspector.core.ports import Connector
 
 if TYPE_CHECKING:
-    from inspector.search.registry_port import ToolRegistry
+    from inspector.search.ports import ToolRegistry
 
 DATABASE_URL = "TOOLSIGHT_DATABASE_URL"
 _POSTGRES = "inspector.registry.postgres"

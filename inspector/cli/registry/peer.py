@@ -13,7 +13,7 @@ from inspector.core.settings import FederationSettings
 from inspector.registry.federation import Federation, Member, is_address, load_peers
 
 if TYPE_CHECKING:
-    from inspector.search.registry_port import SearchableRegistry
+    from inspector.search.ports import SearchableRegistry
 
 
 def open_federation(settings: FederationSettings) -> Federation:

@@ -21,8 +21,8 @@ from inspector.core.number import count, shown_moment
 from inspector.core.registered_tool import Federated, RegisteredTool
 from inspector.core.settings import FederationSettings, Settings
 from inspector.core.summary_pool import first_sentence, shortened
-from inspector.search.beyond import nearest_in, search_registry
-from inspector.search.registry_port import ToolRegistry
+from inspector.search.ports import ToolRegistry
+from inspector.search.registry_tier import nearest_in, search_registry
 
 # A tool of a registry as the commands write it.
 

@@ -9,7 +9,7 @@ from inspector.demo.planner.reading import Reading, reading_verbs, stems, word_s
 from inspector.demo.planner.value import CONTENT, FORMULA, PEOPLE, QUERY, words_of
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, fields, resolve
-from inspector.search.query.parsed import is_statement
+from inspector.search.query import is_statement
 from inspector.search.vocabulary import stem, terms
 from inspector.tokens.manifest import SEARCH_TOOLS
 

@@ -1,21 +1,23 @@
 """Additions to a tool's description that were tried: where the tool really stands with each of them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import combinations, groupby
 
 from inspector.access.reach import EvalCase
 from inspector.core.ranking import Outcome, SearchRequest
 from inspector.core.tool import Tool
 from inspector.search.document import MAX_EMBEDDED
-from inspector.search.explanation import phrase
-from inspector.search.explanation.confusable import Verdict
-from inspector.search.explanation.standing import Standing, Standings, position_of
+from inspector.search.explanation.standing import Standing, Standings, Verdict, position_of
 from inspector.search.explanation.tool_edit import edited_rankers
+from inspector.search.query import typed
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import ranking_for
 from inspector.search.rules import SearchRules
+from inspector.search.vocabulary import STOP_WORDS, split_words, terms
 
 # Requests that a tool would take from the right one if its description were another.
 
@@ -164,15 +166,15 @@ class AdditionTrial:
         query, missing = self._generic, self._missing
         known = {self._tool.description}
         gains: dict[str, float] = {}
-        for word in missing[: phrase.MOST_WORDS]:
+        for word in missing[:MOST_WORDS]:
             for one in self._measured(self._mentioned((word,)), known):
                 gains[word] = max(gains.get(word, one.standing.value), one.standing.value)
                 yield one
         best = sorted(gains, key=lambda word: -gains[word])[:_PAIRED]
-        for phrases in phrase.listings(query, missing, best):
+        for phrases in listings(query, missing, best):
             yield from self._measured(self._mentioned(phrases), known)
         if query == " ".join(self.request.query.split()):
-            yield from self._measured(self._said(phrase.sentence(self.request.query)), known)
+            yield from self._measured(self._said(sentence(self.request.query)), known)
 
     @cached_property
     def before(self) -> tuple[bool, int]:
@@ -197,7 +199,7 @@ class AdditionTrial:
     @cached_property
     def _generic(self) -> str:
         """The query without the values and names that are of this request alone."""
-        return phrase.generic(self.request.query, self.rankers.lexical.knows)
+        return generic(self.request.query, self.rankers.lexical.knows)
 
     @cached_property
     def _missing(self) -> tuple[str, ...]:
@@ -210,22 +212,22 @@ class AdditionTrial:
         has = set(own.terms.ids.tolist())
         lacking = {term for term in asked if ids[term] not in has}
         if not lacking:
-            lacking = set(asked) - phrase.missing_words(self._tool.description, asked).keys()
-        rarest = sorted(lacking, key=lambda term: (-lexical.idf(term), term))[: 2 * phrase.MOST_WORDS]
-        words = phrase.missing_words(self._generic, rarest)
+            lacking = set(asked) - missing_words(self._tool.description, asked).keys()
+        rarest = sorted(lacking, key=lambda term: (-lexical.idf(term), term))[: 2 * MOST_WORDS]
+        words = missing_words(self._generic, rarest)
         return tuple(words[term] for term in rarest if term in words)
 
     def _mentioned(self, phrases: Sequence[str]) -> Iterator[tuple[str, Place, str]]:
         description, listed = self._tool.description, ", ".join(phrases)
         if description.strip():
-            yield listed, Place.IN_FIRST, phrase.in_first_sentence(description, phrases)
-        text = phrase.mention(phrases)
-        yield text, Place.AT_END, phrase.last(text, description)
+            yield listed, Place.IN_FIRST, in_first_sentence(description, phrases)
+        text = mention(phrases)
+        yield text, Place.AT_END, put_last(text, description)
 
     def _said(self, text: str) -> Iterator[tuple[str, Place, str]]:
         if text:
-            yield text, Place.AT_END, phrase.last(text, self._tool.description)
-            yield text, Place.AS_FIRST, phrase.first(text, self._tool.description)
+            yield text, Place.AT_END, put_last(text, self._tool.description)
+            yield text, Place.AS_FIRST, put_first(text, self._tool.description)
 
     def _measured(self, texts: Iterable[tuple[str, Place, str]], known: set[str]) -> Iterator[Addition]:
         """Rank with each new description, in one index that differs in this tool alone."""
@@ -259,3 +261,131 @@ def worthwhile(tried: Iterable[Addition], before: tuple[bool, int]) -> tuple[Add
             found.append(one)
             reached = one.reach
     return tuple(found if len(found) <= MOST_SHOWN else [*found[: MOST_SHOWN - 1], found[-1]])
+
+
+# Of a query with more missing words only the rarest are combined.
+MOST_WORDS = 4
+_MOST_SENTENCE_WORDS = 25
+_OPENING = "\"'([{<“‘«*_"
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
+_POLITE = re.compile(
+    r"^(?:(?:please|kindly|can you|could you|would you|i want to|i need to|i would like to|i'd like to|"
+    r"how (?:do|can) (?:i|you|we)|how to|help me(?: to)?)\s+)+",
+    re.IGNORECASE,
+)
+_QUESTION = frozenset(
+    re.findall(
+        r"\w+", "what which who whose when where why how is are was were do does did has have can should"
+    )
+)
+# Rankers look for these words, but an addition of them alone says nothing.
+_LITTLE = STOP_WORDS | frozenset(
+    re.findall(
+        r"\w+",
+        """
+        about above after against all along also another any around because before behind below beside between
+        both but during each either every few just least less like many more most much near neither next now
+        only onto other over per same several since some still such through too toward under until up upon via
+        very want while within without yet
+        please kindly thank thanks
+        d ll m re ve t don doesn didn isn aren wasn weren won wouldn couldn shouldn hasn haven
+        """,
+    )
+)
+
+
+def generic(query: str, knows: Callable[[str], bool]) -> str:
+    """The query without what is of one request alone: literals, other values, and proper names.
+
+    A proper name is a capitalised word inside a sentence that the catalog does not know. `knows` is asked for
+    terms.
+    """
+    kept: list[str] = []
+    names: set[str] = set()
+    is_inside = False
+    for token in typed(query).split():
+        words = (word for word in split_words(token) if word.lower() not in _LITTLE)
+        strange = {term for word in words for term in terms(word) if not knows(term)}
+        is_value = bool(strange) and any(character.isdigit() for character in token)
+        if strange and (is_value or (is_inside and token.lstrip(_OPENING)[:1].isupper())):
+            names |= strange
+        else:
+            kept.append(token)
+        is_inside = not token.endswith((".", "!", "?"))
+    return " ".join(token for token in kept if names.isdisjoint(terms(token)))
+
+
+def missing_words(query: str, lacking: Collection[str]) -> dict[str, str]:
+    """The lacking terms of a query in its order, each with its first word as written, in lower case."""
+    words: dict[str, str] = {}
+    for word in split_words(query):
+        term = terms(word)[0]
+        if term in lacking and word.lower() not in _LITTLE:
+            words.setdefault(term, word.lower())
+    return words
+
+
+def as_written(query: str, sought: Iterable[str]) -> tuple[str, ...]:
+    """Terms as the query has them, not stemmed; a term that it does not have stays as it is."""
+    written: dict[str, str] = {}
+    for word in split_words(query):
+        written.setdefault(terms(word)[0], word.lower())
+    return tuple(written.get(term, term) for term in sought)
+
+
+def runs(query: str, missing: Collection[str]) -> tuple[str, ...]:
+    """The missing words as they stand side by side in the query: “unpaid invoices”, “customer”."""
+    words = [word.lower() for word in split_words(query)]
+    sides = groupby(words, key=lambda word: word in missing)
+    return tuple(dict.fromkeys(" ".join(run) for is_missing, run in sides if is_missing))
+
+
+def listings(query: str, missing: Sequence[str], best: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """What to mention together, smallest first: two of the `best` words, words side by side, all of them."""
+    whole = runs(query, missing)
+    by_word = {word: run for run in whole for word in run.split()}
+    for pair in combinations(best, 2):
+        first, second = sorted(pair, key=missing.index)
+        together = f"{first} {second}"
+        yield (together,) if together in by_word.get(first, "") else (first, second)
+    yield from ((run,) for run in whole if " " in run)
+    if whole:
+        yield whole
+
+
+def sentence(query: str) -> str:
+    """The query as a sentence of a description, or "" if it cannot be one."""
+    words = _POLITE.sub("", " ".join(query.split())).rstrip(" .!?;:,")
+    first = words.partition(" ")[0].lower()
+    if not words.isprintable() or " " not in words or len(words.split()) > _MOST_SENTENCE_WORDS:
+        return ""
+    if first in _QUESTION or first in STOP_WORDS:
+        return f"Answers “{words}”."
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def mention(phrases: Sequence[str]) -> str:
+    """A sentence that mentions the phrases."""
+    return f"Also for: {', '.join(phrases)}."
+
+
+def in_first_sentence(description: str, phrases: Sequence[str]) -> str:
+    """The description with the phrases in parentheses at the end of its first sentence."""
+    end = _SENTENCE_END.search(description)
+    opening = description[: end.start()] if end else description
+    rest = description[len(opening) :]
+    body = opening.rstrip(" .!?")
+    return f"{body} ({', '.join(phrases)}){opening[len(body) :]}{rest}" if body else description
+
+
+def put_first(text: str, description: str) -> str:
+    """The description with a sentence before it."""
+    return f"{text} {description.lstrip()}".rstrip()
+
+
+def put_last(text: str, description: str) -> str:
+    """The description with a sentence after it, which a sentence without an end gets first."""
+    own = description.rstrip()
+    if not own:
+        return text
+    return f"{own} {text}" if own[-1] in '.!?:;"”)' else f"{own}. {text}"

@@ -1,7 +1,8 @@
-"""Finds confusable tools: pairs that a search or a model may mistake for one another."""
+"""Measures how similar the tools of an index are: by name, by the cosine of their summaries, by words."""
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -10,17 +11,111 @@ from itertools import combinations, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.core.ranking import Answer, Hit, Outcome, SearchRequest
+from inspector.core.ranking import Signal
 from inspector.core.summary_pool import first_sentence
 from inspector.core.tool import Tool
-from inspector.search.document import MAX_EMBEDDED
-from inspector.search.explanation.closeness import CLOSE, Closeness
-from inspector.search.explanation.standing import Standings, position_of
-from inspector.search.index import ToolIndex
-from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.ranker import ranking_for
-from inspector.search.rules import Places, SearchRules
+from inspector.search.document import FIELDS, MAX_EMBEDDED, SUMMARY
+from inspector.search.index import ToolIndex, name_key
 from inspector.search.vocabulary import split_words
+
+# Summaries with at least this cosine are close in meaning.
+CLOSE = 0.8
+# The last bits of float32 products depend on the shape of the matrices; this many digits do not.
+DIGITS = 6
+_OWN_FIELDS = [column for column, signal in enumerate(FIELDS) if signal is not Signal.SERVER]
+
+
+class Closeness:
+    """Similarities within one index. Cosines are NaN if a summary is not embedded or too few are."""
+
+    def __init__(self, index: ToolIndex) -> None:
+        self._index = index
+        self._terms: dict[int, frozenset[int]] = {}
+        self._idf: dict[int, float] = {}
+        self._weights: dict[int, float] = {}
+
+    @cached_property
+    def names(self) -> NDArray[np.intp]:
+        """A number for each tool, equal for tools with the same name, ignoring case and separators."""
+        numbers: dict[str, int] = {}
+        keys = (name_key(tool.name) or tool.name for tool in self._index.tools)
+        return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.intp)
+
+    @cached_property
+    def servers(self) -> NDArray[np.intp]:
+        """The number of each tool's server."""
+        numbers = {server: number for number, server in enumerate(self._index.servers)}
+        return np.array([numbers[tool.server] for tool in self._index.tools], np.intp)
+
+    @cached_property
+    def summaries(self) -> NDArray[np.float32]:
+        """Unit vectors of shape (tools, dimension), NaN if absent; no columns if there are only words."""
+        tools = len(self._index.tools)
+        if not self._index.is_semantic:
+            return np.zeros((tools, 0), np.float32)
+        vectors = [self._index.vectors.get(document.passages[SUMMARY]) for document in self._index.documents]
+        dimension = next(len(vector) for vector in vectors if vector is not None)
+        absent = np.full(dimension, np.nan, np.float32)
+        return np.stack([absent if vector is None else vector for vector in vectors])
+
+    def cosines(self, rows: slice, columns: slice) -> NDArray[np.float64]:
+        """The cosines between two ranges of tools, of shape (rows, columns)."""
+        if not self.summaries.shape[1]:
+            return np.full((len(self.names[rows]), len(self.names[columns])), np.nan)
+        product: NDArray[np.float32] = self.summaries[rows] @ self.summaries[columns].T
+        return product.astype(np.float64).round(DIGITS)
+
+    def same_name(self, rows: slice, columns: slice) -> NDArray[np.bool_]:
+        """Whether tools on different servers have the same name, of shape (rows, columns)."""
+        one_name: NDArray[np.bool_] = self.names[rows, None] == self.names[None, columns]
+        one_server: NDArray[np.bool_] = self.servers[rows, None] == self.servers[None, columns]
+        return one_name & ~one_server
+
+    def collisions(self, position: int) -> int:
+        """The number of tools that are close in meaning to this one, or have its name on another server."""
+        row, every = slice(position, position + 1), slice(None)
+        colliding = ((self.cosines(row, every) >= CLOSE) | self.same_name(row, every))[0]
+        return int(np.count_nonzero(colliding)) - int(colliding[position])
+
+    def terms(self, position: int) -> frozenset[int]:
+        """The term ids in a tool's own fields, without the server name, which all its tools share."""
+        if position not in self._terms:
+            document = self._index.documents[position]
+            own = document.terms.frequencies[:, _OWN_FIELDS].any(axis=1)
+            self._terms[position] = frozenset(document.terms.ids[own].tolist())
+        return self._terms[position]
+
+    def idf(self, term_id: int) -> float:
+        """The inverse document frequency of a term, as in BM25F: log(1 + (N - n + .5) / (n + .5))."""
+        if term_id not in self._idf:
+            n = self._index.postings.document_frequency(term_id)
+            self._idf[term_id] = math.log1p((len(self._index.tools) - n + 0.5) / (n + 0.5))
+        return self._idf[term_id]
+
+    def jaccard(self, first: int, second: int) -> float:
+        """The idf of the terms both tools have, divided by the idf of those either has (Ružička 1958)."""
+        both = math.fsum(map(self.idf, self.terms(first) & self.terms(second)))
+        either = self._weight(first) + self._weight(second) - both
+        return round(both / either, DIGITS) if either else 0.0
+
+    def shared(self, first: int, second: int) -> tuple[str, ...]:
+        """The terms both tools have, highest idf first."""
+        both = self.terms(first) & self.terms(second)
+        return tuple(sorted((self._spelt[term] for term in both), key=self._rarity))
+
+    def _weight(self, position: int) -> float:
+        """The total idf of a tool's terms."""
+        if position not in self._weights:
+            self._weights[position] = math.fsum(map(self.idf, self.terms(position)))
+        return self._weights[position]
+
+    def _rarity(self, term: str) -> tuple[float, str]:
+        return -self.idf(self._index.vocabulary[term]), term
+
+    @cached_property
+    def _spelt(self) -> dict[int, str]:
+        return {number: term for term, number in dict(self._index.vocabulary).items()}
+
 
 # Without vectors, the weighted Jaccard index of the terms from which two tools count as close.
 ALIKE = 0.5
@@ -169,105 +264,3 @@ def _sharing_a_rare_term(index: ToolIndex) -> Iterator[_Pair]:
     rare = [span for span in spans if 2 <= span.stop - span.start <= most]
     for span in sorted(rare, key=lambda span: (span.stop - span.start, span.start)):
         yield from combinations(postings.documents[span].tolist(), 2)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A request over ranked tools; `standings` are the ranks for its query."""
-
-    rankers: CatalogRankers
-    request: SearchRequest
-    standings: Standings
-    rules: SearchRules
-
-    @property
-    def answer(self) -> Answer:
-        """What the search may say at most; a lookup by name, server or tags is sure."""
-        return Answer.FOUND if self.is_lookup else self.rules.answer(self.standings.ranking)
-
-    @property
-    def told(self) -> Answer:
-        """What the search says in the end: nothing, where no result is left."""
-        return self.answer if self.results else Answer.NOTHING
-
-    @property
-    def is_lookup(self) -> bool:
-        """Whether names, server or tags alone answer the request, without a ranking."""
-        return bool(self.named) or not self.request.query.strip()
-
-    @cached_property
-    def named(self) -> tuple[int, ...]:
-        """The positions of the tools that the request names."""
-        find, server = self.rankers.names.find, self.request.server_name
-        tools = [tool for name in self.request.tool_names for tool in find(name, server=server)]
-        return tuple(dict.fromkeys(self.rankers.index.position[tool.id] for tool in tools))
-
-    @cached_property
-    def matches(self) -> tuple[int, ...]:
-        """The positions that the request could return without limit and threshold, best first."""
-        tools = self.rankers.index.tools
-        if self.request.is_empty or (self.is_lookup and self.request.tool_names):
-            return self.named
-        pool = range(len(tools)) if self.is_lookup else self.standings.kept()
-        return tuple(p for p in pool if self.rules.outside(tools[p], self.request) is None)
-
-    @cached_property
-    def results(self) -> tuple[int, ...]:
-        """The positions of the results; if the answer is `nothing`, of what they would have been."""
-        return tuple(position for position, refused in self._placed.items() if refused is None)
-
-    @cached_property
-    def _placed(self) -> Mapping[int, Outcome | None]:
-        """Of each match why it is no result, or None if it is one."""
-        if self.is_lookup:
-            return dict.fromkeys(self.matches)
-        places, tools = Places(self.rules, self.standings.ranking), self.rankers.index.tools
-        query = self.standings.ranking.read or self.request.query
-        return {
-            position: Outcome.WITHHELD
-            if places.end is None and self.rules.withholds(tools[position], query, self.answer)
-            else places.take(tools[position], position)
-            for position in self.matches
-        }
-
-    def rivals(self, tool: Tool) -> Sequence[str]:
-        """The matches that compete with a tool for a place, itself included, best first."""
-        matches = [self.rankers.index.tools[position].id for position in self.matches]
-        is_pinned = tool.id in self.rules.pinned
-        return [tool_id for tool_id in matches if (tool_id in self.rules.pinned) is is_pinned]
-
-    def missing_tags(self, tool: Tool) -> tuple[str, ...]:
-        """The tags of the request that the tool does not have."""
-        return self.rules.tags.missing(tool, self.request.tags)
-
-    def cut(self, position: int) -> Outcome | None:
-        """Why a tool is not returned, or None if it is; in a lookup, an unnamed tool is below the floor."""
-        if position in self._placed:
-            return Outcome.NOTHING_FITS if self.answer is Answer.NOTHING else self._placed[position]
-        outside = self.rules.outside(self.rankers.index.tools[position], self.request)
-        if outside is not None or self.is_lookup:
-            return outside or Outcome.BELOW_FLOOR
-        return self.rules.missed(self.standings.ranking, position)
-
-    def rival(self, position: int) -> int | None:
-        """The result directly before this one; for a tool that is not a result, the last result."""
-        results = self.results
-        if self.is_lookup or not results:
-            return None
-        if position not in results:
-            return results[-1]
-        index = results.index(position)
-        return results[index - 1] if index else None
-
-
-def hit_of(
-    rankers: CatalogRankers, ranker_name: str, request: SearchRequest, tool_id: str, rules: SearchRules
-) -> Hit:
-    """One tool's line of a search report, however far down. Raises ToolsightError for an unknown tool."""
-    position = position_of(rankers.index, tool_id)
-    request = rankers.names.resolved(request)
-    ranking = ranking_for(rankers.get(ranker_name), request)
-    verdict = Verdict(rankers, request, Standings(ranking, rules.likely(ranking, request)), rules)
-    cut = verdict.cut(position)
-    found = Outcome.CLOSEST if verdict.answer is Answer.CLOSEST else Outcome.FOUND
-    return Hit(verdict.standings[position].rank, ranking.explain(position), cut or found)

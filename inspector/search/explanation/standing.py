@@ -1,13 +1,25 @@
-"""The ranks of tools in a ranking."""
+"""Where tools stand in a ranking, and what a search makes of it: whole, by step, under several rankers."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.error import ToolsightError
+from inspector.core.ranking import (
+    Answer,
+    Hit,
+    Outcome,
+    SearchRequest,
+)
+from inspector.core.tool import Tool
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.ranker import Mask, Ranking
+from inspector.search.query import parse
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.ranker import Mask, Ranking, ranking_for
+from inspector.search.rules import Places, SearchRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +61,222 @@ def position_of(index: ToolIndex, tool_id: str) -> int:
             hint="The index contains only tools that a search can find.",
         )
     return position
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A request over ranked tools; `standings` are the ranks for its query."""
+
+    rankers: CatalogRankers
+    request: SearchRequest
+    standings: Standings
+    rules: SearchRules
+
+    @property
+    def answer(self) -> Answer:
+        """What the search may say at most; a lookup by name, server or tags is sure."""
+        return Answer.FOUND if self.is_lookup else self.rules.answer(self.standings.ranking)
+
+    @property
+    def told(self) -> Answer:
+        """What the search says in the end: nothing, where no result is left."""
+        return self.answer if self.results else Answer.NOTHING
+
+    @property
+    def is_lookup(self) -> bool:
+        """Whether names, server or tags alone answer the request, without a ranking."""
+        return bool(self.named) or not self.request.query.strip()
+
+    @cached_property
+    def named(self) -> tuple[int, ...]:
+        """The positions of the tools that the request names."""
+        find, server = self.rankers.names.find, self.request.server_name
+        tools = [tool for name in self.request.tool_names for tool in find(name, server=server)]
+        return tuple(dict.fromkeys(self.rankers.index.position[tool.id] for tool in tools))
+
+    @cached_property
+    def matches(self) -> tuple[int, ...]:
+        """The positions that the request could return without limit and threshold, best first."""
+        tools = self.rankers.index.tools
+        if self.request.is_empty or (self.is_lookup and self.request.tool_names):
+            return self.named
+        pool = range(len(tools)) if self.is_lookup else self.standings.kept()
+        return tuple(p for p in pool if self.rules.outside(tools[p], self.request) is None)
+
+    @cached_property
+    def results(self) -> tuple[int, ...]:
+        """The positions of the results; if the answer is `nothing`, of what they would have been."""
+        return tuple(position for position, refused in self._placed.items() if refused is None)
+
+    @cached_property
+    def _placed(self) -> Mapping[int, Outcome | None]:
+        """Of each match why it is no result, or None if it is one."""
+        if self.is_lookup:
+            return dict.fromkeys(self.matches)
+        places, tools = Places(self.rules, self.standings.ranking), self.rankers.index.tools
+        query = self.standings.ranking.read or self.request.query
+        return {
+            position: Outcome.WITHHELD
+            if places.end is None and self.rules.withholds(tools[position], query, self.answer)
+            else places.take(tools[position], position)
+            for position in self.matches
+        }
+
+    def rivals(self, tool: Tool) -> Sequence[str]:
+        """The matches that compete with a tool for a place, itself included, best first."""
+        matches = [self.rankers.index.tools[position].id for position in self.matches]
+        is_pinned = tool.id in self.rules.pinned
+        return [tool_id for tool_id in matches if (tool_id in self.rules.pinned) is is_pinned]
+
+    def missing_tags(self, tool: Tool) -> tuple[str, ...]:
+        """The tags of the request that the tool does not have."""
+        return self.rules.tags.missing(tool, self.request.tags)
+
+    def cut(self, position: int) -> Outcome | None:
+        """Why a tool is not returned, or None if it is; in a lookup, an unnamed tool is below the floor."""
+        if position in self._placed:
+            return Outcome.NOTHING_FITS if self.answer is Answer.NOTHING else self._placed[position]
+        outside = self.rules.outside(self.rankers.index.tools[position], self.request)
+        if outside is not None or self.is_lookup:
+            return outside or Outcome.BELOW_FLOOR
+        return self.rules.missed(self.standings.ranking, position)
+
+    def rival(self, position: int) -> int | None:
+        """The result directly before this one; for a tool that is not a result, the last result."""
+        results = self.results
+        if self.is_lookup or not results:
+            return None
+        if position not in results:
+            return results[-1]
+        index = results.index(position)
+        return results[index - 1] if index else None
+
+
+def hit_of(
+    rankers: CatalogRankers, ranker_name: str, request: SearchRequest, tool_id: str, rules: SearchRules
+) -> Hit:
+    """One tool's line of a search report, however far down. Raises ToolsightError for an unknown tool."""
+    position = position_of(rankers.index, tool_id)
+    request = rankers.names.resolved(request)
+    ranking = ranking_for(rankers.get(ranker_name), request)
+    verdict = Verdict(rankers, request, Standings(ranking, rules.likely(ranking, request)), rules)
+    cut = verdict.cut(position)
+    found = Outcome.CLOSEST if verdict.answer is Answer.CLOSEST else Outcome.FOUND
+    return Hit(verdict.standings[position].rank, ranking.explain(position), cut or found)
+
+
+@dataclass(frozen=True, slots=True)
+class StepSearch:
+    """The ids that a search for `text` returns, best first.
+
+    `probability` is how likely it is that any tool fits, None if the ranker does not estimate it.
+    """
+
+    text: str
+    tool_ids: tuple[str, ...]
+    probability: float | None = None
+    answer: Answer = Answer.FOUND
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The search for the whole request and the searches for its steps, in order.
+
+    `only_steps` holds tools that a step finds but the whole request does not, in step order; `only_whole` the
+    reverse.
+    """
+
+    whole: StepSearch
+    steps: tuple[StepSearch, ...]
+    only_steps: tuple[str, ...]
+    only_whole: tuple[str, ...]
+
+
+def by_step(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchRules) -> Steps:
+    """Search for `text` as a whole and step by step.
+
+    Raises ToolsightError for an unknown ranker, ModelError if a text cannot be embedded.
+    """
+    whole = _search(rankers, ranker_name, text, rules)
+    steps = tuple(_search(rankers, ranker_name, step, rules) for step in parse(text).steps or (text,))
+    found = dict.fromkeys(tool_id for step in steps for tool_id in step.tool_ids)
+    return Steps(
+        whole,
+        steps,
+        tuple(tool_id for tool_id in found if tool_id not in whole.tool_ids),
+        tuple(tool_id for tool_id in whole.tool_ids if tool_id not in found),
+    )
+
+
+def _search(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchRules) -> StepSearch:
+    ranking, request = rankers.get(ranker_name).rank(text), SearchRequest(text)
+    verdict = Verdict(rankers, request, Standings(ranking, rules.likely(ranking, request)), rules)
+    positions = () if verdict.told is Answer.NOTHING else verdict.results
+    tool_ids = tuple(rankers.index.tools[position].id for position in positions)
+    return StepSearch(text, tool_ids, ranking.probability, verdict.told)
+
+
+ROWS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTool:
+    """One tool; `standings` are parallel to the comparison's `names`."""
+
+    tool_id: str
+    standings: tuple[Standing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankerComparison:
+    """`rows` are in the order of the first ranker; `notes` say what each ranker had to do without.
+
+    `probabilities` are each ranker's estimates that any tool fits, None for rankers that do not estimate.
+    """
+
+    query: str
+    names: tuple[str, ...]
+    rows: tuple[ComparedTool, ...]
+    notes: tuple[str, ...]
+    probabilities: tuple[float | None, ...]
+
+
+def compare_rankers(
+    rankers: CatalogRankers, query: str, names: Sequence[str], *, rows: int = ROWS
+) -> RankerComparison:
+    """The tools among the first `rows` results of any ranker, with their standings in every ranker.
+
+    A ranker named twice counts once. Raises ToolsightError for an unknown ranker, ModelError if the query
+    cannot be embedded.
+    """
+    found = _standings(rankers, query, names)
+    shown = {position for standings in found.values() for position in standings.kept(rows)}
+    first = next(iter(found.values()), None)
+    ordered = [int(p) for p in first.order if int(p) in shown] if first is not None else []
+    return RankerComparison(
+        query,
+        tuple(found),
+        tuple(
+            ComparedTool(rankers.index.tools[position].id, tuple(p[position] for p in found.values()))
+            for position in ordered
+        ),
+        tuple(standings.ranking.note for standings in found.values()),
+        tuple(standings.ranking.probability for standings in found.values()),
+    )
+
+
+def ranks_of(
+    rankers: CatalogRankers, query: str, tool_id: str, names: Sequence[str]
+) -> Mapping[str, Standing]:
+    """One tool's standing under each of the rankers. Raises ToolsightError for an unknown tool or ranker."""
+    position = position_of(rankers.index, tool_id)
+    return {name: standings[position] for name, standings in _standings(rankers, query, names).items()}
+
+
+def standings_under(rankers: CatalogRankers, query: str, name: str) -> Standings:
+    """Every tool's standing under one ranker. Raises ToolsightError for an unknown ranker."""
+    return Standings(rankers.get(name).rank(query))
+
+
+def _standings(rankers: CatalogRankers, query: str, names: Sequence[str]) -> dict[str, Standings]:
+    return {name: standings_under(rankers, query, name) for name in dict.fromkeys(names)}

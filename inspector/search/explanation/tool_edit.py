@@ -13,7 +13,7 @@ from inspector.core.tool import Tool
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields, resolve
 from inspector.search.document import Key, key_of, texts_by_key
-from inspector.search.explanation.closeness import Closeness
+from inspector.search.explanation.confusable import Closeness
 from inspector.search.explanation.standing import Standing, Standings, position_of
 from inspector.search.index import ToolIndex
 from inspector.search.metric import hit_at, ndcg_at

@@ -5,29 +5,26 @@ from functools import cached_property
 
 from inspector.core.ranking import Signal
 from inspector.core.settings import DiscoverySettings
-from inspector.search.history import NOTHING_ASKED, PastRequests
-from inspector.search.index import ToolIndex
-from inspector.search.name_index import NameIndex
+from inspector.search.index import NameIndex, ToolIndex
 from inspector.search.past_use import NOTHING_USED, PastUse
-from inspector.search.rankers.asked_before import AskedBefore
-from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings
-from inspector.search.rankers.claude_code import ClaudeCodeRanker
-from inspector.search.rankers.codex import CodexRanker
-from inspector.search.rankers.dense import DenseRanker
-from inspector.search.rankers.evidence import Affinity, ServerPrior, with_affinity
+from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings, PrdBm25Ranker
+from inspector.search.rankers.client import ClaudeCodeRanker, CodexRanker
+from inspector.search.rankers.dense import (
+    DenseRanker,
+    RrfRanker,
+    Stages,
+    TwoStageProductRanker,
+    TwoStageRanker,
+)
 from inspector.search.rankers.fusion import FusionRanker, FusionWeights
 from inspector.search.rankers.fuzzy import FuzzyRanker
 from inspector.search.rankers.hybrid import HybridRanker
-from inspector.search.rankers.keyword_expert import KeywordExpertRanker
-from inspector.search.rankers.keyword_system import KeywordSystemRanker
+from inspector.search.rankers.keyword import KeywordExpertRanker, KeywordSystemRanker, ThreeTierRanker, Tiers
+from inspector.search.rankers.past import NOTHING_ASKED, Affinity, AskedBefore, PastRequests, with_affinity
 from inspector.search.rankers.pattern import PatternRanker
-from inspector.search.rankers.prd_bm25 import PrdBm25Ranker
-from inspector.search.rankers.query_fusion import QueryFusion
+from inspector.search.rankers.query_fusion import QueryFusion, ServerPrior
 from inspector.search.rankers.ranker import Ranker
 from inspector.search.rankers.ranker_list import require_ranker
-from inspector.search.rankers.rrf import RrfRanker
-from inspector.search.rankers.three_tier import ThreeTierRanker, Tiers
-from inspector.search.rankers.two_stage import Stages, TwoStageProductRanker, TwoStageRanker
 
 # The reference against which the fusion is measured: one field, two signals.
 _Z_FUSION_FIELDS = {Signal.NAME: 2.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 1.0, Signal.SERVER: 1.0}

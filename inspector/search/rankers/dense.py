@@ -1,18 +1,17 @@
-"""Intent-Schema Overlap (Tool Attention, section 4.2, equation 5): cosines, plain and standardised.
+"""Rankers of cosines: plain, fused with words by rank, and of servers first."""
 
-`iso` compares with the tool's line in the summary pool, as published; `dense` with everything it says of
-itself.
-"""
-
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from inspector.core.ranking import Part, Score, Signal
+from inspector.core.tool import Tool
 from inspector.search.document import SUMMARY
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.ranker import Ranking, Scores
+from inspector.search.rankers.bm25 import Bm25Ranker
+from inspector.search.rankers.query_fusion import ServerPrior
+from inspector.search.rankers.ranker import Ranker, Ranking, Scores
 from inspector.search.rankers.ranker_list import DENSE, ISO
 
 # From appendix A.1 of the paper. It does not transfer to other catalogs: calibrate it.
@@ -22,7 +21,11 @@ NO_LINES = "summary lines are not embedded, so whole descriptions are compared"
 
 
 class DenseRanker:
-    """Keeps tools whose cosine with the query reaches `threshold` (equation 6)."""
+    """Keeps tools whose cosine with the query reaches `threshold` (equation 6).
+
+    Intent-Schema Overlap (Tool Attention, section 4.2, equation 5): `iso` compares with the tool's line in
+    the summary pool, as published; `dense` with everything it says of itself.
+    """
 
     def __init__(
         self, index: ToolIndex, *, threshold: float = THRESHOLD, lines: bool = False, name: str = ""
@@ -64,52 +67,180 @@ class DenseRanker:
         return Score(self._index.tools[position].id, value, (part,))
 
 
-# A signal that differs less, relative to its mean, differs by the rounding of float32 vectors alone.
-_ROUNDING = 1e-6
+# The paper's constant, which keeps a single first rank from deciding alone.
+K = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Standardised:
-    """A signal, its mean and its deviation over the tools. Tools without a value count as average."""
+class RrfRanker:
+    """Adds up 1 / (60 + rank) over both rankers, for the tools that each of them returns."""
 
-    raw: Scores
-    mean: float
-    deviation: float
-    weight: float
+    name = "rrf"
 
-    @classmethod
-    def of(cls, raw: Scores, weight: float) -> "Standardised":
-        return cls.each(raw[None], [weight])[0]
+    def __init__(self, index: ToolIndex, lexical: Bm25Ranker) -> None:
+        self._index = index
+        self._sources: tuple[Ranker, ...] = (lexical, DenseRanker(index, threshold=-1.0))
 
-    @classmethod
-    def each(cls, raw: Scores, weights: Sequence[float]) -> list["Standardised"]:
-        """One a row of `raw`, each with its weight; that of a signal equal for all tools is 0."""
-        if not raw.shape[1]:
-            return [cls(row, 0.0, 1.0, 0.0) for row in raw]
-        means = raw.mean(axis=1)
-        # A missing value makes the mean of its row one.
-        missing = np.isnan(raw) if np.isnan(means).any() else None
-        if missing is not None:
-            present = np.maximum((~missing).sum(axis=1), 1)
-            means = np.where(missing, 0.0, raw).sum(axis=1) / present
-            raw = np.where(missing, means[:, None], raw)
-        centred = raw - means[:, None]
-        squares = np.einsum("ij,ij->i", centred, centred)
-        deviations = np.sqrt(squares / (raw.shape[1] if missing is None else present))
-        return [
-            cls(row, mean, deviation, weight)
-            if deviation >= _ROUNDING * max(1.0, abs(mean))
-            else cls(row, mean, 1.0, 0.0)
-            for row, mean, deviation, weight in zip(
-                raw, means.tolist(), deviations.tolist(), weights, strict=True
+    def terms(self, query: str) -> tuple[str, ...]:
+        return self._sources[0].terms(query)
+
+    def rank(self, query: str) -> Ranking:
+        rankings = [source.rank(query) for source in self._sources]
+        ranks = [_ranks(ranking) for ranking in rankings]
+        values = np.sum([np.where(rank > 0, 1 / (K + rank), 0.0) for rank in ranks], axis=0)
+        note = "; ".join(filter(None, (ranking.note for ranking in rankings)))
+        return Ranking(values, values > 0, lambda p: self._explain(p, values, ranks), note=note)
+
+    def _explain(self, position: int, values: Scores, ranks: list[Scores]) -> Score:
+        parts = tuple(
+            Part(
+                Signal.FUSION,
+                source.name,
+                1 / (K + rank[position]),
+                {"rank": float(rank[position]), "k": K},
             )
-        ]
+            for source, rank in zip(self._sources, ranks, strict=True)
+            if rank[position] > 0
+        )
+        return Score(self._index.tools[position].id, float(values[position]), parts)
 
-    @property
-    def scale(self) -> float:
-        """What one unit of the raw signal adds to the score."""
-        return self.weight / self.deviation
 
-    @property
-    def values(self) -> Scores:
-        return (self.raw - self.mean) * self.scale
+def _ranks(ranking: Ranking) -> Scores:
+    """Each tool's rank from 1; 0 for tools that the ranker does not return."""
+    order = np.array(ranking.order(), np.intp)
+    ranks = np.zeros(len(order))
+    ranks[order] = np.arange(1, len(order) + 1)
+    return np.where(ranking.kept, ranks, 0.0)
+
+
+# Servers first, then their tools (layered composition, layers 1 and 3; MCP-Zero's hierarchical routing).
+#
+# Stage 1 compares the query with each server's aggregate description (s), stage 2 with each tool (t).
+# Similarities are cosines; without vectors they are BM25 scores as a share of the best one.
+#
+# `two-stage-product` is as published: stage 2 looks only at the tools of the servers that stage 1 chose and
+# scores them (s * t) * max(s, t). The number of servers is that of the authors' code. `two-stage` is ours and
+# chooses no servers: a tool's score is t plus a share of how well its server fits. A server whose description
+# says little costs its tools some ranks, where a cut would lose them altogether.
+SERVERS_KEPT = 5
+SERVER_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class _Similarities:
+    """The similarity of every tool, of every server, and of every tool's server."""
+
+    tool: Scores
+    server: Scores
+    server_of_tool: Scores
+    note: str = ""
+
+
+class Stages:
+    """What both rankers compare with a query over one index."""
+
+    def __init__(self, index: ToolIndex, lexical: Bm25Ranker, prior: ServerPrior) -> None:
+        self.tools = index.tools
+        self.prior = prior
+        self._index = index
+        self._lexical = lexical
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return self._lexical.terms(query) if not self._index.is_semantic else ()
+
+    def compare(self, query: str, server_query: str = "") -> _Similarities:
+        """Compare tools with the query, and servers with theirs or with the same."""
+        server_query = server_query if server_query.strip() else query
+        vector, server_vector = self._index.query_vector(query), self._index.query_vector(server_query)
+        if vector is None or server_vector is None:
+            tools = _of_best(self._lexical.rank(query).values)
+            servers = _of_best(self._server_lexical.rank(server_query).values)
+            note = "words only in both stages"
+        else:
+            tools = np.nan_to_num(self._index.similarities(vector)[SUMMARY], nan=0.0).clip(min=0.0)
+            servers = np.nan_to_num(self._index.server_similarities(server_vector), nan=0.0).clip(min=0.0)
+            note = ""
+        return _Similarities(tools, servers, servers[self.prior.server_of], note)
+
+    @cached_property
+    def _server_lexical(self) -> Bm25Ranker:
+        """BM25 over one document per server."""
+        texts = self._index.server_texts.items()
+        return Bm25Ranker(ToolIndex([Tool(server, server, text) for server, text in texts]))
+
+
+class TwoStageRanker:
+    """Adds to each tool's similarity a share of how well its server fits; every tool is a candidate.
+
+    A server's fit is the mean of two: the similarity of its description, and that of its three best tools. A
+    server alone finds no tool: one that is not similar itself scores nothing and is not kept.
+    """
+
+    name = "two-stage"
+
+    def __init__(self, stages: Stages, *, share: float = SERVER_SHARE) -> None:
+        self._stages = stages
+        # The same for all tools of one server, it would only lift every score.
+        self._share = share if stages.prior.is_informative else 0.0
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return self._stages.terms(query)
+
+    def rank(self, query: str) -> Ranking:
+        return self.rank_on("", query)
+
+    def rank_on(self, server_query: str, query: str) -> Ranking:
+        found = self._stages.compare(query, server_query)
+        best_tools = self._stages.prior.best_three(found.tool)
+        fit = (found.server_of_tool + best_tools) / 2
+        kept = found.tool > 0
+        values = np.where(kept, found.tool + self._share * fit, 0.0)
+
+        def explain(position: int) -> Score:
+            own = float(found.tool[position])
+            parts = [Part(Signal.SEMANTIC, "tool", own, {"tool": own})] if kept[position] else []
+            if kept[position] and self._share:
+                inputs = {
+                    "best 3": float(best_tools[position]),
+                    "text": float(found.server_of_tool[position]),
+                    "share": self._share,
+                }
+                parts.append(Part(Signal.SERVER, "server", self._share * float(fit[position]), inputs))
+            return Score(self._stages.tools[position].id, float(values[position]), tuple(parts))
+
+        return Ranking(values, kept, explain, note=found.note, similarity=found.tool)
+
+
+class TwoStageProductRanker:
+    """Multiplies the similarities of a tool and its server; keeps the tools of the `servers` best servers."""
+
+    name = "two-stage-product"
+
+    def __init__(self, stages: Stages, *, servers: int = SERVERS_KEPT) -> None:
+        self._stages = stages
+        self._servers = servers
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return self._stages.terms(query)
+
+    def rank(self, query: str) -> Ranking:
+        return self.rank_on("", query)
+
+    def rank_on(self, server_query: str, query: str) -> Ranking:
+        found = self._stages.compare(query, server_query)
+        s, t = found.server_of_tool, found.tool
+        values = s * t * np.maximum(s, t)
+        chosen = np.argsort(-found.server, kind="stable")[: self._servers]
+        kept = np.isin(self._stages.prior.server_of, chosen) & (t > 0)
+
+        def explain(position: int) -> Score:
+            value = float(values[position])
+            inputs = {"server": float(s[position]), "tool": float(t[position])}
+            part = Part(Signal.SEMANTIC, "(s * t) * max(s, t)", value, inputs)
+            return Score(self._stages.tools[position].id, value, (part,))
+
+        return Ranking(values, kept, explain, note=found.note, similarity=found.tool)
+
+
+def _of_best(values: Scores) -> Scores:
+    best = float(values.max(initial=0.0))
+    return values / best if best > 0 else values

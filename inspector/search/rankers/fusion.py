@@ -1,29 +1,146 @@
-"""The fusion behind the default ranker: words, static vectors, meaning, and the passage that matches best.
+"""Intent-Schema Overlap (Tool Attention, section 4.2, equation 5): cosines, plain and standardised.
 
-Each signal is standardized over the tools for this text (z-score) to bring it to a common scale; the score is
-the weighted sum:
-
-    0.12 z(BM25F)  +  0.08 z(BM25 of the words as written)  +  0.16 z(cosine of static vectors)
-        +  0.18 z(cosine of the summary)  +  0.46 z(highest cosine of any passage)
-
-The best passage lets a single sentence or parameter match for a tool whose summary covers more. Static
-vectors are there at once: until the model's are, they and the words are all there is.
+`iso` compares with the tool's line in the summary pool, as published; `dense` with everything it says of
+itself.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
-from inspector.search.document import SUMMARY
+from inspector.search.document import PASSAGES, SUMMARY, TEXTS
 from inspector.search.index import ToolIndex
-from inspector.search.rankers.bm25 import Bm25Ranker
-from inspector.search.rankers.dense import Standardised
-from inspector.search.rankers.evidence import BEST, STATIC, SUMMARY_TERM, Evidence, Words
-from inspector.search.rankers.ranker import Explanation, Mask, Ranking, Scores
+from inspector.search.rankers.bm25 import Asked, Bm25Ranker
+from inspector.search.rankers.ranker import (
+    Explanation,
+    Mask,
+    Ranking,
+    Scores,
+)
 
+# A signal that differs less, relative to its mean, differs by the rounding of float32 vectors alone.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Standardised:
+    """A signal, its mean and its deviation over the tools. Tools without a value count as average."""
+
+    raw: Scores
+    mean: float
+    deviation: float
+    weight: float
+
+    @classmethod
+    def of(cls, raw: Scores, weight: float) -> "Standardised":
+        return cls.each(raw[None], [weight])[0]
+
+    @classmethod
+    def each(cls, raw: Scores, weights: Sequence[float]) -> list["Standardised"]:
+        """One a row of `raw`, each with its weight; that of a signal equal for all tools is 0."""
+        if not raw.shape[1]:
+            return [cls(row, 0.0, 1.0, 0.0) for row in raw]
+        means = raw.mean(axis=1)
+        # A missing value makes the mean of its row one.
+        missing = np.isnan(raw) if np.isnan(means).any() else None
+        if missing is not None:
+            present = np.maximum((~missing).sum(axis=1), 1)
+            means = np.where(missing, 0.0, raw).sum(axis=1) / present
+            raw = np.where(missing, means[:, None], raw)
+        centred = raw - means[:, None]
+        squares = np.einsum("ij,ij->i", centred, centred)
+        deviations = np.sqrt(squares / (raw.shape[1] if missing is None else present))
+        return [
+            cls(row, mean, deviation, weight)
+            if deviation >= _ROUNDING * max(1.0, abs(mean))
+            else cls(row, mean, 1.0, 0.0)
+            for row, mean, deviation, weight in zip(
+                raw, means.tolist(), deviations.tolist(), weights, strict=True
+            )
+        ]
+
+    @property
+    def scale(self) -> float:
+        """What one unit of the raw signal adds to the score."""
+        return self.weight / self.deviation
+
+    @property
+    def values(self) -> Scores:
+        return (self.raw - self.mean) * self.scale
+
+
+STATIC, SUMMARY_TERM, BEST = "static vectors", "summary", "best passage"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What one list of words says of a text: its terms, its ranking, and its scores standardized."""
+
+    asked: Asked
+    ranking: Ranking
+    scores: Standardised
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The signals of one text for all tools, and the score of each tool, the sum of them.
+
+    `cosines` are by name, those of the model only where it was asked: `passages` are all of its cosines, of
+    shape (passages, tools), NaN for what is not embedded yet. `absent` marks the tools that are not embedded
+    yet; None if all are.
+    """
+
+    words: tuple[Words, ...]
+    cosines: Mapping[str, Standardised]
+    values: Scores
+    passages: NDArray[np.float32] | None = None
+    absent: Mask | None = None
+
+    @property
+    def best(self) -> Standardised | None:
+        return self.cosines.get(BEST)
+
+    @property
+    def is_lexical(self) -> bool:
+        return not self.cosines
+
+    @cached_property
+    def text_cosine(self) -> Scores | None:
+        """The mean cosine of a tool's texts (without parameters), 0 if they are not embedded."""
+        if self.passages is None:
+            return None
+        mean: Scores = self.passages[TEXTS].mean(axis=0, dtype=np.float64)
+        return mean if self.absent is None else np.nan_to_num(mean)
+
+    def is_absent(self, positions: Sequence[int]) -> list[bool]:
+        """Whether these tools are not embedded yet."""
+        if self.absent is None:
+            return [False] * len(positions)
+        absent: list[bool] = self.absent[positions].tolist()
+        return absent
+
+    def best_passages(self, positions: Sequence[int]) -> list[str]:
+        """The passage of each of these tools that has the highest cosine."""
+        if self.passages is None:
+            return [""] * len(positions)
+        known = self.passages[:, positions]
+        return [PASSAGES[number] for number in np.where(np.isnan(known), -np.inf, known).argmax(axis=0)]
+
+
+# The fusion behind the default ranker: words, static vectors, meaning, and the passage that matches best.
+#
+# Each signal is standardized over the tools for this text (z-score) to bring it to a common scale; the
+# score is the weighted sum:
+#
+#     0.12 z(BM25F)  +  0.08 z(BM25 of the words as written)  +  0.16 z(cosine of static vectors)
+#         +  0.18 z(cosine of the summary)  +  0.46 z(highest cosine of any passage)
+#
+# The best passage lets a single sentence or parameter match for a tool whose summary covers more. Static
+# vectors are there at once: until the model's are, they and the words are all there is.
 LEXICAL_ONLY = "words only"
 STATIC_ONLY = "words and static vectors"
 

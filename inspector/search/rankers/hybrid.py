@@ -15,17 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
-from inspector.search.index import ToolIndex
-from inspector.search.name_index import NameIndex
-from inspector.search.query.parsed import Clause, ParsedQuery, asked_action, offered, parse
-from inspector.search.rankers.asked_before import AskedBefore
+from inspector.search.index import NameIndex, ToolIndex
+from inspector.search.query import Clause, ParsedQuery, asked_action, offered, parse
 from inspector.search.rankers.bm25 import Bm25Ranker
-from inspector.search.rankers.evidence import STATIC, Evidence
-from inspector.search.rankers.keyword_expert import KeywordExpertRanker
-from inspector.search.rankers.keyword_system import KeywordSystemRanker
+from inspector.search.rankers.fusion import STATIC, Evidence
+from inspector.search.rankers.keyword import COVERED, KeywordExpertRanker, KeywordSystemRanker, Tiers
+from inspector.search.rankers.past import AskedBefore
 from inspector.search.rankers.query_fusion import QueryEvidence, QueryFusion
-from inspector.search.rankers.ranker import LOOKED_AT, Explanation, Mask, Ranker, Ranking, Scores, best_first
-from inspector.search.rankers.three_tier import COVERED, TIER_STEP, Tiers
+from inspector.search.rankers.ranker import (
+    LOOKED_AT,
+    TIER_STEP,
+    Explanation,
+    Mask,
+    Ranker,
+    Ranking,
+    Scores,
+    best_first,
+)
 from inspector.search.vocabulary import MAX_QUERY_LENGTH, split_words, terms
 
 # The confidence that a tool can do what a clause of a query asks. It decides what a search answers.

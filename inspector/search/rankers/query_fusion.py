@@ -1,26 +1,74 @@
-"""The fusion over a whole query: both its wordings, its steps, and the servers that fit it.
-
-    score  =  (1 - s) * mean of the wordings' scores  +  s * the best step's score  +  0.1 * server
-
-Literals mislead by what they are about, so the wording without them counts half. A query of n steps is also
-ranked step by step, with s = 0.1 n and at most 0.5: the mean of a long query's meanings is close to none of
-its tools. A text of MANY_STEPS or more is not embedded itself, its vector is the mean of theirs. `server` is
-the mean of the scores of a server's three best tools: siblings that fit count.
-"""
+"""What is known of one text for every tool: the signals behind a score."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
 from inspector.search.index import ToolIndex
-from inspector.search.query.parsed import MANY_STEPS, ParsedQuery, many_steps
-from inspector.search.rankers.evidence import Evidence, ServerPrior
-from inspector.search.rankers.fusion import FusionRanker
+from inspector.search.query import MANY_STEPS, ParsedQuery, many_steps
+from inspector.search.rankers.fusion import Evidence, FusionRanker
 from inspector.search.rankers.ranker import Explanation, Ranking, Scores
 
+_BEST_TOOLS = 3
+
+
+class ServerPrior:
+    """The servers of one index as groups of tools; what each group has in common is computed per query.
+
+    `server_of` is the position of each tool's server in the index's `servers`.
+    """
+
+    def __init__(self, index: ToolIndex) -> None:
+        number = {server: i for i, server in enumerate(index.servers)}
+        count = len(index.tools)
+        servers = map(attrgetter("server"), index.tools)
+        self.server_of: NDArray[np.intp] = np.fromiter(map(number.__getitem__, servers), np.intp, count)
+        # The tools of a server lie next to each other in this order, the servers in that of the index.
+        self._order = np.argsort(self.server_of, kind="stable")
+        self._sizes = np.bincount(self.server_of, minlength=len(number))
+        self._starts = np.cumsum(self._sizes) - self._sizes
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether there is more than one server, so that servers can distinguish tools."""
+        return len(self._sizes) > 1
+
+    def best_three(self, values: Scores) -> Scores:
+        """For each tool the mean of the three best values of its server, or of all if it has fewer tools.
+
+        The values have to be finite. Only values count, not their order: equal ones are interchangeable.
+        """
+        if not len(values):
+            return np.zeros(0)
+        left = values[self._order]
+        total = np.zeros(len(self._sizes))
+        for taken in range(_BEST_TOOLS):
+            best = np.maximum.reduceat(left, self._starts)
+            total += np.where(self._sizes > taken, best, 0.0)
+            left[self._first(left == np.repeat(best, self._sizes))] = -np.inf
+        mean: Scores = total / np.minimum(self._sizes, _BEST_TOOLS)
+        return mean[self.server_of]
+
+    def _first(self, is_best: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """The first marked place of each server; every server has one."""
+        marked = np.flatnonzero(is_best)
+        first: NDArray[np.intp] = marked[np.searchsorted(marked, self._starts)]
+        return first
+
+
+# The fusion over a whole query: both its wordings, its steps, and the servers that fit it.
+#
+#     score  =  (1 - s) * mean of the wordings' scores  +  s * the best step's score  +  0.1 * server
+#
+# Literals mislead by what they are about, so the wording without them counts half. A query of n steps is
+# also ranked step by step, with s = 0.1 n and at most 0.5: the mean of a long query's meanings is close to
+# none of its tools. A text of MANY_STEPS or more is not embedded itself, its vector is the mean of theirs.
+# `server` is the mean of the scores of a server's three best tools: siblings that fit count.
 SERVER_PRIOR = "siblings that fit"
 
 

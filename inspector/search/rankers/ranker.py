@@ -132,3 +132,8 @@ def ranking_for(ranker: Ranker, request: SearchRequest) -> Ranking:
     if isinstance(ranker, ServerRanker):
         return ranker.rank_on(request.server_query, request.query)
     return ranker.rank(f"{request.query} ({request.server_query})")
+
+
+# Above any score within a tier: a keyword score is at most 190, and a standardized value over N tools at most
+# sqrt(N - 1).
+TIER_STEP = 1000.0

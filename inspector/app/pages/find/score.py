@@ -13,7 +13,7 @@ from inspector.app.draw.line import MUTED
 from inspector.app.pages.find.pane import Pane, Topic, outcome
 from inspector.app.pages.find.score_bar import SHORT_TERMS, SIGNALS
 from inspector.core.ranking import ASKED_BEFORE, USED_BEFORE, Hit, Part, SearchReport, Signal
-from inspector.search.explanation.phrase import as_written
+from inspector.search.explanation.addition import as_written
 from inspector.search.rankers.ranker_list import INFO
 from widgets import middle, plain, shorten, visible
 

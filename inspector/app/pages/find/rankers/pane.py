@@ -11,7 +11,7 @@ from inspector.app.draw.line import failure_line
 from inspector.app.job import Job
 from inspector.app.pages.find.pane import Pane, Topic
 from inspector.app.pages.find.rankers import content
-from inspector.search.explanation.steps import standings_under
+from inspector.search.explanation.standing import standings_under
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker_list import INFO, RANKERS
 from widgets import RecordList

@@ -9,7 +9,7 @@ from inspector.app.pages.find.pane import stands_for
 from inspector.core.number import count, milliseconds
 from inspector.core.ranking import Answer, IndexPhase, IndexState, Outcome, SearchReport
 from inspector.search.answer_text import confidence_text
-from inspector.search.explanation.phrase import as_written
+from inspector.search.explanation.addition import as_written
 from widgets import middle, plain, visible
 
 # The least width of the words.

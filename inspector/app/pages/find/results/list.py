@@ -18,7 +18,7 @@ from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line
 from inspector.app.place import MarketplacePage
 from inspector.core.marketplace import Suggestion, why_further
 from inspector.core.ranking import Hit, SearchReport, SearchRequest
-from inspector.search.explanation.confusable import hit_of
+from inspector.search.explanation.standing import hit_of
 from widgets import RecordList
 
 _JOB = "own"

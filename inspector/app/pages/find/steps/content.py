@@ -8,7 +8,7 @@ from inspector.app.draw.line import MUTED
 from inspector.app.pages.find.pane import stands_for
 from inspector.core.ranking import Answer
 from inspector.search.answer_text import confidence_beside
-from inspector.search.explanation.steps import Steps, StepSearch
+from inspector.search.explanation.standing import Steps, StepSearch
 from widgets import Column, Record, middle, plain
 
 ONLY_STEPS = "\0steps"

@@ -8,7 +8,7 @@ from textual.widgets import Static
 from inspector.app.draw.line import failure_line
 from inspector.app.pages.find.pane import Pane, Topic
 from inspector.app.pages.find.steps import content
-from inspector.search.explanation.steps import Steps, by_step
+from inspector.search.explanation.standing import Steps, by_step
 from widgets import RecordList
 
 _EMPTY = "No search returned a tool. Press i to rephrase the query."

@@ -12,10 +12,8 @@ from inspector.app.pages.find.why_not.missing_tool import MissingTool
 from inspector.core.number import count, ordinal, signed
 from inspector.core.ranking import TOLERANCE, Outcome, Signal
 from inspector.search.answer_text import told_apart
-from inspector.search.explanation.addition import Addition, Place
-from inspector.search.explanation.phrase import as_written
-from inspector.search.explanation.steps import LedgerLine
-from inspector.search.explanation.why_not import LOOKED_UP, WhyNot
+from inspector.search.explanation.addition import Addition, Place, as_written
+from inspector.search.explanation.why_not import LOOKED_UP, LedgerLine, WhyNot
 from widgets import Column, Record, middle, plain, visible
 
 TOTAL = "\0total"

@@ -4,7 +4,7 @@ import json
 import os
 import time
 from array import array
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
-from collections.abc import Mapping, Sequence
+
 
 _REMEMBER_ERA = "INSERT OR REPLACE INTO server_memory (fingerprint, era) VALUES (?, ?)"
 _REMEMBER_TOOLS = (

@@ -1,4 +1,4 @@
-"""Sentence vectors from fastembed, with the model that the extra `offline` installs as package data."""
+"""The models that the extra `offline` installs as package data: sentence vectors and static vectors."""
 
 import ctypes
 import hashlib
@@ -8,16 +8,20 @@ import secrets
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector.core.error import ModelError
 from inspector.core.redaction import open_private, private_folder
 from inspector.search.metric import processors, side_by_side
-from inspector.search.semantics import keep_to_one_thread
 
 if TYPE_CHECKING:
+    import numpy as np
     from fastembed import TextEmbedding
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
 
 NAME = "sentence-transformers/all-MiniLM-L6-v2 (int8)"
 _DIMENSIONS = 384
@@ -231,3 +235,92 @@ def _packaged(package: str, inside: str) -> Path:
 def _sha256(path: Path) -> str:
     """The hash of a file; "" if there is none."""
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def keep_to_one_thread() -> None:
+    """Leave the processors to whoever computes next.
+
+    After a product OpenBLAS' threads turn in a loop for some 20 ms, in case there is another one, and take a
+    processor from the model that embeds the next query.
+    """
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(limits=1, user_api="blas")
+
+
+# Static vectors: the mean of a text's token vectors, from the table that the package `wordllama` ships.
+#
+# The table and its vocabulary are read as files. The package itself is never imported: it would configure the
+# root logger, and looks for its vocabulary on a model hub.
+_PACKAGE = "wordllama"
+_TABLE = "weights/l2_supercat_256.safetensors"
+_VOCABULARY = "tokenizers/l2_supercat_tokenizer_config.json"
+_BATCH = 1_024
+
+
+class WordLlamaEmbedder:
+    """Unit vectors of 256 dimensions. The table (16 MB) is read on first use."""
+
+    dimensions = 256
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @classmethod
+    def packaged(cls) -> "WordLlamaEmbedder | None":
+        """The table of the installed package; None if it is not installed."""
+        spec = importlib.util.find_spec(_PACKAGE)
+        folder = Path(spec.origin).parent if spec and spec.origin else None
+        return cls(folder) if folder and (folder / _TABLE).is_file() else None
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """One unit vector per text, in order, whatever the other texts are. Raises ModelError."""
+        import numpy as np
+
+        vectors = np.zeros((len(texts), self.dimensions), np.float32)
+        for start in range(0, len(texts), _BATCH):
+            # The tokenizer rejects lone surrogates.
+            clean = [text.encode("utf-8", "replace").decode() for text in texts[start : start + _BATCH]]
+            for row, encoded in enumerate(
+                self._tokenizer.encode_batch(clean, add_special_tokens=False), start
+            ):
+                if encoded.ids:
+                    vectors[row] = _mean_unit(self._table[encoded.ids])
+        return vectors
+
+    @cached_property
+    def _table(self) -> "NDArray[np.float16]":
+        from safetensors.numpy import load_file
+
+        try:
+            table: NDArray[np.float16] = load_file(self._folder / _TABLE)["embedding.weight"]
+        except Exception as error:
+            raise ModelError(
+                f"the table of static vectors cannot be read: {error}", hint=_TABLE_HINT
+            ) from error
+        return table
+
+    @cached_property
+    def _tokenizer(self) -> "Tokenizer":
+        from tokenizers import Tokenizer
+
+        try:
+            tokenizer = Tokenizer.from_file(str(self._folder / _VOCABULARY))
+        except Exception as error:
+            raise ModelError(
+                f"the vocabulary of static vectors cannot be read: {error}", hint=_TABLE_HINT
+            ) from error
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+
+
+_TABLE_HINT = "Reinstall the package `wordllama`."
+
+
+def _mean_unit(rows: "NDArray[np.float16]") -> "NDArray[np.float32]":
+    import numpy as np
+
+    mean: NDArray[np.float32] = rows.mean(axis=0, dtype=np.float32)
+    length = np.linalg.norm(mean)
+    return np.divide(mean, length, dtype=np.float32) if length else mean

@@ -1,1 +1,0 @@
-"""Where vectors and the memory of past searches are kept."""

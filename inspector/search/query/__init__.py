@@ -1,1 +1,0 @@
-"""What a query says: its clauses, its steps, and its wording without literals."""

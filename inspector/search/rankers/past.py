@@ -1,0 +1,239 @@
+"""What earlier sessions on this machine add to scores: past requests, and past use.
+
+Past requests are embedded like the tools' own texts, after those and in the background, and go nowhere else.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from inspector.core.number import count
+from inspector.core.ranking import ASKED_BEFORE, Part, Score, Signal
+from inspector.search.document import key_of
+from inspector.search.index import ToolIndex
+from inspector.search.past_use import PastUse, Use
+from inspector.search.query import parse
+from inspector.search.rankers.fusion import Standardised
+from inspector.search.rankers.ranker import TIER_STEP, Ranker, Ranking, Scores, ServerRanker
+from inspector.search.vector_table import ABSENT, VectorTable
+
+Requests = Mapping[str, Sequence[str]]
+"""By tool id, what was asked for before it was called, newest first."""
+
+
+class PastRequests:
+    """The past requests of tools and the vectors of those that are embedded; immutable.
+
+    Their vectors are in a table of their own, so that the products with the tools' own stay the same to the
+    last bit. `problem` says why there are none, "" if there is no problem.
+    """
+
+    def __init__(self, texts: Requests | None = None, vectors: VectorTable | None = None, problem: str = ""):
+        self.texts: Requests = texts or {}
+        self.vectors = vectors or VectorTable()
+        self.problem = problem
+
+    def of(self, tools: Collection[str]) -> list[tuple[str, str]]:
+        """Each of these tools with each of its past requests."""
+        return [(tool, text) for tool, texts in self.texts.items() if tool in tools for text in texts]
+
+
+NOTHING_ASKED = PastRequests()
+
+
+# What past requests add to the tools that were called after them.
+#
+#     bonus  =  0.3 * (cosine - 0.6) / 0.4      if the cosine is above 0.6
+#
+# with the cosine of the query and the closest past request of the tool. Nothing is standardized over the
+# tools that were called, and nothing is ever subtracted: the score of a tool without past requests stays as
+# it is.
+#
+# 0.3 is a third of the deviation of a query's scores. That decides between tools that are close to each other
+# and brings none from far below. From 0.5 on, tools that nobody has called yet are found less often in some
+# published set, and at 1 the first place is lost to tools with a past (`tests/benchmark/learn.py`).
+WEIGHT, FLOOR = 0.3, 0.6
+# A longer request is not quoted.
+_MOST_QUOTED = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Closest:
+    """The past request of a tool that is closest to a query."""
+
+    text: str
+    cosine: float
+    requests: int
+
+    @property
+    def bonus(self) -> float:
+        return WEIGHT * min((self.cosine - FLOOR) / (1 - FLOOR), 1.0)
+
+    @property
+    def part(self) -> Part:
+        quoted = f"{ASKED_BEFORE}: “{self.text}”" if len(self.text) <= _MOST_QUOTED else ASKED_BEFORE
+        inputs = {
+            "cosine": self.cosine,
+            "past requests": float(self.requests),
+            "weight": WEIGHT,
+            "floor": FLOOR,
+        }
+        return Part(Signal.HISTORY, quoted, self.bonus, inputs)
+
+
+class AskedBefore:
+    """Adds to the scores of one catalog's tools what their past requests say."""
+
+    def __init__(self, index: ToolIndex, past: PastRequests) -> None:
+        self._index = index
+        self._past = past
+        known = [(index.position[tool], text) for tool, text in past.of(index.position)]
+        rows = past.vectors.rows(key_of(text) for _position, text in known)
+        there = np.flatnonzero(rows != ABSENT)
+        self._rows = rows[there]
+        self._known = [known[number] for number in there]
+
+    def added(self, base: Ranking, query: str) -> Ranking:
+        """The ranking with what was asked before; the same one if that is nothing like the query."""
+        if self._past.problem:
+            note = f"past requests ignored: {self._past.problem}"
+            return replace(base, note="; ".join(filter(None, (base.note, note))))
+        found = self._closest(query)
+        if not found:
+            return base
+        values = base.values.copy()
+        for position, closest in found.items():
+            values[position] += closest.bonus
+
+        def explain(position: int) -> Score:
+            score = base.explain(position)
+            if position not in found:
+                return score
+            return Score(score.tool_id, float(values[position]), (*score.parts, found[position].part))
+
+        kept = base.kept.copy()
+        kept[[position for position in found if values[position] > 0]] = True
+        return replace(base, values=values, kept=kept, explain=explain)
+
+    def _closest(self, query: str) -> Mapping[int, Closest]:
+        """By position, the closest past request of each tool that has one above FLOOR."""
+        vector = self._index.query_vector(parse(query).wordings[0]) if self._known else None
+        if vector is None:
+            return {}
+        cosines = self._past.vectors.similarity(vector)[self._rows]
+        found: dict[int, Closest] = {}
+        for number in np.flatnonzero(cosines > FLOOR):
+            position, text = self._known[number]
+            cosine = float(cosines[number])
+            if position not in found or cosine > found[position].cosine:
+                tool = self._index.tools[position].id
+                found[position] = Closest(text, cosine, len(self._past.texts[tool]))
+        return found
+
+
+#     bonus  =  weight * deviation * prior         prior  =  min(1, log(1 + uses / A) / log(1 + FULL / A))
+#
+# Each persona has an affinity profile (semantic tool discovery, section 13, "cross-session tool learning"):
+# how likely a call of it is one of this tool, (uses + A) / (C + N A), from `uses` of its C calls over N
+# tools, and A imagined calls of each (the Dirichlet prior of Zhai & Lafferty 2004). A prior enters a score as
+# its logarithm (Kraaij, Westerveld & Hiemstra 2002). Taken against a tool that was never used, A / (C + N A),
+# everything but the tool's own uses cancels out: what else was used, or how many tools there are, moves no
+# score. FULL uses earn the whole prior, more earn no more.
+#
+# `deviation` is that of the query's scores over the tools, without tiers, so that one weight means the same
+# for every ranker. Only tools that the ranker keeps gain something, whether any tool fits is decided without
+# it, and a tool that nobody used keeps its score: it is passed only by tools that were closer to it than
+# weight * deviation.
+IMAGINED, FULL = 1.0, 20.0
+
+
+class Affinity:
+    """Adds to the scores of one catalog's tools what a persona's past use of them says."""
+
+    def __init__(self, index: ToolIndex, past: PastUse, weight: float) -> None:
+        """`weight` is what FULL uses add, in deviations of a query's scores."""
+        self._past = past
+        self._weight = weight
+        self._uses: dict[int, Use] = {
+            index.position[tool]: use for tool, use in past.uses.items() if tool in index.position
+        }
+        weights = np.zeros(len(index.tools))
+        for position, use in self._uses.items():
+            weights[position] = use.weight
+        self._priors = priors(weights)
+
+    def added(self, base: Ranking) -> Ranking:
+        """The ranking with past use; the same one if there is none of its tools."""
+        if self._past.problem:
+            note = f"past use ignored: {self._past.problem}"
+            return replace(base, note="; ".join(filter(None, (base.note, note))))
+        low = Standardised.of(base.values[base.values < TIER_STEP / 2], self._weight)
+        unit = low.weight * low.deviation
+        gains = np.where(base.kept, unit * self._priors, 0.0)
+        if not gains.any():
+            return base
+        values = base.values + gains
+
+        def explain(position: int) -> Score:
+            score = base.explain(position)
+            if not gains[position]:
+                return score
+            part = self._part(position, float(gains[position]), low.deviation)
+            return Score(score.tool_id, float(values[position]), (*score.parts, part))
+
+        return replace(base, values=values, explain=explain, likeliest=base.probability)
+
+    def _part(self, position: int, gain: float, deviation: float) -> Part:
+        use = self._uses[position]
+        inputs = {
+            "uses": float(use.count),
+            "by age": use.weight,
+            "prior": float(self._priors[position]),
+            "weight": self._weight,
+            "spread": deviation,
+            "full": FULL / IMAGINED,
+        }
+        return Part(Signal.AFFINITY, f"used {count(use.count, 'time')} by {self._past.persona}", gain, inputs)
+
+
+def priors(uses: Scores) -> Scores:
+    """The prior of each number of uses: 0 for none, 1 from FULL on."""
+    found: Scores = np.minimum(np.log1p(uses / IMAGINED) / np.log1p(FULL / IMAGINED), 1.0)
+    return found
+
+
+class AffinityRanker:
+    """A ranker whose scores have past use added."""
+
+    def __init__(self, ranker: Ranker, affinity: Affinity) -> None:
+        self._ranker = ranker
+        self._affinity = affinity
+
+    @property
+    def name(self) -> str:
+        return self._ranker.name
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return self._ranker.terms(query)
+
+    def rank(self, query: str) -> Ranking:
+        return self._affinity.added(self._ranker.rank(query))
+
+
+class ServerAffinityRanker(AffinityRanker):
+    """The same for a ranker that looks at servers too."""
+
+    def __init__(self, ranker: Ranker, affinity: Affinity, rank_on: Callable[[str, str], Ranking]) -> None:
+        super().__init__(ranker, affinity)
+        self._rank_on = rank_on
+
+    def rank_on(self, server_query: str, query: str) -> Ranking:
+        return self._affinity.added(self._rank_on(server_query, query))
+
+
+def with_affinity(ranker: Ranker, affinity: Affinity) -> Ranker:
+    """The ranker with past use added to its scores."""
+    if isinstance(ranker, ServerRanker):
+        return ServerAffinityRanker(ranker, affinity, ranker.rank_on)
+    return AffinityRanker(ranker, affinity)
