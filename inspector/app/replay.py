@@ -20,7 +20,7 @@ from inspector.core.session import SessionState
 from inspector.core.settings import Settings
 from inspector.core.store_ports import SessionSummary
 from inspector.core.tool import Tool
-from inspector.mcp.wire_log import WireLog
+from inspector.mcp.log import WireLog
 from inspector.session.commands import Commands
 from inspector.session.setup.change import Setup
 from inspector.session.view import DiscoveryView, MarketplaceView, SessionView, TokenView

@@ -44,7 +44,7 @@ from inspector.core.ports import (
 from inspector.core.store_ports import EventStore, ServerMemory
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.process.record import Registry
+from inspector.mcp.process.registry import ProcessLeftovers, ProcessRegistry, records_folder
 from inspector.mcp.tool_file import WithStoredListings
 from inspector.registry.library import servers_for
 from inspector.reliability.breaker_store import BreakerStore, SqliteBreakers
@@ -221,10 +221,8 @@ def _mcp_connector(options: Options) -> McpConnector:
 
 
 @cache
-def _registry(database: Path) -> Registry:
+def _registry(database: Path) -> ProcessRegistry:
     """The one registry of this process: it has one reaper, however many sessions are opened."""
-    from inspector.mcp.process.registry import ProcessRegistry, records_folder
-
     return ProcessRegistry(records_folder(database))
 
 
@@ -244,9 +242,6 @@ def load_policy(path: Path) -> "AccessPolicy":
 
 def open_leftovers(options: Options) -> Leftovers:
     """The processes of earlier runs on the database."""
-    from inspector.mcp.process.leftovers import ProcessLeftovers
-    from inspector.mcp.process.registry import records_folder
-
     return ProcessLeftovers(records_folder(database_path(options)))
 
 

@@ -24,9 +24,8 @@ from inspector.core.ports import ClientSide, Clock, Connector, ServerLink, ToolL
 from inspector.core.server import ChangedFile, Era, ServerInfo, ServerSpec, SkippedTool, changed_files
 from inspector.core.store_ports import ServerMemory
 from inspector.core.tool import Tool
-from inspector.mcp.change_pace import ChangePace
 from inspector.mcp.listing import Difference, Listed, Look, Seen, difference, list_tools
-from inspector.mcp.start_pace import StartPace
+from inspector.mcp.pace import ChangePace, StartPace
 from inspector.schema.json_value import JsonObject
 
 _LIST = "tools/list"

@@ -13,9 +13,8 @@ from inspector.core.ports import ClientSide, Clock, Connector
 from inspector.core.server import ServerSpec
 from inspector.core.store_ports import ServerMemory
 from inspector.core.tool import Tool
-from inspector.mcp.coalesced import Coalesced
 from inspector.mcp.connection import Connection
-from inspector.mcp.start_pace import StartPace
+from inspector.mcp.pace import Coalesced, StartPace
 from inspector.schema.json_value import JsonObject
 
 # More servers than this at a time, each in two threads, only wait for one another, and keep the keys waiting.

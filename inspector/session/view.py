@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from inspector.core.session import SessionState
     from inspector.core.settings import DiscoverySettings, Settings
     from inspector.core.tool import Tool
-    from inspector.mcp.wire_log import WireLog
+    from inspector.mcp.log import WireLog
     from inspector.search.answer_text import SearchAnswer
     from inspector.search.index import ToolIndex
     from inspector.search.rankers.catalog_rankers import CatalogRankers

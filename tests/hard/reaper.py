@@ -19,11 +19,10 @@ from inspector.core.frame import FrameLog
 from inspector.core.ports import SystemClock
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.client.log import StderrLog
+from inspector.mcp.client.message import Recorder
 from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import Reader
-from inspector.mcp.client.recorder import Recorder
-from inspector.mcp.process.record import NoRegistry, Registry
+from inspector.mcp.log import StderrLog
 from inspector.mcp.process.registry import ProcessRegistry
 from tests.support import light_server
 
@@ -31,7 +30,7 @@ _SERVERS, _LISTED, _ROUNDS = 107, 12, 9
 _TARGET = 1.1
 
 
-async def started(folder: Path, registry: Registry) -> float:
+async def started(folder: Path, registry: ProcessRegistry) -> float:
     """Seconds until 107 processes are there."""
     async with AsyncExitStack() as stack:
         reader = Reader(Recorder(FrameLog(), SystemClock()), lambda: None)
@@ -44,7 +43,7 @@ async def started(folder: Path, registry: Registry) -> float:
         return time.perf_counter() - began
 
 
-async def listed(folder: Path, registry: Registry) -> float:
+async def listed(folder: Path, registry: ProcessRegistry) -> float:
     """Seconds until a dozen light servers have told their tools."""
     connector = McpConnector(folder, registry=registry)
 
@@ -58,21 +57,21 @@ async def listed(folder: Path, registry: Registry) -> float:
     return time.perf_counter() - began
 
 
-def compared(measure: Callable[[Path, Registry], Awaitable[float]]) -> tuple[float, float]:
+def compared(measure: Callable[[Path, ProcessRegistry], Awaitable[float]]) -> tuple[float, float]:
     """The medians with and without a registry, in turns; each round has a new one, as a new app has."""
     with_one, without = [], []
     with tempfile.TemporaryDirectory() as name:
-        asyncio.run(_once(measure, Path(name), NoRegistry()))
+        asyncio.run(_once(measure, Path(name), ProcessRegistry(None)))
         for _ in range(_ROUNDS):
             registry = ProcessRegistry(Path(name) / "runs")
             with_one.append(asyncio.run(_once(measure, Path(name), registry)))
             registry.close()
-            without.append(asyncio.run(_once(measure, Path(name), NoRegistry())))
+            without.append(asyncio.run(_once(measure, Path(name), ProcessRegistry(None))))
     return statistics.median(with_one), statistics.median(without)
 
 
 async def _once(
-    measure: Callable[[Path, Registry], Awaitable[float]], folder: Path, registry: Registry
+    measure: Callable[[Path, ProcessRegistry], Awaitable[float]], folder: Path, registry: ProcessRegistry
 ) -> float:
     return await measure(folder, registry)
 

@@ -8,8 +8,8 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.mcp import coalesced
-from inspector.mcp.coalesced import Coalesced
+from inspector.mcp import pace
+from inspector.mcp.pace import Coalesced
 
 # Whole seconds, so that sums are exact.
 SECONDS = st.integers(0, 5)
@@ -74,7 +74,7 @@ def running(loop: Loop) -> Iterator[None]:
 @pytest.fixture
 def loop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loop]:
     """A loop whose time is counted in whole numbers; the longest pause is far away."""
-    monkeypatch.setattr(coalesced, "LONGEST", 1_000.0)
+    monkeypatch.setattr(pace, "LONGEST", 1_000.0)
     loop = Loop()
     with running(loop):
         yield loop
@@ -129,7 +129,7 @@ def test_a_call_at_once_is_followed_by_its_whole_pause(loop: Loop) -> None:
 
 
 def test_no_request_waits_longer_than_the_longest_pause(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coalesced, "LONGEST", 5.0)
+    monkeypatch.setattr(pace, "LONGEST", 5.0)
     work = Work(loop, 2)
     changes = Coalesced(work)
     changes.soon()
@@ -197,7 +197,7 @@ def test_the_pause_grows_with_what_a_call_takes_and_no_request_is_lost(
     changes = Coalesced(work)
     requests = []
     with running(loop), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coalesced, "LONGEST", 1e9)
+        patch.setattr(pace, "LONGEST", 1e9)
         for pause in pauses:
             loop.reach(loop.at + pause)
             changes.soon()

@@ -29,7 +29,7 @@ from inspector.core.secret_value import MARKER
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.store_ports import Snapshot
 from inspector.core.tool import Tool
-from inspector.mcp import coalesced
+from inspector.mcp import pace
 from inspector.mcp.connections import Connections
 from inspector.schema.json_value import JsonObject
 from inspector.store.memory import MemoryServerMemory
@@ -154,7 +154,7 @@ async def test_a_burst_of_servers_that_get_ready_is_told_a_few_times_and_whoever
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # After a call the next one is a long way off, so that only who waits can bring it.
-    monkeypatch.setattr(coalesced, "_SHARE", 1e-12)
+    monkeypatch.setattr(pace, "_SHARE", 1e-12)
     bench = Bench(**{f"s{number}": MemoryServer(tools(f"s{number}", "one")) for number in range(20)})
     async with connected(bench):
         assert len(bench.of(ServerReady)) == 20

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 from mcp_types import JSONRPCError, JSONRPCResponse
 
-from inspector.mcp.client.cut_frame import TOO_LARGE, cut_frame
-from inspector.mcp.client.line import HEAD, TAIL, CutLine, Lines
+from inspector.mcp.client.limit import HEAD, TAIL, CutLine, Lines
+from inspector.mcp.client.message import TOO_LARGE, cut_frame
 
 LONG = HEAD + TAIL
 

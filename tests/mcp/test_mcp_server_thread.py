@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from inspector.core.server import ServerSpec
-from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.client.server_thread import ServerThread
+from inspector.mcp.client.connector import McpConnector, ServerThread
 
 # Seconds that anything here may take on a busy machine.
 PATIENCE = 10

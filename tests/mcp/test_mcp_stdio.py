@@ -13,9 +13,8 @@ from inspector.core.error import ConnectError, ProtocolError, ServerExited
 from inspector.core.redaction import SECRETS
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.client.log import LOG, MAX_BYTES, StderrLog, quiet_sdk
-from inspector.mcp.process.record import Registration
-from inspector.mcp.process.table import table
+from inspector.mcp.log import LOG, MAX_BYTES, StderrLog, quiet_sdk
+from inspector.mcp.process.registry import ProcessRegistry, Registration
 from tests.support.mcp_case import PATIENCE, SERVERS, faulty, growing, is_alive, odd, opened, python
 
 
@@ -312,15 +311,16 @@ async def test_a_log_folder_that_cannot_be_written_keeps_no_server_from_starting
         assert link.stderr_tail() == "odd: starting"
 
 
-class Noted:
+class Noted(ProcessRegistry):
     """A registry that keeps what it was told of one start."""
 
     def __init__(self) -> None:
+        super().__init__(None)
         self.told: list[str] = []
 
     def register(self, server: str) -> Registration:
         self.told.append(server)
-        return Registration("ab.1", 1, lambda line: self.told.append(line.decode()), table())
+        return Registration("ab.1", 1, lambda line: self.told.append(line.decode()))
 
 
 async def test_a_server_is_noted_before_it_starts_and_until_nothing_of_it_is_left(tmp_path: Path) -> None:

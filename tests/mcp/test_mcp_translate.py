@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from inspector.mcp.client.limit import size_text
 from inspector.mcp.client.process import exit_text
 from inspector.mcp.client.translate import (
     MAX_STRUCTURED,
     MAX_TEXT,
     SKIPPED,
-    size_text,
     summary,
     tool_result,
     with_valid_tools,

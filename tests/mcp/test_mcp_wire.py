@@ -12,7 +12,7 @@ from inspector.core.error import ConnectError, ToolsightError
 from inspector.core.frame import LONGEST_TEXT, Frame, FrameKind, FrameLog
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.client.recorder import Recorder
+from inspector.mcp.client.message import Recorder
 from tests.mcp.test_mcp_http import mcp_server
 from tests.support.fakes import ManualClock
 from tests.support.mcp_case import PATIENCE, faulty, odd, python

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from inspector.core.server import Leftover
-from inspector.mcp.process import remains
-from inspector.mcp.process.leftovers import ProcessLeftovers
-from inspector.mcp.process.registry import ProcessRegistry, records_folder
+from inspector.mcp.process import record
+from inspector.mcp.process.registry import ProcessLeftovers, ProcessRegistry, records_folder
 from tests.support.mcp_case import PATIENCE, ROOT, is_alive
 
 pytestmark = pytest.mark.slow
@@ -95,7 +94,7 @@ class Host:
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """In this process; the reaper keeps to its times."""
-    monkeypatch.setattr(remains, "TERMINATED_GRACE", 0.1)
+    monkeypatch.setattr(record, "TERMINATED_GRACE", 0.1)
 
 
 @pytest.fixture
@@ -177,7 +176,7 @@ def test_a_record_of_another_machine_names_no_process_of_this_one(
 ) -> None:
     started = host()
     started.kill_with_reaper()
-    monkeypatch.setattr("inspector.mcp.process.leftovers.place", lambda: "elsewhere")
+    monkeypatch.setattr("inspector.mcp.process.registry.place", lambda: "elsewhere")
     assert started.leftovers.find() == ()
     assert len(started.records) == 1
 

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from hypothesis import given, strategies as st
 
-from inspector.mcp.start_pace import _AT_ONCE, _PATIENCE, Start, StartPace
+from inspector.mcp.pace import _AT_ONCE, _PATIENCE, Slot, StartPace
 
 Step = tuple[str, int]
 STEPS = st.lists(
@@ -19,16 +19,16 @@ STEPS = st.lists(
 )
 
 
-class Starting:
+class Scene:
     """Servers that want to start at one pace; patience is over when a test says so."""
 
     def __init__(self) -> None:
         self.pace = StartPace()
-        self.waiting: list[asyncio.Task[Start]] = []
-        self.started: list[Start] = []
+        self.waiting: list[asyncio.Task[Slot]] = []
+        self.started: list[Slot] = []
         self.timers: list[tuple[float, Callable[[], None]]] = []
         # Those that count: started, not ended, and their patience is not over.
-        self.counting: list[Start] = []
+        self.counting: list[Slot] = []
 
     def later(self, seconds: float, call: Callable[[], None], *_: Any) -> SimpleNamespace:
         self.timers.append((seconds, call))
@@ -51,12 +51,12 @@ class Starting:
                 self.started.append(task.result())
                 self.counting.append(task.result())
 
-    def end(self, start: Start) -> None:
+    def end(self, start: Slot) -> None:
         start.end()
         if start in self.counting:
             self.counting.remove(start)
 
-    def expire(self, start: Start) -> None:
+    def expire(self, start: Slot) -> None:
         """The patience for a start is over."""
         for _, call in [timer for timer in self.timers if timer[1] == start.end]:
             call()
@@ -64,11 +64,11 @@ class Starting:
             self.counting.remove(start)
 
 
-def plays(scene: Callable[[Starting], Any]) -> None:
+def plays(scene: Callable[[Scene], Any]) -> None:
     """Run a scene on an event loop without a clock."""
 
     async def play() -> None:
-        starting = Starting()
+        starting = Scene()
         with patch.object(asyncio.get_running_loop(), "call_later", starting.later):
             await scene(starting)
             for task in starting.waiting:
@@ -78,7 +78,7 @@ def plays(scene: Callable[[Starting], Any]) -> None:
 
 
 def test_a_few_servers_start_at_a_time_and_each_end_lets_one_more_start() -> None:
-    async def scene(starting: Starting) -> None:
+    async def scene(starting: Scene) -> None:
         await starting.begin(10)
         assert len(starting.started) == _AT_ONCE
         starting.end(starting.started[0])
@@ -89,7 +89,7 @@ def test_a_few_servers_start_at_a_time_and_each_end_lets_one_more_start() -> Non
 
 
 def test_a_start_that_takes_long_keeps_others_waiting_for_a_moment_only() -> None:
-    async def scene(starting: Starting) -> None:
+    async def scene(starting: Scene) -> None:
         await starting.begin(10)
         assert [seconds for seconds, _ in starting.timers] == [_PATIENCE] * _AT_ONCE
         starting.expire(starting.started[0])
@@ -104,7 +104,7 @@ def test_a_start_that_takes_long_keeps_others_waiting_for_a_moment_only() -> Non
 
 
 def test_an_end_that_is_told_twice_gives_one_place_back() -> None:
-    async def scene(starting: Starting) -> None:
+    async def scene(starting: Scene) -> None:
         await starting.begin(10)
         for _ in range(2):
             starting.end(starting.started[0])
@@ -116,7 +116,7 @@ def test_an_end_that_is_told_twice_gives_one_place_back() -> None:
 
 
 def test_a_start_given_up_while_it_waits_takes_and_gives_no_place() -> None:
-    async def scene(starting: Starting) -> None:
+    async def scene(starting: Scene) -> None:
         await starting.begin(_AT_ONCE + 2)
         first, second = starting.waiting
         first.cancel()
@@ -135,7 +135,7 @@ def test_a_start_given_up_while_it_waits_takes_and_gives_no_place() -> None:
 
 @given(STEPS)
 def test_never_more_than_a_few_start_and_no_free_place_is_left_waiting(steps: Sequence[Step]) -> None:
-    async def scene(starting: Starting) -> None:
+    async def scene(starting: Scene) -> None:
         for step, number in steps:
             if step == "begin":
                 await starting.begin()

@@ -7,7 +7,7 @@ from inspector.config.configuration import Configuration
 from inspector.core.frame import Flaw, FrameKind
 from inspector.core.redaction import Redactor
 from inspector.core.server import ServerSpec
-from inspector.mcp.wire_log import Beginning, WireLog
+from inspector.mcp.log import Beginning, WireLog
 from tests.core.test_frame import frame
 from tests.support.hostile import with_hostile_text
 from tests.support.workbench import connected, opened, shop_and_weather

@@ -15,7 +15,7 @@ from inspector.core.ranking import Outcome, SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
-from inspector.mcp import coalesced
+from inspector.mcp import pace
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryStore
 from tests.support.memory_servers import MemoryServer
@@ -28,8 +28,8 @@ MOON = Tool("weather", "get_moon", "Moon phase.", annotations=READS)
 @pytest.fixture
 def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a catalog was built the next one is a long way off, unless somebody needs it."""
-    monkeypatch.setattr(coalesced, "_SHARE", 1e-12)
-    monkeypatch.setattr(coalesced, "LONGEST", 1e9)
+    monkeypatch.setattr(pace, "_SHARE", 1e-12)
+    monkeypatch.setattr(pace, "LONGEST", 1e9)
 
 
 def bound(bench: Workbench) -> list[str]:

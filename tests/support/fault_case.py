@@ -14,7 +14,6 @@ from inspector.core.events import Record
 from inspector.core.ports import SystemClock
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.process.record import NoRegistry
 from inspector.search.sqlite import SqliteServerMemory
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
@@ -89,7 +88,7 @@ async def session(folder: Path, fault: str = "", **seconds: float) -> AsyncGener
     specs = (spec(folder, "healthy"), spec(folder, "faulty", fault, **seconds))
     with SqliteStore(folder / "t.db") as store:
         memory = SqliteServerMemory(folder / "t.db")
-        connector = McpConnector(folder / "logs", registry=NoRegistry())
+        connector = McpConnector(folder / "logs")
         ports = Ports(
             connector,
             store,

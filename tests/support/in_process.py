@@ -17,12 +17,11 @@ from mcp.server.mcpserver import MCPServer
 
 from inspector.core.error import ConnectError
 from inspector.core.server import ServerSpec
-from inspector.mcp.client.host import Channel
-from inspector.mcp.client.log import StderrLog
+from inspector.mcp.client.host import Channel, Streams
 from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import Reader
-from inspector.mcp.client.tap import Streams
-from inspector.mcp.process.record import Registry
+from inspector.mcp.log import StderrLog
+from inspector.mcp.process.registry import ProcessRegistry
 from tests.support.mcp_case import SERVERS
 
 AnyServer = MCPServer[Any] | Server[Any]
@@ -55,7 +54,7 @@ def channel(
     environment: Mapping[str, str],
     stderr: StderrLog,
     reader: Reader,
-    registry: Registry,
+    registry: ProcessRegistry,
 ) -> Channel:
     """Replaces `StdioChannel`: demo servers run in this process, faulty.py and all others in their own."""
     script = Path(spec.args[0]) if spec.command == sys.executable and spec.args else _FAULTY

@@ -1,4 +1,4 @@
-"""MCP over stdio and streamable HTTP, as a `Connector`.
+"""MCP over stdio and streamable HTTP, as a `Connector`; servers have an event loop in a thread of their own.
 
 Importing this module is cheap. Importing the SDK takes about a second, and happens in the servers' thread
 when the first connection is opened.
@@ -7,25 +7,108 @@ when the first connection is opened.
 import asyncio
 import os
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock, Thread
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from inspector.core.error import ServerExited
 from inspector.core.frame import FrameLog
 from inspector.core.message import ToolResult
 from inspector.core.ports import ClientSide, Clock, ServerLink, SystemClock, ToolListing, ignored
 from inspector.core.server import Era, ServerSpec
-from inspector.mcp.client.log import StderrLog, quiet_sdk
-from inspector.mcp.client.server_thread import ServerThread
-from inspector.mcp.process.record import NoRegistry, Registry
+from inspector.mcp.log import StderrLog, quiet_sdk
+from inspector.mcp.process.registry import ProcessRegistry
 from inspector.schema.json_value import JsonObject
 
 if TYPE_CHECKING:
     from inspector.mcp.client.link import McpLink
+
+
+T = TypeVar("T")
+
+
+class ServerThread:
+    """Runs coroutines for other event loops; the thread is there as long as `with` blocks use it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __enter__(self) -> Self:
+        with self._lock:
+            self._users += 1
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                Thread(target=_run, args=(self._loop,), name="servers", daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0 and self._loop is not None:
+                self._loop.call_soon_threadsafe(self._loop.stop)
+                self._loop = None
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run `work` in the thread. If the caller is cancelled, so is the work, and its end is awaited."""
+        there, here = self._loop, asyncio.get_running_loop()
+        assert there is not None
+        ended: asyncio.Future[T] = here.create_future()
+        tasks: list[asyncio.Task[T]] = []
+
+        def begin() -> None:
+            tasks.append(there.create_task(work))
+            tasks[0].add_done_callback(tell)
+
+        def tell(task: asyncio.Task[T]) -> None:
+            # The caller's loop may be closed by now.
+            with suppress(RuntimeError):
+                here.call_soon_threadsafe(_settle, ended, task)
+
+        there.call_soon_threadsafe(begin)
+        try:
+            return await asyncio.shield(ended)
+        except asyncio.CancelledError:
+            there.call_soon_threadsafe(lambda: tasks[0].cancel())
+            await asyncio.wait({ended})
+            raise
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        # What still ends a process, though its caller would not wait, is let end.
+        loop.run_until_complete(_rest(loop))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
+    finally:
+        loop.close()
+
+
+async def _rest(loop: asyncio.AbstractEventLoop) -> None:
+    while others := asyncio.all_tasks(loop) - {asyncio.current_task()}:
+        await asyncio.wait(others)
+
+
+def _settle(future: "asyncio.Future[T]", task: "asyncio.Task[T]") -> None:
+    if future.done():
+        return
+    if task.cancelled():
+        future.cancel()
+    elif (error := task.exception()) is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(task.result())
+
 
 _DISTRIBUTION = "toolsight"
 
@@ -38,7 +121,7 @@ class McpConnector:
         log_dir: Path,
         environment: Mapping[str, str] | None = None,
         clock: Clock | None = None,
-        registry: Registry | None = None,
+        registry: ProcessRegistry | None = None,
     ) -> None:
         """`log_dir` is for the servers' stderr and the SDK's log; `environment` defaults to `os.environ`.
 
@@ -46,7 +129,7 @@ class McpConnector:
         """
         self._log_dir = log_dir
         self._clock = clock or SystemClock()
-        self._registry = registry or NoRegistry()
+        self._registry = registry or ProcessRegistry(None)
         self._frames: defaultdict[str, FrameLog] = defaultdict(FrameLog)
         self._environment = os.environ if environment is None else environment
         self._prepared = False
@@ -113,7 +196,7 @@ class McpConnector:
         client: tuple[ClientSide | None, asyncio.AbstractEventLoop],
     ) -> "McpLink":
         from inspector.mcp.client.link import eras_to_try, open_link
-        from inspector.mcp.client.recorder import Recorder
+        from inspector.mcp.client.message import Recorder
         from inspector.mcp.client.server_request import ServerRequests
 
         return await open_link(

@@ -17,13 +17,11 @@ from mcp.client.streamable_http import streamable_http_client
 from inspector.core.error import AuthRequired, ConnectError, RateLimited
 from inspector.core.number import duration
 from inspector.core.server import ServerSpec
-from inspector.mcp.client.cut_frame import TOO_LARGE
-from inspector.mcp.client.frame import RawMessage
-from inspector.mcp.client.line import HEAD, LONGEST_LINE, TAIL, CutLine, Lines
-from inspector.mcp.client.log import LOG
+from inspector.mcp.client.host import Streams
+from inspector.mcp.client.limit import HEAD, LONGEST_LINE, TAIL, CutLine, Lines, size_text
+from inspector.mcp.client.message import TOO_LARGE, RawMessage
 from inspector.mcp.client.reader import BYTE_ORDER_MARK, Reader
-from inspector.mcp.client.tap import Streams
-from inspector.mcp.client.translate import size_text
+from inspector.mcp.log import LOG
 
 # The bodies of HTTP answers, read before the SDK reads them: it gets a stand-in for each message.
 

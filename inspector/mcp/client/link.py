@@ -21,18 +21,15 @@ from inspector.core.message import ToolResult
 from inspector.core.ports import ToolListing, ignored
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Annotations, Tool
-from inspector.mcp.client.cut_frame import ASK_FOR_LESS, TOO_LARGE
-from inspector.mcp.client.frame import UNREADABLE
-from inspector.mcp.client.host import Channel, Host, cause_text
+from inspector.mcp.client.host import RAW, Channel, Host, cause_text
 from inspector.mcp.client.http import HttpChannel
-from inspector.mcp.client.log import StderrLog
+from inspector.mcp.client.message import ASK_FOR_LESS, TOO_LARGE, UNREADABLE, Recorder
 from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import SESSION_GONE, Reader, is_reply
-from inspector.mcp.client.recorder import Recorder
 from inspector.mcp.client.server_request import ServerRequests
-from inspector.mcp.client.tap import RAW
 from inspector.mcp.client.translate import MAX_INSTRUCTIONS, SKIPPED, summary, tool_result
-from inspector.mcp.process.record import Registry
+from inspector.mcp.log import StderrLog
+from inspector.mcp.process.registry import ProcessRegistry
 from inspector.schema.json_value import JsonObject
 
 # What a server says of itself and of its tools, as Toolsight's own types.
@@ -138,7 +135,7 @@ async def open_link(
     on_tools_changed: Callable[[], None],
     version: str,
     new_recorder: Callable[[], Recorder],
-    registry: Registry,
+    registry: ProcessRegistry,
     requests: ServerRequests,
 ) -> "McpLink":
     """Try the eras in order, each with a fresh process and recorder. Raises the first ConnectError."""

@@ -22,12 +22,12 @@ from mcp.shared.message import SessionMessage
 from inspector.config.program import child_environment, file_to_start
 from inspector.core.error import ConnectError, ServerExited
 from inspector.core.server import ServerSpec
-from inspector.mcp.client.frame import stray_hint
-from inspector.mcp.client.line import Lines
-from inspector.mcp.client.log import LOG, StderrLog
+from inspector.mcp.client.host import Streams
+from inspector.mcp.client.limit import Lines
+from inspector.mcp.client.message import stray_hint
 from inspector.mcp.client.reader import Reader
-from inspector.mcp.client.tap import Streams
-from inspector.mcp.process.record import Registration, Registry
+from inspector.mcp.log import LOG, StderrLog
+from inspector.mcp.process.registry import ProcessRegistry, Registration
 
 # The shutdown order follows the specification; waits are in seconds.
 STDIN_CLOSED_GRACE = 2.0
@@ -57,7 +57,7 @@ class StdioChannel:
         environment: Mapping[str, str],
         stderr: StderrLog,
         reader: Reader,
-        registry: Registry,
+        registry: ProcessRegistry,
     ) -> None:
         """`registry` notes the process.
 

@@ -20,14 +20,10 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
-from inspector.mcp.client.allowance import REQUEST, Allowance, pause_after
-from inspector.mcp.client.cut_frame import cut_frame
-from inspector.mcp.client.frame import Message, RawMessage
-from inspector.mcp.client.line import LONGEST_LINE, CutLine
-from inspector.mcp.client.log import LOG
-from inspector.mcp.client.recorder import Recorder
-from inspector.mcp.client.stand_in import StandIns
-from inspector.mcp.client.translate import repaired, size_text
+from inspector.mcp.client.limit import LONGEST_LINE, REQUEST, Allowance, CutLine, pause_after, size_text
+from inspector.mcp.client.message import Message, RawMessage, Recorder, StandIns, cut_frame
+from inspector.mcp.client.translate import repaired
+from inspector.mcp.log import LOG
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SEVERAL_LINES, MARK = "message split over several lines", "byte order mark"

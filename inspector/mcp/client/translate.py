@@ -12,7 +12,8 @@ from mcp_types.methods import validate_server_result
 from pydantic import BaseModel, ValidationError
 
 from inspector.core.message import ToolResult
-from inspector.mcp.client.frame import UNREADABLE, Message
+from inspector.mcp.client.limit import size_text
+from inspector.mcp.client.message import UNREADABLE, Message
 from inspector.schema.check import result_flaw
 from inspector.schema.json_value import JsonObject, compact
 
@@ -163,7 +164,6 @@ MAX_SUMMARY = 160
 # Against a flood of text only: instructions are kept whole.
 MAX_INSTRUCTIONS = 100_000
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
-_UNITS = ("B", "KB", "MB", "GB")
 
 
 def tool_result(raw: Mapping[str, Any], schema: JsonObject | None = None) -> ToolResult:
@@ -235,15 +235,6 @@ def _encoded_size(data: object) -> str:
     """The size of base64 data after decoding."""
     length = len(data) * 3 // 4 - data[-2:].count("=") if isinstance(data, str) else 0
     return size_text(length)
-
-
-def size_text(count: float) -> str:
-    """A number of bytes for people: `12 KB`."""
-    for unit in _UNITS[:-1]:
-        if count < 1000:
-            return f"{count:.0f} {unit}"
-        count /= 1000
-    return f"{count:.0f} {_UNITS[-1]}"
 
 
 def _limited(text: str) -> str:

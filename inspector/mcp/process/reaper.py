@@ -17,8 +17,7 @@ if __name__ == "__main__":
     # Started as a file, by an interpreter that looks nowhere for other packages.
     sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from inspector.mcp.process.record import read
-from inspector.mcp.process.remains import Remains, end, remains
+from inspector.mcp.process.record import Remains, end, read, remains
 from inspector.mcp.process.table import MARKER, table
 
 # Seconds that servers get to end by themselves, as their input has ended, and in which one that the app was

@@ -1,23 +1,29 @@
-"""The record of one run: which servers it started, a line for each thing, and the lock that says it lives.
+"""The record of one run: which servers it started, the lock that says it lives, what still runs, and its end.
 
 Lines are only appended, each in one write, so that a run may be killed at any moment. A line that was not
 finished is not read.
+
+Only what is certain to be the run's is ever signalled. A process is, if it has the start time that was noted
+for its pid, or the run's marker in its environment; a group is, if its leader or any other member is.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+import signal
+import time
+from collections.abc import Callable, Container, Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
-from inspector.mcp.process import record
-from inspector.mcp.process.table import MARKER, Table, table
+from inspector.mcp.process.table import Process, Table
 from inspector.store.file_lock import locked
-
-# The operating system drops a lock when its process ends, however it ends.
 
 
 def hold(path: Path) -> int:
-    """Hold a record, to append to it, until the descriptor is closed. Raises OSError."""
+    """Hold a record, to append to it, until the descriptor is closed. Raises OSError.
+
+    The operating system drops the lock when its process ends, however it ends.
+    """
     handle = os.open(path, os.O_RDWR | os.O_APPEND)
     # Where files cannot be locked, `is_held` says of every record that it is.
     locked(handle, exclusive=False)
@@ -29,41 +35,8 @@ def is_held(handle: int) -> bool:
     return not locked(handle, exclusive=True)
 
 
-class Registration:
-    """One start of a server, created before its process: there is no moment in which it is unknown."""
-
-    def __init__(self, marker: str, number: int, write: Callable[[bytes], None], processes: Table) -> None:
-        """Without a `marker` the server's environment has none."""
-        self.variables: Mapping[str, str] = {MARKER: marker} if marker else {}
-        self._number = number
-        self._write = write
-        self._processes = processes
-
-    def started(self, pid: int) -> None:
-        """The process is there, and leads a group of its own."""
-        self._write(record.started(self._number, pid, self._processes.started(pid)))
-
-    def ended(self) -> None:
-        """Nothing of its group is left, or it was never started."""
-        self._write(record.ended(self._number))
-
-
-class Registry(Protocol):
-    """Notes what is started."""
-
-    def register(self, server: str) -> Registration:
-        """Note that a server is about to be started; it may take some milliseconds, and never raises."""
-
-
-class NoRegistry:
-    """A `Registry` that notes nothing."""
-
-    def register(self, server: str) -> Registration:  # noqa: ARG002
-        return Registration("", 0, lambda _line: None, table())
-
-
 _FIRST = "toolsight-run-1"
-_ANNOUNCED, _STARTED, _ENDED, _KEPT = "announced", "started", "ended", "kept"
+Kind = Literal["announced", "started", "ended", "kept"]
 
 
 class Start(NamedTuple):
@@ -96,37 +69,21 @@ class Run(NamedTuple):
 
     def marker(self, start: Start) -> str:
         """The marker that the server has in its environment."""
-        return marker(self.id, start.number)
-
-
-def marker(run: str, number: int) -> str:
-    """The value of the environment variable for a run's start."""
-    return f"{run}.{number}"
+        return f"{self.id}.{start.number}"
 
 
 def opening(place: str) -> bytes:
     """The first line."""
-    return _line(_FIRST, place)
+    return f"{_FIRST}\t{place}\n".encode("utf-8", "backslashreplace")
 
 
-def announced(number: int, at: float, name: str) -> bytes:
-    """Written before the server is started; `name` is JSON, so it is on one line."""
-    return _line(_ANNOUNCED, str(number), str(at), name)
+def line(kind: Kind, number: int, *fields: object) -> bytes:
+    """What becomes of a start.
 
-
-def started(number: int, pid: int, start: str) -> bytes:
-    """Written when the process is there."""
-    return _line(_STARTED, str(number), str(pid), start)
-
-
-def ended(number: int) -> bytes:
-    """Written when nothing of the server's group is left."""
-    return _line(_ENDED, str(number))
-
-
-def kept(number: int) -> bytes:
-    """Written when a person says to leave it alone."""
-    return _line(_KEPT, str(number))
+    It is announced, with the time and its server's name as JSON, before its process is there; started, with
+    pid and start time; ended when nothing of its group is left; kept if a person says to leave it alone.
+    """
+    return ("\t".join(map(str, (kind, number, *fields))) + "\n").encode("utf-8", "backslashreplace")
 
 
 def read(path: Path) -> Run | None:
@@ -150,17 +107,116 @@ def _starts(lines: Iterable[list[str]]) -> list[Start]:
 
 
 def _read_line(found: dict[str, Start], kind: str, number: str, *rest: str) -> None:
-    if kind == _ANNOUNCED:
+    if kind == "announced":
         at, name = rest
         found[number] = Start(int(number), float(at), name)
-    elif kind == _STARTED:
+    elif kind == "started":
         pid, start = rest
         found[number] = found[number]._replace(pid=int(pid), started=start)
-    elif kind == _ENDED:
+    elif kind == "ended":
         found[number] = found[number]._replace(has_ended=True)
-    elif kind == _KEPT:
+    elif kind == "kept":
         found[number] = found[number]._replace(is_kept=True)
 
 
-def _line(*fields: str) -> bytes:
-    return ("\t".join(fields) + "\n").encode("utf-8", "backslashreplace")
+TERMINATED_GRACE = 2.0
+KILLED_GRACE = 2.0
+"""Seconds until the next signal, or until nothing more is waited for."""
+_LOOK = 0.05
+
+
+class Remains(NamedTuple):
+    """What runs of one start: the server's process group, 0 if it is gone, and what left it for another.
+
+    `members` and `detached` are pids.
+    """
+
+    start: Start
+    group: int
+    members: tuple[int, ...]
+    detached: tuple[int, ...]
+
+
+def remains(run: Run, table: Table) -> list[Remains]:
+    """What still runs of each start that is not kept. Never this process, or what it descends from."""
+    starts = [start for start in run.starts if not start.is_kept]
+    if not starts:
+        return []
+    every = table.processes()
+    ours = _line_of(os.getpid(), every)
+    markers = table.marked(each for each in every if each.pid not in ours)
+    own_groups = {each.group for each in every if each.pid in ours}
+    others = [each for each in every if each.pid not in ours and not each.has_ended]
+    found: list[Remains] = []
+    for start in starts:
+        marked = {pid for pid, marker in markers.items() if marker == run.marker(start)}
+        group = _group(start, every, marked, table)
+        group = 0 if group in own_groups else group
+        members = tuple(each.pid for each in others if group and each.group == group)
+        away = tuple(each.pid for each in others if each.pid in marked and each.pid not in members)
+        if members or away:
+            found.append(Remains(start, group, members, away))
+    return found
+
+
+def _group(start: Start, every: Iterable[Process], marked: Container[int], table: Table) -> int:
+    """The process group of a start if it is certain, else 0."""
+    if start.has_ended:
+        return 0
+    if not start.pid:
+        # Killed between starting the server and noting its pid: every server leads a group of its own.
+        return next((each.pid for each in every if each.pid == each.group and each.pid in marked), 0)
+    leader = next((each for each in every if each.pid == start.pid), None)
+    if leader is not None:
+        return start.pid if leader.group == start.pid and table.is_same(start.started, leader) else 0
+    # The leader has ended, but a helper has not: then no other group can have got the number.
+    return next((each.group for each in every if each.group == start.pid and each.pid in marked), 0)
+
+
+def end(find: Callable[[], list[Remains]], *, detached: bool, first: float = 0.0) -> list[Remains]:
+    """End what `find` finds, and return what is still there: SIGTERM, and SIGKILL for what ignores it.
+
+    What has left its server's group is ended with `detached` only. `first` is how many seconds it all gets to
+    end by itself before.
+    """
+
+    def left() -> list[Remains]:
+        return [each for each in find() if each.members or detached]
+
+    steps = ((None, first), (signal.SIGTERM, TERMINATED_GRACE), (signal.SIGKILL, KILLED_GRACE))
+    for number, seconds in steps:
+        running = left()
+        if number is not None:
+            for each in running:
+                _signal(each, number, detached=detached)
+        end_at = time.monotonic() + seconds
+        while running and time.monotonic() < end_at:
+            # Nobody tells when a process that is no child has ended.
+            time.sleep(_LOOK)
+            running = left()
+        if not running:
+            break
+    return find()
+
+
+def _signal(each: Remains, number: signal.Signals, *, detached: bool) -> None:
+    if each.members:
+        _send(os.killpg, each.group, number)
+    for pid in each.detached if detached else ():
+        _send(os.kill, pid, number)
+
+
+def _send(send: Callable[[int, int], None], target: int, number: signal.Signals) -> None:
+    # It may have ended meanwhile, or taken on the rights of another user.
+    with suppress(OSError):
+        send(target, number)
+
+
+def _line_of(pid: int, processes: Iterable[Process]) -> set[int]:
+    """A process and those that it descends from."""
+    parents = {each.pid: each.parent for each in processes}
+    line: set[int] = set()
+    while pid and pid not in line:
+        line.add(pid)
+        pid = parents.get(pid, 0)
+    return line

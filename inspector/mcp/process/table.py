@@ -3,12 +3,14 @@
 Linux has all of it in /proc; elsewhere `ps` is asked.
 """
 
+import calendar
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 MARKER = "TOOLSIGHT_RUN"
 """The environment variable that a server and what it starts inherit: the run's id, a dot, and a number."""
@@ -35,46 +37,34 @@ class Process(NamedTuple):
     has_ended: bool
 
 
-class Table(Protocol):
-    """How one platform lists its processes. What cannot be read is left out."""
+class ProcTable:
+    """Linux: a start is in ticks since the machine's, which no clock changes.
+
+    What cannot be read is left out.
+    """
 
     def processes(self) -> list[Process]:
         """This user's processes."""
-
-    def marked(self, processes: Iterable[Process]) -> Mapping[int, str]:
-        """The value of the marker by pid, of those that have one."""
-
-    def command(self, pid: int) -> list[str]:
-        """The words of its command line."""
-
-    def started(self, pid: int) -> str:
-        """When a child that was just started did so, for `is_same`; "" if it has ended already."""
-
-    def is_same(self, noted: str, process: Process) -> bool:
-        """Whether the process that has the pid now is the one that was noted."""
-
-
-class ProcTable:
-    """Linux: a start is in ticks since the machine's, which no clock changes."""
-
-    def processes(self) -> list[Process]:
         found = (self._process(path) for path in _PROC.iterdir() if path.name.isdecimal())
         return [process for process in found if process is not None]
 
     def marked(self, processes: Iterable[Process]) -> Mapping[int, str]:
+        """The value of the marker by pid, of those that have one."""
         found = {process.pid: _marker(_PROC / str(process.pid)) for process in processes}
         return {pid: marker for pid, marker in found.items() if marker}
 
     def command(self, pid: int) -> list[str]:
-        return [
-            word.decode("utf-8", "replace") for word in _read(_PROC / str(pid) / "cmdline").split(b"\0")[:-1]
-        ]
+        """The words of its command line."""
+        words = _read(_PROC / str(pid) / "cmdline").split(b"\0")[:-1]
+        return [word.decode("utf-8", "replace") for word in words]
 
     def started(self, pid: int) -> str:
+        """When a child that was just started did so, for `is_same`; "" if it has ended already."""
         process = self._process(_PROC / str(pid))
         return process.started if process is not None else ""
 
     def is_same(self, noted: str, process: Process) -> bool:
+        """Whether the process that has the pid now is the one that was noted."""
         return noted == process.started
 
     def _process(self, folder: Path) -> Process | None:
@@ -91,7 +81,7 @@ class ProcTable:
 
 
 class PsTable:
-    """macOS: a start is in seconds since 1970."""
+    """The same on macOS: a start is in seconds since 1970."""
 
     # A program that macOS itself protects shows its environment to nobody.
     _with_environment = ("-AEww",) if sys.platform == "darwin" else ("axeww",)
@@ -121,6 +111,9 @@ class PsTable:
         return noted.isdecimal() and abs(int(noted) - int(process.started)) <= _SAME_SECONDS
 
 
+Table = ProcTable | PsTable
+
+
 def table() -> Table:
     """The table of this platform."""
     return ProcTable() if (_PROC / "self" / "stat").exists() else PsTable()
@@ -146,8 +139,6 @@ def _marker(folder: Path) -> str:
 
 
 def _listed(row: list[str]) -> Process:
-    import calendar
-
     pid, parent, group, state, *start = row
     started = calendar.timegm(time.strptime(" ".join(start), _LSTART))
     return Process(int(pid), int(parent), int(group), str(started), state[0] in _ENDED)
@@ -161,8 +152,6 @@ def _read(path: Path) -> bytes:
 
 
 def _ps(*arguments: str) -> list[str]:
-    import subprocess
-
     variables = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
     variables.pop(MARKER, None)
     try:

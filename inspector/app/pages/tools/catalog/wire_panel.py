@@ -14,7 +14,7 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.job import Job
 from inspector.core.frame import Frame, FrameKind
 from inspector.core.number import count, milliseconds
-from inspector.mcp.wire_log import WireLog
+from inspector.mcp.log import WireLog
 from widgets import Column, Record, RecordList, Tone
 
 COLUMNS = (
