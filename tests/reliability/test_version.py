@@ -17,8 +17,8 @@ from inspector.core.server import ServerSpec
 from inspector.core.store_ports import Snapshot
 from inspector.core.tool import Tool
 from inspector.loop.discovery_loop import VersionNotes
-from inspector.mcp.change_pace import FIRST, LONGEST_PAUSE, ChangePace
 from inspector.mcp.listing import MOST_TOLD, changes
+from inspector.mcp.pace import FIRST, LONGEST_PAUSE, ChangePace
 from tests.mcp.test_connections import Bench, connected
 from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import calls, says, searches
