@@ -42,7 +42,7 @@ from inspector.app.pages.trace.events import EventsScreen
 from inspector.app.pages.trace.flow import FlowScreen
 from inspector.app.pages.trace.sessions import SessionsScreen
 from inspector.app.pages.trace.telemetry import TelemetryScreen
-from inspector.app.pages.trace.timeline.screen import TimelineScreen
+from inspector.app.pages.trace.timeline import TimelineScreen
 from inspector.app.place import (
     ComparePage,
     EditPage,

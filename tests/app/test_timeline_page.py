@@ -6,12 +6,13 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
+from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.table import ICONS
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.tools.manifest import ManifestScreen
+from inspector.app.pages.trace import lanes, timeline as content
 from inspector.app.pages.trace.events import EventsScreen
-from inspector.app.pages.trace.timeline import content
-from inspector.app.pages.trace.timeline.screen import SessionDialog, TimelineScreen
+from inspector.app.pages.trace.timeline import TimelineScreen
 from inspector.app.replay import Replay, ReplayRefusal
 from inspector.app.stream import CHECKPOINT, ReplayedState, Stream, View
 from inspector.core.events.base import Record
@@ -97,13 +98,13 @@ async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> No
     async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         await pilot.press("home", "right")
-        detail = said(pilot, "#timeline-text")
-        assert said(pilot, "#timeline-facts").startswith("call 2 of 6")
+        detail = said(pilot, "#detail")
+        assert said(pilot, "#facts").startswith("call 2 of 6")
         assert "deferred → loaded" in detail
         assert "late orders of a customer" in detail
         assert "shop:list_orders  ok" in detail or "shop:list_orders  failed" in detail
         await pilot.press("end")
-        assert said(pilot, "#timeline-facts").startswith("now, after 6 model calls")
+        assert said(pilot, "#facts").startswith("now, after 6 model calls")
 
 
 async def test_a_tool_that_a_loop_evicted_has_its_cross_and_the_reason() -> None:
@@ -114,7 +115,7 @@ async def test_a_tool_that_a_loop_evicted_has_its_cross_and_the_reason() -> None
         await until(pilot, lambda: "✕" in _lane(pilot, "shop:list_orders"))
         await pilot.press("left")
         assert "●" in _lane(pilot, "shop:list_orders")
-        assert "loop guard" in said(pilot, "#timeline-text")
+        assert "loop guard" in said(pilot, "#detail")
 
 
 async def test_enter_shows_that_moment_on_every_page() -> None:
@@ -186,7 +187,7 @@ async def test_a_recorded_session_is_shown_from_its_start() -> None:
             rig.store.append(record)
         await goes(pilot, "timeline")
         await pilot.press("o")
-        await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
         await pilot.press("end", "enter")
         await until(pilot, lambda: _shown(pilot).is_replay)
         assert "REPLAY call 1 of 3  earlier" in seen(pilot)
@@ -243,23 +244,23 @@ async def test_a_question_typed_in_a_replay_is_refused_with_the_way_out() -> Non
 async def test_f_leaves_out_what_never_moved_and_the_filter_takes_letters_and_arrows() -> None:
     async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
-        lanes = pilot.app.screen.query_one(RecordList)
+        rows = pilot.app.screen.query_one(RecordList)
         await pilot.press("f")
-        assert all(not record.key.startswith(content.REST) for record in lanes.records)
+        assert all(not record.key.startswith(lanes.REST) for record in rows.records)
         await pilot.press("slash", *"mail:send", "left", "home")
-        assert [record.key for record in lanes.shown] == ["mail:send_message"]
-        assert said(pilot, "#timeline-facts").startswith("now")
+        assert [record.key for record in rows.shown] == ["mail:send_message"]
+        assert said(pilot, "#facts").startswith("now")
         await pilot.press("escape", "f")
-        assert any(record.key.startswith(content.REST) for record in lanes.records)
+        assert any(record.key.startswith(lanes.REST) for record in rows.records)
 
 
 async def test_a_click_on_a_cell_goes_to_its_call() -> None:
     async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         rows = pilot.app.screen.query_one(RecordList).rows
-        frame = content.frame(_shown(pilot).stream.timeline, 7, 1, rows.size.width - 2)
+        frame = lanes.frame(_shown(pilot).stream.timeline, 7, 1, rows.size.width - 2)
         await pilot.click(rows, offset=(frame.left + 3 * frame.cell + 1, 1))
-        await until(pilot, lambda: said(pilot, "#timeline-facts").startswith("call 4"))
+        await until(pilot, lambda: said(pilot, "#facts").startswith("call 4"))
 
 
 async def test_an_empty_session_says_what_to_do() -> None:
@@ -278,7 +279,7 @@ async def test_a_long_session_is_read_in_a_thread_and_every_moment_is_the_fold()
             rig.store.append(record)
         await goes(pilot, "timeline")
         await pilot.press("o")
-        await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
         await pilot.press("end", "enter")
         await until(pilot, lambda: "REPLAY call 1 of 700" in seen(pilot))
         await pilot.press("end", "left")
@@ -319,10 +320,10 @@ def test_no_text_breaks_the_page(text: str) -> None:
     ]
     timeline = Timeline.of(records(stream))
     for column in (1, 2):
-        frame = content.frame(timeline, column, 1, 60)
-        assert content.rows(timeline, frame, only_moved=False)
+        frame = lanes.frame(timeline, column, 1, 60)
+        assert lanes.rows(timeline, frame, only_moved=False)
         shown = [
-            content.ruler(timeline, frame, "now"),
+            lanes.ruler(timeline, frame, "now"),
             content.facts(timeline, column, "now", 80),
             content.detail(timeline, column, text, "now", 40),
         ]
@@ -335,7 +336,7 @@ def test_the_column_of_the_cursor_is_always_on_screen(now: int, width: int) -> N
     timeline = Timeline.of(records([CATALOG, *(request(call) for call in range(1, now))]))
     first = 1
     for cursor in (1, now // 2 + 1, now, now // 3 + 1, 1):
-        frame = content.frame(timeline, cursor, first, width)
+        frame = lanes.frame(timeline, cursor, first, width)
         assert cursor in frame.columns
         assert 1 <= frame.first <= frame.columns[-1] <= timeline.now
         first = frame.first

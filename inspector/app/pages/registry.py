@@ -33,7 +33,7 @@ SCREENS: Mapping[str, str] = {
     "budget": "cost.budget.screen:BudgetScreen",
     "machine": "cost.machine:MachineScreen",
     "events": "trace.events:EventsScreen",
-    "timeline": "trace.timeline.screen:TimelineScreen",
+    "timeline": "trace.timeline:TimelineScreen",
     "flow": "trace.flow:FlowScreen",
     "sessions": "trace.sessions:SessionsScreen",
     "telemetry": "trace.telemetry:TelemetryScreen",

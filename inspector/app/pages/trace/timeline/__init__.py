@@ -1,1 +1,0 @@
-"""The timeline: what was bound in which call, and replay of any moment."""
