@@ -20,11 +20,11 @@ from inspector.core.closest import closest
 from inspector.core.definition import definition_changes
 from inspector.core.error import ConfigError
 from inspector.core.events import DefinitionChanged, ServerReady
-from inspector.core.frame import Flaw, Frame
 from inspector.core.number import count, milliseconds, percent, shown_moment, tokens
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool, definition
+from inspector.mcp.frame import Flaw, Frame
 from inspector.reliability.approval import why_ask
 from inspector.search.rules import contradiction
 from inspector.session.workbench import Workbench

@@ -30,20 +30,11 @@ from inspector.config.reader import read
 from inspector.config.typed_server import typed_configuration
 from inspector.core.closest import did_you_mean
 from inspector.core.error import ConfigError
-from inspector.core.ports import (
-    Approver,
-    Clock,
-    Connector,
-    Elicitor,
-    Leftovers,
-    LocalModels,
-    PriceList,
-    SystemClock,
-    TokenCounter,
-)
+from inspector.core.ports import Approver, Clock, Leftovers, LocalModels, PriceList, SystemClock, TokenCounter
 from inspector.core.store_ports import EventStore, ServerMemory
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.port import Connector, Elicitor
 from inspector.mcp.process.registry import ProcessLeftovers, ProcessRegistry, records_folder
 from inspector.mcp.tool_file import WithStoredListings
 from inspector.registry.library import servers_for
@@ -60,7 +51,7 @@ from inspector.tokens.prices import LitellmPrices
 if TYPE_CHECKING:
     from inspector.access.reach import EvalCase
     from inspector.core.access import AccessPolicy
-    from inspector.core.inertia import InertiaGraph
+    from inspector.search.inertia_graph import InertiaGraph
     from inspector.search.ports import ToolRegistry
 from inspector.cli.location import (
     APP,

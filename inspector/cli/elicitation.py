@@ -7,7 +7,7 @@ import click
 
 from inspector.cli.run import interruptible
 from inspector.cli.table import say
-from inspector.core.elicitation import (
+from inspector.mcp.elicitation import (
     CANCELLED,
     DECLINED,
     LONGEST_ADDRESS,

@@ -13,7 +13,6 @@ from inspector.cli.progress import Progress
 from inspector.cli.table import say, say_json, say_table
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError
-from inspector.core.inertia import Aging, InertiaGraph
 from inspector.core.number import count, percent, shown_moment
 from inspector.core.ports import SystemClock
 from inspector.core.settings import InertiaSettings
@@ -30,6 +29,7 @@ from inspector.measure.inertia_score import (
 )
 from inspector.reliability.flow import Flow, exported, flows, warmth
 from inspector.scenario.recording import read_runs
+from inspector.search.inertia_graph import Aging, InertiaGraph
 from inspector.store.call_history import SqliteCallHistory
 
 

@@ -10,7 +10,6 @@ import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from inspector.core.breaker import failure_of
 from inspector.core.definition import definition_hash
 from inspector.core.error import CircuitOpen, ToolsightError
 from inspector.core.events import ToolSubstituted
@@ -26,6 +25,7 @@ from inspector.loop.iteration_guard import LoopWatch, Outcome
 from inspector.loop.rejection import Answer, Rejections, paragraphs
 from inspector.loop.search_tools import SearchTools
 from inspector.reliability.approval import Approvals
+from inspector.reliability.breaker import failure_of
 from inspector.reliability.breaking import Breakers
 from inspector.reliability.tool_call import (
     Attempt,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallStarted, Failed, Guess, NextPredicted, Record, UserSaid
-from inspector.core.inertia import Aging, InertiaGraph, Successor, TaskCalls, persona_of, server_of
+from inspector.core.inertia import TaskCalls, server_of
 from inspector.core.number import percent
 from inspector.core.ports import Clock
 from inspector.core.prompt_cache import CacheTerms
@@ -20,7 +20,9 @@ from inspector.core.stream import Session
 from inspector.loop.binder import Binder
 from inspector.reliability.breaking import Breakers
 from inspector.reliability.flow import is_likely
+from inspector.search.inertia_graph import Aging, InertiaGraph, Successor
 from inspector.search.retrieval import Live
+from inspector.store.codec import persona_of
 from inspector.tokens.accounting import Accounting
 
 # What it costs to bind a tool ahead, and to search for it: in input tokens at full price.

@@ -4,7 +4,12 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
-from inspector.core.elicitation import (
+from inspector.core.error import ClientRefusal
+from inspector.core.events import ElicitationCompleted, Event, ServerAnswered, ServerAsked, ServerAskedOften
+from inspector.core.events.server import ServerQuestion
+from inspector.core.redaction import SECRETS
+from inspector.core.settings import ClientCapabilities
+from inspector.mcp.elicitation import (
     LONGEST_MESSAGE,
     QUESTIONS_A_CALL,
     Action,
@@ -14,13 +19,8 @@ from inspector.core.elicitation import (
     LinkRequest,
     recorded_address,
 )
-from inspector.core.error import ClientRefusal
-from inspector.core.events import ElicitationCompleted, Event, ServerAnswered, ServerAsked, ServerAskedOften
-from inspector.core.events.server import ServerQuestion
-from inspector.core.ports import ClientSide, Elicitor, Nobody
-from inspector.core.redaction import SECRETS
-from inspector.core.settings import ClientCapabilities
 from inspector.mcp.elicitation_form import form_fields, without_secrets
+from inspector.mcp.port import ClientSide, Elicitor, Nobody
 from inspector.schema.json_value import JsonObject
 
 # What the stream keeps of what a server asks its client: a bounded part, cut to what people read.

@@ -20,12 +20,13 @@ from inspector.core.events import (
     ToolsChanged,
 )
 from inspector.core.message import ToolResult
-from inspector.core.ports import ClientSide, Clock, Connector, ServerLink, ToolListing
+from inspector.core.ports import Clock, ToolListing
 from inspector.core.server import ChangedFile, Era, ServerInfo, ServerSpec, SkippedTool, changed_files
 from inspector.core.store_ports import ServerMemory
 from inspector.core.tool import Tool
 from inspector.mcp.listing import Difference, Listed, Look, Seen, difference, list_tools
 from inspector.mcp.pace import ChangePace, StartPace
+from inspector.mcp.port import ClientSide, Connector, ServerLink
 from inspector.schema.json_value import JsonObject
 
 _LIST = "tools/list"

@@ -9,12 +9,13 @@ from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ToolsightError
 from inspector.core.events import Event
 from inspector.core.message import ToolResult
-from inspector.core.ports import ClientSide, Clock, Connector
+from inspector.core.ports import Clock
 from inspector.core.server import ServerSpec
 from inspector.core.store_ports import ServerMemory
 from inspector.core.tool import Tool
 from inspector.mcp.connection import Connection
 from inspector.mcp.pace import Coalesced, StartPace
+from inspector.mcp.port import ClientSide, Connector
 from inspector.schema.json_value import JsonObject
 
 # More servers than this at a time, each in two threads, only wait for one another, and keep the keys waiting.

@@ -11,9 +11,9 @@ from math import isfinite
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from inspector.core.elicitation import FormRequest, impersonation
+from inspector.config.suspect import asks_for_a_secret
 from inspector.core.secret_value import looks_secret
-from inspector.core.suspect import asks_for_a_secret
+from inspector.mcp.elicitation import FormRequest, impersonation
 from inspector.schema.json_value import JsonObject
 
 FieldKind = Literal["string", "integer", "number", "boolean", "choice", "choices"]

@@ -11,11 +11,12 @@ from inspector.core.definition import ToolDefinition, Verdict, definition_hash, 
 from inspector.core.error import ConnectError
 from inspector.core.events import DefinitionChanged
 from inspector.core.number import count
-from inspector.core.ports import Clock, ServerLink, ToolListing, ignored
+from inspector.core.ports import Clock, ToolListing
 from inspector.core.redaction import SECRETS, clean
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.store_ports import ServerMemory, Snapshot
 from inspector.core.tool import Tool
+from inspector.mcp.port import ServerLink, ignored
 
 MOST_TOLD = 50
 """The most tools that get an event each when a server changes many at once."""

@@ -13,9 +13,9 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import IO, Any
 
-from inspector.core.frame import Flaw, Frame, FrameKind, FrameLog
 from inspector.core.redaction import Redactor, clean, open_private, private_folder
 from inspector.mcp.client.limit import Lines
+from inspector.mcp.frame import Flaw, Frame, FrameKind, FrameLog
 from inspector.schema.json_value import compact
 
 LOG = logging.getLogger("toolsight.mcp")

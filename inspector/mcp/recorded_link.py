@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from inspector.core.error import ServerExited
 from inspector.core.message import ToolResult
-from inspector.core.ports import ClientSide, ToolListing, ignored
+from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.tool import Tool
+from inspector.mcp.port import ClientSide, ignored
 from inspector.schema.json_value import JsonObject
 
 

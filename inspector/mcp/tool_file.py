@@ -13,9 +13,9 @@ from inspector.config.file import load_value
 from inspector.config.problem import Foreign, not_empty, validated
 from inspector.core.error import ConfigError, ConnectError
 from inspector.core.message import ToolResult
-from inspector.core.ports import ClientSide, Connector, ServerLink
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.tool import Annotations, Tool
+from inspector.mcp.port import ClientSide, Connector, ServerLink
 from inspector.mcp.recorded_link import RecordedLink
 
 _HINT = 'A tools file is a tools/list response: { "tools": [ { "name": …, "inputSchema": … } ] }.'

@@ -8,9 +8,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from inspector.core.inertia import Aging, InertiaGraph, Successor, TaskCalls, server_of
+from inspector.core.inertia import TaskCalls, server_of
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.measure.bootstrap import Estimate, ratio_estimate
+from inspector.search.inertia_graph import Aging, InertiaGraph, Successor
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,10 @@ from inspector.config.problem import Location, NullAsAbsent, not_empty, refusal,
 from inspector.config.server_entry import Scope
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.core.registered_tool import Federated, Located, Neighbour, Peer, PeerAnswer
 from inspector.registry.embedding import embedded_text
 from inspector.search.document import MAX_EMBEDDED
 from inspector.search.ports import Embedder, SearchableRegistry
+from inspector.search.registered_tool import Federated, Located, Neighbour, Peer, PeerAnswer
 
 MAX_PEER_NAME, MAX_PEERS = 40, 50
 _POSTGRES = ("postgres://", "postgresql://")

@@ -12,13 +12,13 @@ from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ConfigError, ConnectError, StoreError
 from inspector.core.message import ToolResult
-from inspector.core.ports import ClientSide, Connector, ServerLink
-from inspector.core.registered_tool import Federated, Neighbour, RegisteredTool
 from inspector.core.server import SOURCE, Era, ServerInfo, ServerSpec, is_registered
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
+from inspector.mcp.port import ClientSide, Connector, ServerLink
 from inspector.mcp.recorded_link import RecordedLink
 from inspector.search.ports import Embedder, ToolRegistry
+from inspector.search.registered_tool import Federated, Neighbour, RegisteredTool
 
 if TYPE_CHECKING:
     from inspector.registry.federation import Federation

@@ -8,8 +8,8 @@ from time import monotonic
 
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
-from inspector.core.registered_tool import Neighbour
 from inspector.registry.sqlite import SqliteRegistry
+from inspector.search.registered_tool import Neighbour
 from inspector.store.database import SqliteDatabase
 from inspector.store.table import is_current, newer_steps
 

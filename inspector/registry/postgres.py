@@ -8,7 +8,6 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from inspector.core.access import Sight
-from inspector.core.registered_tool import Neighbour, SyncReport
 from inspector.registry.postgres_database import CHANGED, LOCK, TIMEOUT_S, PostgresDatabase, address_of
 from inspector.registry.postgres_text import original, seen, stored
 from inspector.registry.postgres_vector import (
@@ -21,6 +20,7 @@ from inspector.registry.postgres_vector import (
 )
 from inspector.registry.sql_registry import Condition, Dialect, SqlRegistry
 from inspector.search.ports import SearchableRegistry
+from inspector.search.registered_tool import Neighbour, SyncReport
 
 if TYPE_CHECKING:
     from psycopg import Connection

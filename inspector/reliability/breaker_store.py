@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from inspector.core.breaker import Breaker, BreakerKey
+from inspector.reliability.breaker import Breaker, BreakerKey
 from inspector.store.codec import decode_value, encode_value
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
 

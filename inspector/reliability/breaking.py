@@ -3,18 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from inspector.core.breaker import (
-    Breaker,
-    BreakerKey,
-    BreakerState,
-    FailureKind,
-    Permit,
-    admitted,
-    answered,
-    failed,
-    released,
-    reset,
-)
+from inspector.core.breaker import BreakerState, FailureKind
 from inspector.core.closest import closest
 from inspector.core.error import CircuitOpen, ConfigError, StoreError
 from inspector.core.events import BreakerChanged, Failed
@@ -24,6 +13,16 @@ from inspector.core.server import ServerSpec
 from inspector.core.settings import BreakerSettings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
+from inspector.reliability.breaker import (
+    Breaker,
+    BreakerKey,
+    Permit,
+    admitted,
+    answered,
+    failed,
+    released,
+    reset,
+)
 from inspector.reliability.breaker_store import BreakerStore
 from inspector.search.retrieval import Live
 

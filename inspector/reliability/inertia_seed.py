@@ -9,7 +9,8 @@ from pydantic import AfterValidator, Field
 from inspector.access.yaml_tree import load_yaml
 from inspector.config.file import load_value
 from inspector.config.problem import Location, NullAsAbsent, not_empty, refusal, validated
-from inspector.core.inertia import OWN_PERSONA, InertiaGraph, Tally
+from inspector.core.inertia import OWN_PERSONA
+from inspector.search.inertia_graph import InertiaGraph, Tally
 
 _MOST = 10**9
 _HINT = 'Write { "transitions": [ { "after": "SERVER:TOOL", "tool": "SERVER:TOOL", "count": 1 } ] }.'

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from inspector.core.access import matches
-from inspector.core.breaker import FailureKind, failure_of, retry_after_of
+from inspector.core.breaker import FailureKind
 from inspector.core.definition import definition_hash
 from inspector.core.error import CircuitOpen, ServerExited, ToolsightError
 from inspector.core.events import Actor, CallFinished, CallRetried, CallStarted
@@ -21,6 +21,7 @@ from inspector.core.settings import RetrySettings
 from inspector.core.stream import LiveSettings, Session
 from inspector.core.tool import Tool
 from inspector.reliability.approval import is_repeatable
+from inspector.reliability.breaker import failure_of, retry_after_of
 from inspector.reliability.breaking import Breakers, Permits, Subject
 from inspector.schema.json_value import JsonObject
 

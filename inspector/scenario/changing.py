@@ -11,9 +11,10 @@ from functools import partial
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError, ServerExited, ToolsightError
 from inspector.core.message import ToolResult
-from inspector.core.ports import ClientSide, Connector, ServerLink, ToolListing, ignored
+from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.tool import Tool
+from inspector.mcp.port import ClientSide, Connector, ServerLink, ignored
 from inspector.scenario.scenario import CatalogChange, Fault
 from inspector.schema.json_value import JsonObject
 

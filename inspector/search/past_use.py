@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from inspector.core.error import ToolsightError
-from inspector.core.inertia import OWN_PERSONA, Aging, InertiaGraph, PastCall, seen
+from inspector.core.inertia import OWN_PERSONA, PastCall
 from inspector.core.ports import Clock
+from inspector.search.inertia_graph import Aging, InertiaGraph, seen
 
 # Of uses that are older than that, nothing worth a line is left.
 _LEAST = 0.01

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from inspector.core.access import EVERYTHING, Sight
-from inspector.core.registered_tool import Neighbour, RegisteredTool, SyncReport
 from inspector.core.tool import Tool
+from inspector.search.registered_tool import Neighbour, RegisteredTool, SyncReport
 
 if TYPE_CHECKING:
     import numpy as np

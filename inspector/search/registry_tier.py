@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError, ToolsightError
 from inspector.core.ranking import Unconnected
-from inspector.core.registered_tool import Neighbour
 from inspector.core.tool import Tool
 from inspector.search.answer_text import unconnected_text
 from inspector.search.ports import Embedder, ToolRegistry
+from inspector.search.registered_tool import Neighbour
 
 if TYPE_CHECKING:
     from inspector.search.answer_text import SearchAnswer

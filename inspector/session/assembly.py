@@ -8,25 +8,22 @@ from typing import TYPE_CHECKING, Any
 from inspector.core.access import AccessPolicy
 from inspector.core.error import ConfigError
 from inspector.core.events import Decision as Decision
-from inspector.core.inertia import InertiaGraph
 from inspector.core.ports import (
     Approver,
     ChatModel,
     Clock,
-    Connector,
-    Elicitor,
     LocalModels,
-    Nobody,
     NoLocalModels,
     OwnPredicate,
     PriceList,
     TokenCounter,
-    Wire,
 )
 from inspector.core.store_ports import CallHistory, EventStore, ServerMemory
+from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
 from inspector.registry.marketplace.port import MarketplacePorts
 from inspector.reliability.breaker_store import BreakerStore, MemoryBreakers
 from inspector.reliability.breaking import Breakers
+from inspector.search.inertia_graph import InertiaGraph
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 
 if TYPE_CHECKING:

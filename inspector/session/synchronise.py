@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from inspector.access.restriction import require_whole
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError
-from inspector.core.registered_tool import SyncReport
 from inspector.core.server import ServerPhase, is_registered
 from inspector.registry.acceptance import name_problem
 from inspector.registry.library import FILL
 from inspector.search.ports import ToolRegistry
+from inspector.search.registered_tool import SyncReport
 from inspector.session.view import SessionView
 
 

@@ -1,12 +1,14 @@
 """The successful calls of recorded sessions, read beside the sessions that are being written."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inspector.core.inertia import CallTrail, PastCall, PersonaTrail, TaskCalls, Viewer
+from inspector.core.events.base import Actor
+from inspector.core.inertia import PastCall, TaskCalls, Viewer
 from inspector.core.ranking import Outcome
-from inspector.store.codec import TaskTrail, as_column, decode_value
+from inspector.store.codec import PersonaTrail, TaskTrail, as_column, decode_value
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
 
 _SESSIONS = "SELECT id FROM session WHERE id <> ? ORDER BY ended_at DESC, id DESC"
@@ -118,3 +120,48 @@ def _results(hits: Any) -> frozenset[str]:
     """The ids of the hits that the search returned."""
     known = set(Outcome)
     return frozenset(tool for tool, outcome in hits if outcome in known and Outcome(outcome).is_result)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    by: Actor
+    query: str
+    found: Collection[str]
+
+
+class CallTrail(PersonaTrail):
+    """Follows one session, event by event, and tells what each successful call was made for.
+
+    That is the newest search since the user's message that found the tool, if who called it searched in
+    words; else, for a model's call, the message.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._message = ""
+        self._searches: list[_Search] = []
+        self._callers: dict[str, Actor] = {}
+
+    def said(self, text: str) -> None:
+        """The user said something: earlier searches were for something else."""
+        self._message = text.strip()
+        self._searches.clear()
+
+    def searched(self, by: Actor, query: str, found: Collection[str]) -> None:
+        """A search returned the tools with the ids `found`; one by name alone has no query."""
+        if query.strip():
+            self._searches.append(_Search(by, query.strip(), found))
+
+    def called(self, call_id: str, by: Actor) -> None:
+        """A call began."""
+        self._callers[call_id] = by
+
+    def finished(self, call_id: str, tool: str, at: float, *, ok: bool) -> PastCall | None:
+        """A call ended; None if it failed, or if nothing was asked for before it."""
+        by = self._callers.pop(call_id, "model")
+        request = self._request(tool, by) if ok else ""
+        return PastCall(tool, request, at, self.persona) if request else None
+
+    def _request(self, tool: str, by: Actor) -> str:
+        queries = (one.query for one in reversed(self._searches) if one.by == by and tool in one.found)
+        return next(queries, self._message if by == "model" else "")

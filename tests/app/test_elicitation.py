@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.elicitor import FormDialog, LinkDialog, form_body, link_body
-from inspector.core.elicitation import (
+from inspector.mcp.elicitation import (
     CANCELLED,
     DECLINED,
     Action,

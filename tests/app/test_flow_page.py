@@ -10,10 +10,11 @@ from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.pages.trace import flow as content
 from inspector.app.pages.trace.flow import FlowScreen
-from inspector.core.inertia import Aging, Hits, InertiaGraph, InertiaState, TaskCalls, graphs_of
+from inspector.core.inertia import Hits, InertiaState, TaskCalls
 from inspector.core.session import SessionState
 from inspector.core.settings import InertiaSettings
 from inspector.reliability.flow import Flow, FlowLibrary, flow
+from inspector.search.inertia_graph import Aging, InertiaGraph, graphs_of
 from tests.support.app import RigApp, goes, ready, seen, until
 from tests.support.canned_flow import CannedFlows, task
 from tests.support.hostile import with_hostile_text

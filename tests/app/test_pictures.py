@@ -56,11 +56,11 @@ from inspector.app.reproduction import Reproduction
 from inspector.app.scenario_job import Choice
 from inspector.config.consent import Handed, ServerConsent
 from inspector.core.breaker import BreakerState, FailureKind
-from inspector.core.elicitation import FormRequest, LinkRequest
 from inspector.core.events import BreakerChanged, CallFinished, CallStarted, Event, TurnEnded, UserSaid
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import Program
 from inspector.demo.planner import DemoPlanner
+from inspector.mcp.elicitation import FormRequest, LinkRequest
 from inspector.tokens.counter import TiktokenCounter
 from tests.app.test_access_page import POLICY as ACCESS
 from tests.app.test_confusable_page import offices

@@ -12,9 +12,9 @@ from inspector.app.pages.tools import registered as content
 from inspector.app.pages.tools.registry import PAGE, RegistryScreen
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.definition import definition_hash
-from inspector.core.registered_tool import Located, Neighbour, PeerAnswer, RegisteredTool, SyncReport
 from inspector.core.tool import Tool
 from inspector.registry.library import Overview, RegistryLibrary
+from inspector.search.registered_tool import Located, Neighbour, PeerAnswer, RegisteredTool, SyncReport
 from inspector.session.synchronise import Synchronised
 from tests.support.app import RigApp, goes, ready, said, seen, until
 from tests.support.canned_registry import REFUNDS, canned_federation, canned_library, library_of

@@ -17,10 +17,10 @@ from inspector.app.pages.tools.catalog.wire_panel import (
 )
 from inspector.app.replay import Replay
 from inspector.core.error import ConnectError
-from inspector.core.frame import Flaw, Frame, FrameKind
 from inspector.core.server import ServerInfo, ServerPhase, SkippedTool
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
+from inspector.mcp.frame import Flaw, Frame, FrameKind
 from inspector.tokens.manifest import Catalog
 from tests.support.app import seen, until
 from tests.support.hostile import with_hostile_text

@@ -4,9 +4,10 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from inspector.core.breaker import Breaker, FailureKind, Permit, admitted, answered, failed
+from inspector.core.breaker import FailureKind
 from inspector.core.settings import BreakerSettings
 from inspector.mcp.recorded_link import RecordedRun
+from inspector.reliability.breaker import Breaker, Permit, admitted, answered, failed
 from inspector.reliability.breaking import AGAINST_SERVER, AGAINST_TOOL
 from inspector.schema.json_value import JsonObject
 from tests.benchmark.recorded_failure import Failure, failure_of_result

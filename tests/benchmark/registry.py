@@ -17,9 +17,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from inspector.core.registered_tool import Neighbour
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.search.ports import ToolRegistry
+from inspector.search.registered_tool import Neighbour
 from tests.benchmark.output import say
 from tests.benchmark.registry_data import GROUPS, chunks, exact, permitting, query_vectors
 from tests.benchmark.registry_server import NEAREST, BareQuery, Server

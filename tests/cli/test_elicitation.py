@@ -10,7 +10,7 @@ import pytest
 
 from inspector.cli import elicitation
 from inspector.cli.elicitation import TerminalElicitor
-from inspector.core.elicitation import CANCELLED, DECLINED, LONGEST_ADDRESS, Action, FormRequest, LinkRequest
+from inspector.mcp.elicitation import CANCELLED, DECLINED, LONGEST_ADDRESS, Action, FormRequest, LinkRequest
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 

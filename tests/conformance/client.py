@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from inspector.core.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest
 from inspector.core.error import ToolsightError
 from inspector.core.events import Event
 from inspector.core.server import Era, ServerSpec
@@ -21,6 +20,7 @@ from inspector.core.settings import ClientCapabilities
 from inspector.core.tool import Tool
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client_side import SessionClient
+from inspector.mcp.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest
 from inspector.mcp.elicitation_form import form_fields
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields

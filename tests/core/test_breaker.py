@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from inspector.core.breaker import (
+from inspector.core.breaker import BreakerState, FailureKind
+from inspector.core.settings import BreakerSettings
+from inspector.reliability.breaker import (
     LONGEST,
     Breaker,
     BreakerKey,
-    BreakerState,
-    FailureKind,
     Permit,
     admitted,
     answered,
@@ -21,7 +21,6 @@ from inspector.core.breaker import (
     released,
     reset,
 )
-from inspector.core.settings import BreakerSettings
 from inspector.reliability.breaker_store import BreakerStore, MemoryBreakers, SqliteBreakers
 
 RULES = BreakerSettings(

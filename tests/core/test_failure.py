@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.core.breaker import FailureKind, failure_of, failure_words, retry_after_of
+from inspector.core.breaker import FailureKind, failure_words
 from inspector.core.error import (
     ArgumentsRejected,
     AuthRequired,
@@ -14,6 +14,7 @@ from inspector.core.error import (
     ToolsightError,
 )
 from inspector.core.events import CallFinished
+from inspector.reliability.breaker import failure_of, retry_after_of
 
 
 @pytest.mark.parametrize(

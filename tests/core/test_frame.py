@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.frame import Frame, FrameKind, FrameLog, beginning
+from inspector.mcp.frame import Frame, FrameKind, FrameLog, beginning
 
 
 def frame(

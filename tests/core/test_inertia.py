@@ -3,8 +3,10 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.inertia import Aging, InertiaGraph, Tally, TaskCalls, graphs_of, merged, persona_of
+from inspector.core.inertia import TaskCalls
 from inspector.core.number import wilson
+from inspector.search.inertia_graph import Aging, InertiaGraph, Tally, graphs_of, merged
+from inspector.store.codec import persona_of
 
 DAY = 86_400.0
 tools = st.sampled_from(("shop:list", "shop:get", "mail:send", "mail:read"))

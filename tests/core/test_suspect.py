@@ -5,9 +5,7 @@ from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
 from inspector.config.consent import Fact, describe
-from inspector.core.elicitation import FormRequest, address
-from inspector.core.server import ServerSpec
-from inspector.core.suspect import (
+from inspector.config.suspect import (
     asks_for_a_secret,
     lookalikes,
     metadata_address,
@@ -15,6 +13,8 @@ from inspector.core.suspect import (
     resembled,
     speaks_as_toolsight,
 )
+from inspector.core.server import ServerSpec
+from inspector.mcp.elicitation import FormRequest, address
 from inspector.mcp.elicitation_form import form_fields, form_warnings
 
 METADATA = [

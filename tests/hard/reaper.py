@@ -15,13 +15,13 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from inspector.core.frame import FrameLog
 from inspector.core.ports import SystemClock
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.message import Recorder
 from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import Reader
+from inspector.mcp.frame import FrameLog
 from inspector.mcp.log import StderrLog
 from inspector.mcp.process.registry import ProcessRegistry
 from tests.support import light_server

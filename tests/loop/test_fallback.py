@@ -7,12 +7,13 @@ import pytest
 
 from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, Toolset
-from inspector.core.breaker import Breaker, BreakerKey, BreakerState
+from inspector.core.breaker import BreakerState
 from inspector.core.error import CallTimeout, ConnectError, ProtocolError, ToolsightError
 from inspector.core.events import Decision
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
+from inspector.reliability.breaker import Breaker, BreakerKey
 from inspector.reliability.breaker_store import MemoryBreakers
 from inspector.schema.json_value import JsonObject
 from tests.reliability.test_breaking import Moody, gone

@@ -10,10 +10,10 @@ import pytest
 
 from inspector.core.error import CallTimeout, ConnectError, ConnectTimeout, ServerExited
 from inspector.core.message import ToolResult
-from inspector.core.ports import Connector, ServerLink
 from inspector.core.server import ServerSpec, SkippedTool
 from inspector.core.tool import Tool
 from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.port import Connector, ServerLink
 from inspector.schema.json_value import JsonObject
 from tests.support.mcp_case import PATIENCE, faulty, growing, odd
 from tests.support.memory_servers import MemoryConnector, MemoryServer

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, strategies as st
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
 
-from inspector.core.frame import FrameLog
 from inspector.mcp.client.http import read_stream
 from inspector.mcp.client.limit import MESSAGES, MESSAGES_A_SECOND, REQUEST, CutLine, Lines
 from inspector.mcp.client.message import UNREADABLE, RawMessage, Recorder
 from inspector.mcp.client.reader import FLOOD, MARK, SEVERAL_LINES, STRAY, TOO_LONG, Reader
 from inspector.mcp.client.translate import NOT_UTF8, OTHER_TEXT, TOO_DEEP, shallow
+from inspector.mcp.frame import FrameLog
 from tests.support.fakes import ManualClock
 
 CHANGED = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'

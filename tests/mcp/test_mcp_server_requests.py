@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from inspector.core.elicitation import (
+from inspector.core.error import ClientRefusal
+from inspector.core.server import Era
+from inspector.core.settings import ClientCapabilities
+from inspector.mcp.client import server_request
+from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.client.server_request import CallQuestions, Patience
+from inspector.mcp.client_side import NO_SAMPLING, TOO_MANY, SessionClient
+from inspector.mcp.elicitation import (
     DECLINED,
     QUESTIONS_A_CALL,
     Action,
@@ -18,14 +25,7 @@ from inspector.core.elicitation import (
     FormRequest,
     LinkRequest,
 )
-from inspector.core.error import ClientRefusal
-from inspector.core.ports import Elicitor, ServerLink
-from inspector.core.server import Era
-from inspector.core.settings import ClientCapabilities
-from inspector.mcp.client import server_request
-from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.client.server_request import CallQuestions, Patience
-from inspector.mcp.client_side import NO_SAMPLING, TOO_MANY, SessionClient
+from inspector.mcp.port import Elicitor, ServerLink
 from tests.support.fakes import FixedElicitor
 from tests.support.mcp_case import PATIENCE, SUPPORT, python
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from inspector.core.error import ConnectError, ToolsightError
-from inspector.core.frame import LONGEST_TEXT, Frame, FrameKind, FrameLog
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.message import Recorder
+from inspector.mcp.frame import LONGEST_TEXT, Frame, FrameKind, FrameLog
 from tests.mcp.test_mcp_http import mcp_server
 from tests.support.fakes import ManualClock
 from tests.support.mcp_case import PATIENCE, faulty, odd, python

@@ -4,9 +4,9 @@ import json
 from dataclasses import replace
 
 from inspector.config.configuration import Configuration
-from inspector.core.frame import Flaw, FrameKind
 from inspector.core.redaction import Redactor
 from inspector.core.server import ServerSpec
+from inspector.mcp.frame import Flaw, FrameKind
 from inspector.mcp.log import Beginning, WireLog
 from tests.core.test_frame import frame
 from tests.support.hostile import with_hostile_text

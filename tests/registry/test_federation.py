@@ -9,10 +9,10 @@ from hypothesis import given, strategies as st
 
 from inspector.core.access import EVERYTHING, NOTHING, Grant, Scope, Sight
 from inspector.core.error import StoreError
-from inspector.core.registered_tool import Federated, Neighbour, RegisteredTool
 from inspector.core.tool import Tool
 from inspector.registry.embedding import embedded_text
 from inspector.registry.federation import BUSY, LATE, Federation, Member
+from inspector.search.registered_tool import Federated, Neighbour, RegisteredTool
 from tests.support.memory_vectors import MemoryEmbedder
 
 EMBEDDER = MemoryEmbedder()

@@ -8,13 +8,13 @@ import pytest
 
 from inspector.core.access import Grant, Scope, Sight
 from inspector.core.error import ConfigError, StoreError
-from inspector.core.registered_tool import Peer
 from inspector.core.tool import Tool
 from inspector.registry.embedding import embed_missing
 from inspector.registry.federation import load_peers
 from inspector.registry.peer import SqlitePeer
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.search.ports import SearchableRegistry, ToolRegistry
+from inspector.search.registered_tool import Peer
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.postgres import address, empty_registry, execute

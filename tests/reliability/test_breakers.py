@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.breaker import Breaker, BreakerKey, BreakerState, FailureKind, Permit, failed
+from inspector.core.breaker import BreakerState, FailureKind
 from inspector.core.settings import BreakerSettings
+from inspector.reliability.breaker import Breaker, BreakerKey, Permit, failed
 from inspector.reliability.breaker_store import BreakerStore, MemoryBreakers, SqliteBreakers
 from tests.support.hostile import with_hostile_text
 

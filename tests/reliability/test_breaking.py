@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.core.breaker import Breaker, BreakerKey, FailureKind, failure_of
+from inspector.core.breaker import FailureKind
 from inspector.core.error import (
     CallTimeout,
     ConfigError,
@@ -20,6 +20,7 @@ from inspector.core.events import Decision
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerPhase
 from inspector.core.tool import Annotations, Tool
+from inspector.reliability.breaker import Breaker, BreakerKey, failure_of
 from inspector.reliability.breaker_store import MemoryBreakers
 from inspector.schema.json_value import JsonObject
 from tests.support.fakes import FixedApprover

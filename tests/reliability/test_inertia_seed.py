@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.error import ConfigError
-from inspector.core.inertia import Aging, TaskCalls, graphs_of
+from inspector.core.inertia import TaskCalls
 from inspector.reliability.flow import exported, flows
 from inspector.reliability.inertia_seed import load_seeds
+from inspector.search.inertia_graph import Aging, graphs_of
 from tests.support.hostile import with_hostile_text
 
 NEVER = Aging(0.0)

@@ -9,12 +9,12 @@ from hypothesis import given, strategies as st
 
 from inspector.access.restriction import since
 from inspector.core.access import AccessPolicy, Sight
-from inspector.core.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest, LinkRequest
 from inspector.core.error import ToolsightError
 from inspector.core.events import ElicitationCompleted, ServerAnswered, ServerAsked
-from inspector.core.frame import Frame, FrameKind
 from inspector.core.message import ToolResult
 from inspector.mcp.client_side import MOST_RECORDED, WITHDRAWN
+from inspector.mcp.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest, LinkRequest
+from inspector.mcp.frame import Frame, FrameKind
 from inspector.schema.json_value import JsonObject
 from tests.core.test_frame import frame
 from tests.session.test_access_session import as_user, ids, policy

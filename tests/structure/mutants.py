@@ -331,7 +331,7 @@ MUTANTS = (
     # Breakers
     Mutant(
         "a call of an earlier generation says nothing",
-        "inspector/core/breaker.py",
+        "inspector/reliability/breaker.py",
         "def answered(breaker: Breaker, permit: Permit, now: float, rules: BreakerSettings) -> Breaker:\n"
         '    """After a call that succeeded, as far as the breaker is concerned."""\n'
         "    if permit.generation != breaker.generation or breaker.state is BreakerState.OPEN:",
@@ -342,7 +342,7 @@ MUTANTS = (
     ),
     Mutant(
         "a breaker waits for enough calls",
-        "inspector/core/breaker.py",
+        "inspector/reliability/breaker.py",
         "if len(breaker.calls) < rules.min_calls or breaker.failure_rate < rules.failure_rate:",
         "if breaker.failure_rate < rules.failure_rate:",
         ("tests/core/test_breaker.py",),

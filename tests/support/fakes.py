@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Collection, Sequence
 
 from inspector.core.budget import Prices
-from inspector.core.elicitation import DECLINED, ElicitationAnswer, ElicitationRequest
 from inspector.core.ports import ApprovalRequest, ChatModel, Decision, LocalModel
 from inspector.core.server import Leftover
+from inspector.mcp.elicitation import DECLINED, ElicitationAnswer, ElicitationRequest
 
 # Turns of the event loop after which everything in memory has happened that a pause waits for.
 _TURNS = 20

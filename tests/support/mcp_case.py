@@ -11,9 +11,9 @@ from typing import Any
 
 import uvicorn
 
-from inspector.core.ports import ServerLink
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.port import ServerLink
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVERS = ROOT / "fixtures" / "servers"

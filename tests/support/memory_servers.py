@@ -6,11 +6,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from inspector.core.error import CallTimeout, ConnectError, ConnectTimeout, ServerExited, ToolsightError
-from inspector.core.frame import FrameLog
 from inspector.core.message import ToolResult
-from inspector.core.ports import ClientSide, ToolListing, ignored
+from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Tool
+from inspector.mcp.frame import FrameLog
+from inspector.mcp.port import ClientSide, ignored
 from inspector.schema.json_value import JsonObject, compact
 
 Answer = Callable[[str, JsonObject], Awaitable[ToolResult]]

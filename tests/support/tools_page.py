@@ -9,7 +9,7 @@ from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.catalog.server_panel import ServerPanel
 from inspector.app.pages.tools.catalog.tool_panel import ToolPanel
 from inspector.app.place import Destination, ServerPage, ToolPage
-from inspector.core.frame import Frame, FrameKind
+from inspector.mcp.frame import Frame, FrameKind
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import Rig

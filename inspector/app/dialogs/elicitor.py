@@ -14,7 +14,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Button, Static
 
 from inspector.app.draw.line import MUTED
-from inspector.core.elicitation import (
+from inspector.mcp.elicitation import (
     CANCELLED,
     DECLINED,
     LONGEST_MESSAGE,

@@ -16,12 +16,13 @@ from inspector.cli.options import Options, as_json, database, owner_options, sha
 from inspector.cli.outcome import Exit
 from inspector.cli.run import interruptible
 from inspector.cli.table import say, say_json, say_table
-from inspector.core.breaker import Breaker, BreakerKey, BreakerState, reset as reset_breaker
+from inspector.core.breaker import BreakerState
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 from inspector.core.number import count, duration, percent
 from inspector.core.ports import Leftovers, LocalModel, LocalModels
 from inspector.core.server import Leftover, ended_text, since_text
+from inspector.reliability.breaker import Breaker, BreakerKey, reset as reset_breaker
 
 
 @click.command()

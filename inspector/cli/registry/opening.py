@@ -8,7 +8,7 @@ from inspector.cli.location import database_path
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
 from inspector.core.error import ConfigError
-from inspector.core.ports import Connector
+from inspector.mcp.port import Connector
 
 if TYPE_CHECKING:
     from inspector.search.ports import ToolRegistry

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from inspector.cli.composition import load_policy
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ConfigError
-from inspector.core.registered_tool import Peer
 from inspector.core.settings import FederationSettings
 from inspector.registry.federation import Federation, Member, is_address, load_peers
+from inspector.search.registered_tool import Peer
 
 if TYPE_CHECKING:
     from inspector.search.ports import SearchableRegistry

@@ -18,10 +18,10 @@ from inspector.core.closest import closest
 from inspector.core.definition import definition_changes
 from inspector.core.error import ConfigError
 from inspector.core.number import count, shown_moment
-from inspector.core.registered_tool import Federated, RegisteredTool
 from inspector.core.settings import FederationSettings, Settings
 from inspector.core.summary_pool import first_sentence, shortened
 from inspector.search.ports import ToolRegistry
+from inspector.search.registered_tool import Federated, RegisteredTool
 from inspector.search.registry_tier import nearest_in, search_registry
 
 # A tool of a registry as the commands write it.

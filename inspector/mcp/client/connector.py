@@ -17,11 +17,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from inspector.core.error import ServerExited
-from inspector.core.frame import FrameLog
 from inspector.core.message import ToolResult
-from inspector.core.ports import ClientSide, Clock, ServerLink, SystemClock, ToolListing, ignored
+from inspector.core.ports import Clock, SystemClock, ToolListing
 from inspector.core.server import Era, ServerSpec
+from inspector.mcp.frame import FrameLog
 from inspector.mcp.log import StderrLog, quiet_sdk
+from inspector.mcp.port import ClientSide, ServerLink, ignored
 from inspector.mcp.process.registry import ProcessRegistry
 from inspector.schema.json_value import JsonObject
 

@@ -18,7 +18,7 @@ from inspector.core.error import (
     ServerExited,
 )
 from inspector.core.message import ToolResult
-from inspector.core.ports import ToolListing, ignored
+from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Annotations, Tool
 from inspector.mcp.client.host import RAW, Channel, Host, cause_text
@@ -29,6 +29,7 @@ from inspector.mcp.client.reader import SESSION_GONE, Reader, is_reply
 from inspector.mcp.client.server_request import ServerRequests
 from inspector.mcp.client.translate import MAX_INSTRUCTIONS, SKIPPED, summary, tool_result
 from inspector.mcp.log import StderrLog
+from inspector.mcp.port import ignored
 from inspector.mcp.process.registry import ProcessRegistry
 from inspector.schema.json_value import JsonObject
 

@@ -17,9 +17,9 @@ from mcp_types import (
     JSONRPCResponse,
 )
 
-from inspector.core.frame import LONGEST_TEXT, Frame, FrameKind, FrameLog, Outcome, beginning
 from inspector.core.ports import Clock
 from inspector.mcp.client.limit import LONGEST_LINE, CutLine, size_text
+from inspector.mcp.frame import LONGEST_TEXT, Frame, FrameKind, FrameLog, Outcome, beginning
 
 Message = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError
 

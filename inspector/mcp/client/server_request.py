@@ -11,7 +11,10 @@ from mcp.client.session import ClientRequestContext
 from pydantic import FileUrl, TypeAdapter, ValidationError
 
 from inspector.config.configuration import protocol_form
-from inspector.core.elicitation import (
+from inspector.core.error import ClientRefusal
+from inspector.core.settings import ClientCapabilities
+from inspector.mcp.client.translate import flaw_text
+from inspector.mcp.elicitation import (
     QUESTIONS_A_CALL,
     Action,
     ElicitationAnswer,
@@ -19,10 +22,7 @@ from inspector.core.elicitation import (
     FormRequest,
     LinkRequest,
 )
-from inspector.core.error import ClientRefusal
-from inspector.core.ports import ClientSide
-from inspector.core.settings import ClientCapabilities
-from inspector.mcp.client.translate import flaw_text
+from inspector.mcp.port import ClientSide
 from inspector.schema.json_value import JsonObject, compact
 
 # The time that a call may take, without the time in which a person is asked.

@@ -14,11 +14,11 @@ from inspector.app.draw.line import MUTED, problem_line
 from inspector.app.draw.table import fact
 from inspector.app.pages.tools.catalog.wire_panel import WirePanel
 from inspector.core.events import DefinitionChanged
-from inspector.core.frame import Flaw
 from inspector.core.number import count, milliseconds, shown_moment, tokens
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.setting_problem import SettingProblem
+from inspector.mcp.frame import Flaw
 from widgets import TextView, Tone, ViewStrip, middle, plain, visible
 
 STATES: dict[ServerPhase, tuple[str, str, Tone]] = {

@@ -12,8 +12,8 @@ from textual.content import Content
 from inspector.app.context import InContext
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.job import Job
-from inspector.core.frame import Frame, FrameKind
 from inspector.core.number import count, milliseconds
+from inspector.mcp.frame import Frame, FrameKind
 from inspector.mcp.log import WireLog
 from widgets import Column, Record, RecordList, Tone
 

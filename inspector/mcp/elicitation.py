@@ -7,7 +7,7 @@ from typing import Final
 from unicodedata import normalize
 from urllib.parse import urlsplit
 
-from inspector.core.suspect import METADATA, metadata_address, speaks_as_toolsight
+from inspector.config.suspect import METADATA, metadata_address, speaks_as_toolsight
 from inspector.schema.json_value import JsonObject
 
 LONGEST_MESSAGE: Final = 4_000
