@@ -282,7 +282,7 @@ class ToolsightApp(PlaceApp):
 
     def action_help(self) -> None:
         """Show help for the current page."""
-        from inspector.app.dialogs.help import HelpScreen
+        from inspector.app.dialogs.detail import HelpScreen
 
         if self.can_go:
             self.push_screen(HelpScreen(getattr(self.screen, "help_lines", ())))
@@ -298,14 +298,14 @@ class ToolsightApp(PlaceApp):
 
     def action_jump(self) -> None:
         """Put a letter on every pane; the letter puts the cursor there."""
-        from inspector.app.dialogs.help import JumpScreen, targets
+        from inspector.app.dialogs.detail import JumpScreen, targets
 
         if self.can_go:
             self.push_screen(JumpScreen(targets(self.screen)))
 
     def action_settings(self, path: str = "") -> None:
         """Show every setting of the session: model, toolset, profile, and all the others, from one on."""
-        from inspector.app.dialogs.settings.screen import SettingsDialog
+        from inspector.app.dialogs.settings import SettingsDialog
 
         if self.can_go:
             self.push_screen(SettingsDialog(path))

@@ -4,6 +4,7 @@ Pages import this module, never the app or one another, so that each can be read
 """
 
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from textual.message import Message
@@ -193,6 +194,19 @@ class InContext(Widget):
     def on_schema_tree_copied(self, event: SchemaTree.Copied) -> None:
         event.stop()
         self.copied()
+
+    def export(
+        self, suggested: Path, text: str | Callable[[Path], str], note: str = "", *, what: str = ""
+    ) -> None:
+        """Ask for a file and write the text into it; `what` names it in the toast that says so."""
+        from inspector.app.dialogs.export import ExportDialog
+
+        def tell(path: str | None) -> None:
+            if path is not None:
+                told = visible(path, limit=200)
+                self.notify(f"{what} to {told}" if what else told, title="Exported", markup=False)
+
+        self.app.push_screen(ExportDialog(suggested, text, note), tell)
 
     @property
     def _jobs(self) -> dict[str, Job]:

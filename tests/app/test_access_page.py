@@ -7,8 +7,7 @@ from dataclasses import replace
 from textual.pilot import Pilot
 
 from inspector.app.app import ToolsightApp
-from inspector.app.dialogs.choice import SeeAsDialog
-from inspector.app.dialogs.choice_row import viewer_rows, viewers_of
+from inspector.app.dialogs.choice import SeeAsDialog, viewer_rows, viewers_of
 from inspector.app.pages.tools.access import facts, own_records, user_records
 from inspector.core.access import AccessPolicy, Grant, Scope, Sight, User, user_rows
 from inspector.core.session import SessionState

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.app.dialogs.detail import DetailScreen, ExportDialog
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.line import feed_rows
 from inspector.app.pages.trace.events import GROUPS, continued, event_row, in_group
 from inspector.core.budget import Budget, TokenParts

@@ -13,11 +13,12 @@ from textual.widgets import Static, TextArea
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.access.reach import EvalCase
-from inspector.app.dialogs.detail import ExportDialog
-from inspector.app.pages.find.edit import pane as edit_pane
-from inspector.app.pages.find.edit.pane import EditPane, exported, patch, texts
-from inspector.app.pages.find.edit.text_editor import LONGEST, FieldText
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.pages.find import edit as edit_pane
+from inspector.app.pages.find.draft import exported, patch, texts
+from inspector.app.pages.find.edit import EditPane
 from inspector.app.pages.find.screen import FindScreen
+from inspector.app.pages.find.text_editor import LONGEST, FieldText
 from inspector.app.place import EditPage
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
@@ -289,7 +290,7 @@ async def test_parameters_are_renamed_and_described() -> None:
         assert _numbers(pilot)["rank"][0] == "–"
         await pilot.press("tab", "end")
         await _pasted(pilot, "_voucher")
-        names = [p.name for p in _page(pilot)._draft.wording.parameters]
+        names = [p.name for p in _page(pilot)._editor.wording.parameters]
         assert names == ["order_voucher", "amount"]
         assert _numbers(pilot)["rank"][1] == "1"
 
@@ -366,13 +367,6 @@ def test_a_measurement_that_is_given_up_stops_between_two_requests() -> None:
     assert trial.over(cases, lambda: next(asked)).measured == 2
 
 
-async def test_function_keys_go_to_other_pages_even_from_the_text() -> None:
-    async with app_rig(servers=shop()) as (pilot, _):
-        await _opened(pilot)
-        await goes(pilot, "events")
-        assert not isinstance(pilot.app.screen, FindScreen)
-
-
 def _hostile() -> dict[str, MemoryServer]:
     named = [
         Tool("bad", tool["name"], tool["description"], tool["inputSchema"])
@@ -390,13 +384,13 @@ def _hostile() -> dict[str, MemoryServer]:
 @pytest.mark.slow
 async def test_hostile_texts_do_no_harm_and_stay_as_they_are() -> None:
     async with app_rig(servers=_hostile(), size=(80, 24)) as (pilot, rig):
-        for tool_id in ("bad:every", rig.bench.retrieval.index.tools[5].id, "big:big"):
+        for tool_id in ("bad:every", "big:big"):
             await _opened(pilot, tool_id, "\x1b[2J \ud800")
             assert not dangerous("".join(lines(pilot.app)))
             assert "Your draft" not in seen(pilot)
             await _typed(pilot, "q")
             assert "Your draft" in seen(pilot)
-            wording = _page(pilot)._draft.wording
+            wording = _page(pilot)._editor.wording
             assert len(wording.description) > len(rig.bench.catalog.require(tool_id).description)
             assert not dangerous(wording.description.replace("\n", "").replace("\t", ""))
             await pilot.press("ctrl+y", "escape")

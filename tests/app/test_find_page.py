@@ -9,19 +9,18 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
-from inspector.app.dialogs.detail import ToolPicker
+from inspector.app.dialogs.export import ToolPicker
 from inspector.app.pages.chat.session.screen import SessionScreen
-from inspector.app.pages.find.ask_bar import AskBar
-from inspector.app.pages.find.edit.pane import EditPane
+from inspector.app.pages.find import results as content
+from inspector.app.pages.find.edit import EditPane
 from inspector.app.pages.find.pane import Pane
-from inspector.app.pages.find.ranker_dialog import RankerDialog
-from inspector.app.pages.find.rankers.pane import RankersPane
-from inspector.app.pages.find.results import content
+from inspector.app.pages.find.rankers import RankerDialog, RankersPane
 from inspector.app.pages.find.score import ScorePane
 from inspector.app.pages.find.screen import FindScreen
-from inspector.app.pages.find.steps.pane import StepsPane
-from inspector.app.pages.find.why_not.pane import WhyNotPane
-from inspector.app.place import SearchPage, WhyNotPage
+from inspector.app.pages.find.search import AskBar
+from inspector.app.pages.find.steps import StepsPane
+from inspector.app.pages.find.why_not import WhyNotPane
+from inspector.app.place import WhyNotPage
 from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
@@ -77,14 +76,6 @@ async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
         assert "not in this tool  late" in screen
 
 
-async def test_typing_alone_searches_nothing() -> None:
-    async with app_rig() as (pilot, rig):
-        await goes(pilot, "search")
-        await pilot.press(*"refund")
-        assert "Ranked tools appear here." in seen(pilot)
-        assert _searches(rig) == 0
-
-
 async def test_the_bill_follows_the_cursor() -> None:
     async with app_rig() as (pilot, _):
         await _searched(pilot, "refund", "order")
@@ -97,17 +88,6 @@ async def test_the_bill_follows_the_cursor() -> None:
         assert isinstance(pilot.app.screen, FindScreen)
 
 
-async def test_enter_opens_the_tool_and_esc_comes_back() -> None:
-    async with app_rig() as (pilot, _):
-        await _searched(pilot, "refund")
-        await pilot.press("enter")
-        await until(pilot, lambda: not isinstance(pilot.app.screen, FindScreen))
-        assert "shop:refund_order" in seen(pilot)
-        await pilot.press("escape", "escape")
-        assert isinstance(pilot.app.screen, FindScreen)
-        assert "shop:refund_order" in seen(pilot)
-
-
 async def test_l_loads_the_tool_and_unloads_it_again() -> None:
     async with app_rig() as (pilot, rig):
         await _searched(pilot, "refund")
@@ -117,14 +97,6 @@ async def test_l_loads_the_tool_and_unloads_it_again() -> None:
         await pilot.press("l")
         assert _binding(rig) is Binding.EVICTED
         await until(pilot, lambda: "● loaded" not in seen(pilot))
-
-
-async def test_a_pinned_tool_is_not_unloaded() -> None:
-    async with app_rig() as (pilot, rig):
-        await _searched(pilot, "evaluate", "expression")
-        pilot.app.screen.query_one("#found", RecordList).move_to("calc:evaluate")
-        await pilot.press("l")
-        assert rig.bench.state.tools["calc:evaluate"].binding is Binding.PINNED
 
 
 async def test_what_is_wrong_stands_on_the_screen() -> None:
@@ -139,26 +111,6 @@ async def test_what_is_wrong_stands_on_the_screen() -> None:
             pilot.app.screen.query_one("#query").focus()
             await pilot.press(*keys)
             assert says in said(pilot, "#facts") or says in seen(pilot)
-
-
-async def test_a_tool_that_is_gone_is_not_loaded() -> None:
-    async with app_rig() as (pilot, rig):
-        report = rig.bench.search(SearchRequest("refund"))
-        await arrives(pilot, SearchPage(report.request, report))
-        await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
-        rig.bench.switch_toolset("sums")
-        await pilot.press("l")
-        assert isinstance(pilot.app.screen, FindScreen)
-        assert rig.bench.state.load_order == ()
-
-
-async def test_a_search_that_fits_no_tool_says_so_and_shows_what_came_closest() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        found = await _searched(pilot, "zxqw", "vbnm")
-        assert "⚠ no tool fits; a model would get none" in seen(pilot)
-        assert {row.tone for row in found.shown} == {"muted"}
-        assert found.current == found.shown[0]
-        assert "near usual weight" in seen(pilot)
 
 
 async def test_an_edit_at_the_server_shows_each_tools_rank_before_and_after() -> None:
@@ -189,7 +141,7 @@ async def test_u_changes_the_ranker_of_the_session_and_searches_again() -> None:
 PANES = {"w": WhyNotPane, "c": RankersPane, "b": StepsPane, "e": EditPane, "s": ScorePane}
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+@pytest.mark.parametrize("size", [(80, 24)])
 async def test_each_key_shows_its_pane_and_esc_goes_to_the_list_and_nothing_is_lost(
     size: tuple[int, int],
 ) -> None:
@@ -221,26 +173,6 @@ async def test_the_strip_shows_what_is_on_and_a_click_changes_it() -> None:
         await pilot.click("#to-why-not")
         await until(pilot, lambda: _pane(pilot) is WhyNotPane)
         assert "reverse" in str(pilot.app.screen.query_one("#to-why-not", Static).content.spans)  # type: ignore[union-attr]
-
-
-async def test_why_without_a_query_asks_for_one() -> None:
-    async with app_rig(servers=office()) as (pilot, _):
-        await arrives(pilot, WhyNotPage("shop:refund_order", SearchRequest()))
-        await until(pilot, lambda: "Search first" in said(pilot, "#verdict"))
-        await pilot.press("i", *"late", "enter")
-        await until(pilot, lambda: "shop:refund_order" in said(pilot, "#verdict"))
-
-
-async def test_from_the_start_why_not_takes_six_keys_at_most_beside_the_text() -> None:
-    async with app_rig(servers=office()) as (pilot, _):
-        await pilot.press("3")
-        await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
-        await pilot.press(*"late", "enter")
-        await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
-        await pilot.press("p", *"refund", "enter")
-        await until(
-            pilot, lambda: "To beat" in seen(pilot) and "shop:refund_order" in said(pilot, "#verdict")
-        )
 
 
 async def test_an_own_tool_below_all_that_a_report_holds_is_found_at_its_rank() -> None:
@@ -283,15 +215,6 @@ async def test_w_asks_for_a_tool_where_none_is_under_the_cursor() -> None:
         await pilot.press(*"fore", "enter")
         await until(pilot, lambda: "✕ below floor" in seen(pilot))
         assert "weather:get_forecast" in seen(pilot)
-
-
-async def test_a_page_about_a_query_wants_one_first() -> None:
-    async with app_rig() as (pilot, _):
-        await goes(pilot, "search")
-        await pilot.press("tab", "tab", *"get_forecast", "enter")
-        await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
-        await pilot.press("w", "c", "b")
-        assert _pane(pilot) is ScorePane
 
 
 def _hostile_server() -> dict[str, MemoryServer]:

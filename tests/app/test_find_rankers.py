@@ -6,8 +6,8 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.pages.find.ranker_dialog import RankerDialog
-from inspector.app.pages.find.rankers import content
+from inspector.app.pages.find import rankers as content
+from inspector.app.pages.find.rankers import RankerDialog
 from inspector.app.place import ComparePage
 from inspector.core.ranking import SearchRequest
 from inspector.search.explanation.standing import ranks_of, standings_under
@@ -28,11 +28,6 @@ CANCEL = "shop:cancel_order"
 
 def _ranked(name: str) -> content.Ranked:
     return content.Ranked(standings_under(CATALOG, QUERY, name), tuple(tool.id for tool in TOOLS))
-
-
-def test_the_ranker_in_use_comes_first_and_none_is_missing() -> None:
-    assert content.order("fuzzy")[:3] == ("fuzzy", "hybrid", "bm25")
-    assert set(content.order("fuzzy")) == set(RANKERS)
 
 
 def test_every_ranker_is_named_for_what_it_stands_for() -> None:
@@ -104,15 +99,6 @@ async def test_every_ranker_ranks_the_persons_tool_and_enter_shows_the_formula()
         await pilot.press("down", "enter")
         assert isinstance(pilot.app.screen, DetailScreen)
         assert INFO["bm25"].formula in pilot.app.screen.query_one(TextView).text
-
-
-async def test_without_an_own_tool_the_pane_follows_the_cursor() -> None:
-    async with app_rig(servers=office()) as (pilot, _):
-        await arrives(pilot, ComparePage(SearchRequest("refund order")))
-        await until(pilot, lambda: _is_complete(pilot))
-        assert "rank of shop:refund_order" in said(pilot, "#rankers-facts")
-        await pilot.press("escape", "down")
-        await until(pilot, lambda: "rank of shop:refund_order" not in said(pilot, "#rankers-facts"))
 
 
 async def test_u_on_a_ranker_offers_it_and_f_tells_its_formula() -> None:

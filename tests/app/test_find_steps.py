@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from inspector.app.pages.find.steps import content
+from inspector.app.pages.find import steps as content
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.place import StepsPage
 from inspector.core.ranking import Answer, SearchRequest
@@ -48,10 +48,6 @@ def test_a_row_says_where_the_tool_stands_and_who_finds_it() -> None:
 def test_a_search_that_found_nothing_says_so() -> None:
     found = Steps(StepSearch("zebra", (), 0.1, Answer.NOTHING), (), (), ())
     assert "nothing   confidence 10 %, needs 30 %" in content.searches(found, "hybrid", 5, 0.3).plain
-
-
-def test_one_step_is_nothing_to_take_apart() -> None:
-    assert "Only one step" in content.searches(_steps(["s:a"], [["s:a"]]), "hybrid", 5, 0.3).plain
 
 
 @with_hostile_text

@@ -4,7 +4,7 @@ import pytest
 
 from fixtures.hostile import HOSTILE
 from inspector.app.command import COMMANDS, shown_keys
-from inspector.app.dialogs.help import HelpScreen, help_text
+from inspector.app.dialogs.detail import HelpScreen, help_text
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from tests.support.app import app_rig, goes, until
 

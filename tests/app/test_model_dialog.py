@@ -8,8 +8,7 @@ from typing import Literal
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.app.dialogs.choice import ModelDialog
-from inspector.app.dialogs.choice_row import looked_for, model_rows
+from inspector.app.dialogs.choice import ModelDialog, looked_for, model_rows
 from inspector.core.ports import LocalModel
 from tests.support.app import app_rig, said, seen, until
 from tests.support.fakes import MemoryLocalModels

@@ -3,7 +3,7 @@
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from inspector.app.pages.find.ranker_dialog import RankerDialog
+from inspector.app.pages.find.rankers import RankerDialog
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.app.replay import ReplayedSession

@@ -8,8 +8,8 @@ from textual.widgets import Static
 
 from inspector.app.command import COMMANDS
 from inspector.app.dialogs.approver import ConsentDialog
-from inspector.app.dialogs.detail import ExportDialog
-from inspector.app.dialogs.help import HelpScreen
+from inspector.app.dialogs.detail import HelpScreen
+from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.trace.events import ALL, GROUPS
 from inspector.config.consent import check_consent

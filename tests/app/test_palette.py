@@ -6,7 +6,7 @@ from textual.pilot import Pilot
 
 from fixtures.hostile import HOSTILE
 from inspector.app.command import COMMANDS, shown_keys
-from inspector.app.dialogs.settings.screen import SettingsDialog
+from inspector.app.dialogs.settings import SettingsDialog
 from inspector.app.palette import CommandSource
 from inspector.app.place import PLACES
 from inspector.core.tool import Tool

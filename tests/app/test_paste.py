@@ -6,7 +6,7 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.widgets import Input, TextArea
 
-from inspector.app.pages.find.edit.text_editor import DescriptionArea
+from inspector.app.pages.find.text_editor import DescriptionArea
 from inspector.app.start.app import StartApp
 from inspector.app.terminal import MOST_BREAKS, MOST_BYTES, TerminalApp, fitting
 from inspector.core.events import UserSaid

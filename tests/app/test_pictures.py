@@ -16,10 +16,9 @@ from textual.screen import Screen
 from inspector.app.base_screen import BaseScreen
 from inspector.app.dialogs.approver import ConsentDialog
 from inspector.app.dialogs.choice import ToolsetDialog
-from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.dialogs.detail import DetailScreen, HelpScreen
 from inspector.app.dialogs.elicitor import FormDialog, LinkDialog
-from inspector.app.dialogs.help import HelpScreen
-from inspector.app.dialogs.settings.screen import KnobDialog, SettingsDialog
+from inspector.app.dialogs.settings import KnobDialog, SettingsDialog
 from inspector.app.pages import registry
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.screen import SessionScreen

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.settings import content
-from inspector.app.dialogs.settings.content import FRONT, Listed
-from inspector.app.dialogs.settings.screen import MODEL, PROFILE, TOOLSET, KnobDialog, SettingsDialog
+from inspector.app.dialogs import settings_text as content
+from inspector.app.dialogs.settings import MODEL, PROFILE, TOOLSET, KnobDialog, SettingsDialog
+from inspector.app.dialogs.settings_text import FRONT, Listed
 from inspector.config.configuration import Configuration
 from inspector.config.setting import PROFILES, differences, find_knob, knobs, profile_settings, with_values
 from inspector.core.settings import BindingSettings, Settings

@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.detail import ExportDialog
-from inspector.app.dialogs.help import HelpScreen
+from inspector.app.dialogs.detail import HelpScreen
+from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.chat.race import content
 from inspector.app.pages.chat.race.playback import PACES, Playback
 from inspector.app.pages.chat.race.screen import RaceScreen

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.app.dialogs.detail import DetailScreen, ExportDialog
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.tools.catalog.row import CatalogRows
 from inspector.app.pages.tools.catalog.server_panel import server_facts, server_title
 from inspector.app.pages.tools.catalog.wire_panel import (

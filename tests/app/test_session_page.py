@@ -7,7 +7,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.dialogs.detail import DetailScreen, ToolPicker
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.dialogs.export import ToolPicker
 from inspector.app.example_request import example_requests
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock

@@ -3,7 +3,7 @@
 import pytest
 from textual.widgets import Static
 
-from inspector.app.dialogs.settings.content import Listed, Setup, knob_detail, knob_rows
+from inspector.app.dialogs.settings_text import Listed, Setup, knob_detail, knob_rows
 from inspector.app.draw.header import Where, header
 from inspector.app.draw.line import problem_line, problem_lines
 from inspector.app.pages.chat.session.conversation_panel import ItemBlock

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.detail import ExportDialog
+from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.tools.catalog.call_panel import CallPanel
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.place import Destination, EditPage, WhyNotPage

@@ -1,46 +1,20 @@
-"""Dialogs with one field or text: a text in full, a path, an export, a tool to pick."""
+"""Texts on top of a page: one in full, the help; and letters that jump to its panes."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
-from textual import on
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
-from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen, Screen
+from textual.widget import Widget
+from textual.widgets import Label, Static
 
+from inspector.app.command import COMMANDS, shown_keys
 from inspector.app.context import InContext
-from inspector.core.redaction import write
-from inspector.session.view import SessionView
-from widgets import Column, PlainInput, Record, RecordList, SchemaTree, TextView, plain
-
-
-class PathDialog(ModalScreen[str | None]):
-    """Returns the path that was entered, or None if it was closed. It opens nothing itself."""
-
-    CSS_PATH = "path.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
-
-    def __init__(self, title: str, verb: str, suggested: str, note: str) -> None:
-        """`verb` says what enter does; `note` stands below the path."""
-        super().__init__()
-        self._title, self._verb = title, verb
-        self._suggested = suggested
-        self._note = note
-
-    def compose(self) -> ComposeResult:
-        with Vertical(id="path-box") as box:
-            box.border_title = self._title
-            box.border_subtitle = f"enter {self._verb}, esc closes"
-            yield PlainInput(self._suggested, placeholder="file or folder", id="path")
-            yield Static(plain(self._note), id="path-note", markup=False)
-
-    @on(PlainInput.Submitted)
-    def _take(self, event: PlainInput.Submitted) -> None:
-        if event.value.strip():
-            self.dismiss(event.value.strip())
+from widgets import SchemaTree, TextView, plain
 
 
 class DetailScreen(InContext, ModalScreen[None]):
@@ -72,93 +46,102 @@ class DetailScreen(InContext, ModalScreen[None]):
         self.dismiss()
 
 
-class ExportDialog(ModalScreen[str | None]):
-    """Writes `text` and returns the path, or None if closed without writing.
+# The text of the help screen.
 
-    Where the text depends on the file's extension, `text` is a function of the path and `note` lists the
-    extensions.
-    """
-
-    CSS_PATH = "export.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
-
-    def __init__(self, suggested: Path, text: str | Callable[[Path], str], note: str = "") -> None:
-        super().__init__()
-        self._suggested = suggested
-        self._text = text
-        self._note = note
-        self._confirmed: Path | None = None
-
-    def compose(self) -> ComposeResult:
-        with Vertical(id="export") as box:
-            box.border_title = "Export to a file"
-            box.border_subtitle = "enter writes, esc closes"
-            yield PlainInput(str(self._suggested), id="export-path")
-            yield Static(self._note, id="export-problem", markup=False)
-
-    @on(PlainInput.Submitted)
-    def _write(self, event: PlainInput.Submitted) -> None:
-        try:
-            path = Path(event.value).expanduser()
-            if path.exists() and path != self._confirmed:
-                self._confirmed = path
-                self._say(f"{path} exists. Press enter again to overwrite it.")
-                return
-            text = self._text if isinstance(self._text, str) else self._text(path)
-            write(path, text)
-        except (OSError, ValueError, RuntimeError) as error:
-            # ValueError: a NUL in the name; RuntimeError: no home folder.
-            reason = getattr(error, "strerror", None) or error
-            self._say(f"{event.value} cannot be written: {reason}. Choose another file.")
-        else:
-            self.dismiss(str(path.absolute()))
-
-    def _say(self, text: str) -> None:
-        self.query_one("#export-problem", Static).update(plain(text))
+_IN_LISTS = (
+    ("j k g G", "down, up, first, last; arrows, home and end work too"),
+    ("/", "filter"),
+    ("enter", "open"),
+    ("w", "why a search does or does not find the tool"),
+    ("e", "edit the tool and see the effect"),
+    ("l", "load or unload the tool for the model"),
+    ("y", "copy the row"),
+    ("x", "export"),
+    ("r", "run again: measure, race, reconnect"),
+    ("esc q", "go back one level; from an input, to its list"),
+)
+_KEY_WIDTH = 10
 
 
-_COLUMNS = (Column("tool", weight=3, shorten="name"), Column("state", min_width=8))
-_EMPTY = "No server is ready. You can still type a tool's name and press enter."
-
-
-class ToolPicker(ModalScreen[str | None]):
-    """Returns a tool's id, the typed text if no tool matches, or None if closed."""
-
-    CSS_PATH = "tool_picker.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "close", show=False),
-        Binding("down", "focus_list", show=False),
+def help_text(lines: tuple[str, ...]) -> Content:
+    """Return the page's own lines, then the commands, then the keys of every list."""
+    page = [Content(line) for line in lines] or [Content("No help for this page.")]
+    commands = [
+        _row(shown_keys(command) or "ctrl+p", f"{command.title}: {command.help}") for command in COMMANDS
     ]
-    AUTO_FOCUS = "#picker-name"
+    lists = [_row(key, what) for key, what in _IN_LISTS]
+    blocks = [
+        *page,
+        Content(""),
+        Content.styled("Everywhere", "bold"),
+        *commands,
+        _row("ctrl+p", "find any page, command, tool, server, session or setting by name"),
+        Content(""),
+        Content.styled("In every list", "bold"),
+        *lists,
+    ]
+    return Content("\n").join(blocks)
 
-    def __init__(self, session: SessionView, title: str) -> None:
+
+def _row(keys: str, what: str) -> Content:
+    return Content.assemble((f"{keys:<{_KEY_WIDTH}}", "bold $accent"), what)
+
+
+class HelpScreen(ModalScreen[None]):
+    """Closes on esc, or on the key that opened it."""
+
+    CSS_PATH = "detail.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,question_mark,q", "dismiss", "close", show=False)
+    ]
+
+    def __init__(self, lines: tuple[str, ...]) -> None:
         super().__init__()
-        self._title = title
-        self._rows = tuple(
-            Record(tool.id, (tool.id, tool.binding.value)) for tool in session.state.tools.values()
-        )
+        self._lines = lines
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="picker") as box:
-            box.border_title = self._title
-            box.border_subtitle = "type to filter, enter picks the first, ↓ goes to the list, esc closes"
-            yield PlainInput(placeholder="tool name", id="picker-name")
-            yield RecordList(_COLUMNS, self._rows, empty=_EMPTY, filterable=False, id="picker-tools")
+        with VerticalScroll(id="help") as box:
+            box.border_title = "Help"
+            box.border_subtitle = "esc closes"
+            yield Static(help_text(self._lines), markup=False)
 
-    @on(PlainInput.Changed, "#picker-name")
-    def _filter(self, event: PlainInput.Changed) -> None:
-        self.query_one(RecordList).filter_text = event.value
 
-    @on(PlainInput.Submitted, "#picker-name")
-    def _take_first(self, event: PlainInput.Submitted) -> None:
-        shown = self.query_one(RecordList).shown
-        if shown or event.value.strip():
-            self.dismiss(shown[0].key if shown else event.value.strip())
+# Beginning with the keys under the fingers.
+LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 
-    @on(RecordList.Selected)
-    def _take(self, event: RecordList.Selected) -> None:
-        self.dismiss(event.key)
 
-    def action_focus_list(self) -> None:
-        """Move the focus from the input to the list."""
-        self.query_one(RecordList).focus()
+def targets(screen: Screen[Any]) -> tuple[Widget, ...]:
+    """Return the widgets that the tab key reaches and that are in sight, in its order."""
+    in_sight = (
+        widget for widget in screen.focus_chain if widget.region and screen.region.overlaps(widget.region)
+    )
+    return tuple(in_sight)[: len(LETTERS)]
+
+
+class JumpScreen(ModalScreen[None]):
+    """Takes one key: a letter jumps, any other key closes."""
+
+    DEFAULT_CSS = """
+    JumpScreen { background: $background 50%; }
+    JumpScreen Label { position: absolute; width: 3; height: 1; background: $accent; color: $background;
+        text-style: bold; text-align: center; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close", show=False)]
+
+    def __init__(self, widgets: Sequence[Widget]) -> None:
+        super().__init__()
+        self._widgets = dict(zip(LETTERS, widgets, strict=False))
+
+    def compose(self) -> ComposeResult:
+        for letter, widget in self._widgets.items():
+            label = Label(letter, markup=False)
+            label.styles.offset = (widget.region.x, widget.region.y)
+            yield label
+
+    def on_key(self, event: events.Key) -> None:
+        """Jump to the pane of a letter."""
+        event.stop()
+        self.dismiss()
+        widget = self._widgets.get(event.key)
+        if widget is not None and widget.is_attached:
+            widget.screen.set_focus(widget)

@@ -11,6 +11,8 @@ from inspector.search.rankers.ranker_list import INFO
 from inspector.session.view import DiscoveryView
 from widgets import visible
 
+NO_QUERY = "Search first: press i, type a query and press enter."
+
 
 @dataclass(frozen=True, slots=True)
 class Topic:
@@ -32,8 +34,7 @@ _WORDS = {
 
 def stands_for(ranker: str) -> str:
     """Return whose search a ranker is, or of what kind."""
-    info = INFO.get(ranker)
-    return info.stands_for if info is not None else visible(ranker, newlines=False, limit=40)
+    return INFO[ranker].stands_for if ranker in INFO else visible(ranker, newlines=False, limit=40)
 
 
 def score(value: float) -> str:
@@ -75,9 +76,8 @@ class Pane(InContext, Vertical):
 
     def focus_first(self) -> bool:
         """Give the focus to what is to be read or typed first; False if nothing here can take it."""
-        for selector in self.first:
-            for widget in self.query(selector):
-                if widget.focusable:
-                    widget.focus(scroll_visible=False)
-                    return True
+        for widget in (found for selector in self.first for found in self.query(selector)):
+            if widget.focusable:
+                widget.focus(scroll_visible=False)
+                return True
         return False

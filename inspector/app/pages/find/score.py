@@ -1,6 +1,7 @@
-"""The score of the tool under the cursor, itemized like a bill."""
+"""The score of the tool under the cursor, itemized like a bill, and the bar that its signals form."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -11,13 +12,77 @@ from textual.widgets import Static
 
 from inspector.app.draw.line import MUTED
 from inspector.app.pages.find.pane import Pane, Topic, outcome
-from inspector.app.pages.find.score_bar import SHORT_TERMS, SIGNALS
 from inspector.core.ranking import ASKED_BEFORE, USED_BEFORE, Hit, Part, SearchReport, Signal
 from inspector.search.explanation.addition import as_written
 from inspector.search.rankers.ranker_list import INFO
-from widgets import middle, plain, shorten, visible
+from widgets import middle, plain, shorten, stacked, visible
 
-# The columns have everyday words; the last line says which terms of art they stand for.
+# The signals of a score, each with a fixed word and color; its letter is its value.
+SIGNALS = {
+    Signal.NAME: ("name", "$primary"),
+    Signal.DESCRIPTION: ("descr.", "$success"),
+    Signal.PARAMETERS: ("params", "$accent"),
+    Signal.SERVER: ("server", "$warning"),
+    Signal.WORDS: ("words", "$success"),
+    Signal.SEMANTIC: ("meaning", "$secondary"),
+    Signal.KEYWORD: ("keyword", "$secondary"),
+    Signal.FUZZY: ("fuzzy", "$warning"),
+    Signal.PATTERN: ("pattern", "$primary"),
+    Signal.FUSION: ("rank", "$accent"),
+    Signal.EXACT: ("exact", "$primary"),
+    Signal.TIER: ("tier", "$foreground"),
+    Signal.STEP: ("step", "$accent"),
+    Signal.HISTORY: ("asked", "$success"),
+    Signal.AFFINITY: ("used", "$primary"),
+    Signal.AVERAGE: ("average", MUTED),
+}
+LETTERS = "N name, D description, P parameters, V server, W words, S meaning, Q step, T tier"
+# What is too long for a column.
+SHORT_TERMS = {
+    "best: description": "best: descr.",
+    "best: parameters": "best: params",
+    "siblings that fit": "siblings fit",
+    "static vectors": "static",
+}
+BAR_WIDTH = 10
+
+
+def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Merge the parts of each signal, in signal order, so that a bar shows each letter once."""
+    values: dict[Signal, list[float]] = {}
+    for part in parts:
+        values.setdefault(part.signal, []).append(part.value)
+    return tuple(Part(signal, "", math.fsum(values[signal])) for signal in Signal if signal in values)
+
+
+def full_bars(hits: Iterable[Hit]) -> dict[str, float]:
+    """Return the value of a full bar by tier: the largest sum of positive signals of any of its tools."""
+    best: dict[str, float] = {}
+    for hit in hits:
+        positive = math.fsum(part.value for part in _shown(hit))
+        best[_tier(hit)] = max(best.get(_tier(hit), 0.0), positive)
+    return best
+
+
+def bar(hit: Hit, full: dict[str, float]) -> Content:
+    """Draw the positive signals of a score; a tier takes one cell, or it would hide all else."""
+    best = full.get(_tier(hit), 0.0) or 1.0
+    cell = best / (BAR_WIDTH - 1)
+    tier = [(Signal.TIER.value, cell, SIGNALS[Signal.TIER][1])] if _tier(hit) else []
+    parts = [(part.signal.value, part.value, SIGNALS[part.signal][1]) for part in _shown(hit)]
+    return stacked([*tier, *parts], BAR_WIDTH, best + (cell if tier else 0.0))
+
+
+def _shown(hit: Hit) -> list[Part]:
+    return [part for part in merged(hit.score.parts) if part.value > 0 and part.signal is not Signal.TIER]
+
+
+def _tier(hit: Hit) -> str:
+    """Return the tier of a hit: scores of different tiers are on different scales."""
+    return next((part.term for part in hit.score.parts if part.signal is Signal.TIER), "")
+
+
+# The bill. Its columns have everyday words; the last line says which terms of art they stand for.
 
 _TERM, _WHERE, _INPUTS, _ADDS = 13, 9, (6, 5, 6), 8
 WIDTH = _TERM + _WHERE + sum(_INPUTS) + _ADDS + 5
@@ -51,7 +116,6 @@ _COUNTS = {"tf", "df", "N", "rank", "k", "times in query", "query words", "tool 
 _COUNTS |= {"haystack length", "past requests"}
 # Their terms are not stems: a word as the query has it, a whole step of it, a past request, past use.
 _UNSTEMMED = (Signal.WORDS, Signal.STEP, Signal.HISTORY, Signal.AFFINITY)
-_NOTHING = "Nothing in the query matches this tool."
 
 
 def bill(report: SearchReport, hit: Hit, outcome: Content) -> Content:
@@ -66,14 +130,13 @@ def _lines(report: SearchReport, hit: Hit) -> Iterator[Content]:
     written = dict(zip(report.terms, as_written(report.request.query, report.terms), strict=True))
     parts = [replace(part, term=_term(part, written)) for part in hit.score.parts]
     if not parts:
-        yield Content.styled(_NOTHING, MUTED)
+        yield Content.styled("Nothing in the query matches this tool.", MUTED)
         return
     lead = "word"
     for columns, group in groupby(parts, key=lambda part: _columns(part.inputs)):
         if columns or lead:
-            yield Content.styled(
-                _row(lead, "where" if lead else "", [_head(c) for c in columns], "adds"), MUTED
-            )
+            heads = [_HEADS.get(column, column) for column in columns]
+            yield Content.styled(_row(lead, "where" if lead else "", heads, "adds"), MUTED)
         yield from (_part_line(part, columns) for part in group)
         lead = ""
     yield Content.styled("─" * WIDTH, MUTED)
@@ -84,10 +147,8 @@ def _term(part: Part, written: Mapping[str, str]) -> str:
     """What a line is about; a step, a past request or past use is too long for it, and stands below."""
     if part.signal is Signal.STEP:
         return _step(part)
-    if part.signal is Signal.HISTORY:
-        return ASKED_BEFORE
-    if part.signal is Signal.AFFINITY:
-        return USED_BEFORE
+    if part.signal in (Signal.HISTORY, Signal.AFFINITY):
+        return ASKED_BEFORE if part.signal is Signal.HISTORY else USED_BEFORE
     return part.term if part.signal is Signal.WORDS else written.get(part.term, part.term)
 
 
@@ -96,12 +157,8 @@ def _step(part: Part) -> str:
 
 
 def _columns(inputs: Mapping[str, float]) -> tuple[str, ...]:
-    known = next((columns for key, columns in _COLUMNS.items() if key in inputs), None)
-    return known if known is not None else tuple(inputs)[: len(_INPUTS)]
-
-
-def _head(column: str) -> str:
-    return _HEADS.get(column, column)
+    known = (columns for key, columns in _COLUMNS.items() if key in inputs)
+    return next(known, tuple(inputs)[: len(_INPUTS)])
 
 
 def _row(term: str, where: str, numbers: Sequence[str], adds: str) -> str:
@@ -113,7 +170,10 @@ def _row(term: str, where: str, numbers: Sequence[str], adds: str) -> str:
 def _part_line(part: Part, columns: Sequence[str]) -> Content:
     word, style = SIGNALS[part.signal]
     term = plain(middle(SHORT_TERMS.get(part.term, part.term), _TERM), newlines=False)
-    numbers = [_number(column, part.inputs[column]) if column in part.inputs else "" for column in columns]
+    inputs = ((column, part.inputs.get(column)) for column in columns)
+    numbers = [
+        "" if value is None else f"{value:.{0 if column in _COUNTS else 2}f}" for column, value in inputs
+    ]
     row = _row("", "", numbers, _adds(part.value))
     return Content.assemble(
         term.pad_right(max(_TERM - term.cell_length, 0)),
@@ -128,10 +188,6 @@ def _adds(value: float) -> str:
     """With as many decimals as there is room for: where tools hardly differ, parts run into thousands."""
     written = (f"{value:.{decimals}f}" for decimals in (3, 2, 1))
     return next((text for text in written if len(text) <= _ADDS), f"{value:.0f}")
-
-
-def _number(column: str, value: float) -> str:
-    return f"{value:.0f}" if column in _COUNTS else f"{value:.2f}"
 
 
 def _total(hit: Hit) -> Content:
@@ -152,24 +208,22 @@ def _missing(report: SearchReport, hit: Hit) -> Iterator[Content]:
 
 def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
     """Yield the inputs that the columns leave out (lengths, deviations), to recompute every line."""
-    if any(part.signal is Signal.EXACT and not part.inputs for part in hit.score.parts) and not report.terms:
+    parts = hit.score.parts
+    if any(part.signal is Signal.EXACT and not part.inputs for part in parts) and not report.terms:
         yield Content.styled("\nRequested by name or server, so there is no score to compute.", MUTED)
         return
     formula = INFO[report.ranker].formula if report.ranker in INFO else ""
-    yield Content.styled(f"\n{formula}", MUTED)
-    lines = (*_lexical(hit), *_spread(hit), *_whole(hit), *_past(hit), *_used(hit), *_terms_of_art(hit))
+    lines = [f"\n{formula}", *_lexical(parts), *_spread(parts)]
+    for signal, told in ((Signal.STEP, _best_step), (Signal.HISTORY, _asked), (Signal.AFFINITY, _used)):
+        lines += [line for part in parts if part.signal is signal for line in told(part)]
+    shown = {column for part in parts for column in _columns(part.inputs)}
+    if known := [f"{_HEADS[term]} = {term}" for term in _TERMS_OF_ART if term in shown]:
+        lines.append(", ".join(known))
     yield from (Content.styled(line, MUTED) for line in lines)
 
 
-def _terms_of_art(hit: Hit) -> Iterator[str]:
-    shown = {column for part in hit.score.parts for column in _columns(part.inputs)}
-    known = [f"{_HEADS[term]} = {term}" for term in _TERMS_OF_ART if term in shown]
-    if known:
-        yield ", ".join(known)
-
-
-def _lexical(hit: Hit) -> Iterator[str]:
-    by_field = {part.signal: part.inputs for part in hit.score.parts if "mean length" in part.inputs}
+def _lexical(parts: Sequence[Part]) -> Iterator[str]:
+    by_field = {part.signal: part.inputs for part in parts if "mean length" in part.inputs}
     if not by_field:
         return
     tools = next(iter(by_field.values())).get("N", 0.0)
@@ -181,47 +235,38 @@ def _lexical(hit: Hit) -> Iterator[str]:
     )
 
 
-def _spread(hit: Hit) -> Iterator[str]:
+def _spread(parts: Sequence[Part]) -> Iterator[str]:
     spread = [
         f"{visible(part.term, newlines=False, limit=30)} {part.inputs['deviation']:.3f}"
-        for part in hit.score.parts
+        for part in parts
         if "deviation" in part.inputs
     ]
     if spread:
         yield f"S adds weight · cosine / deviation: {', '.join(spread)}"
-
-
-def _whole(hit: Hit) -> Iterator[str]:
-    """Yield what the query counts as a whole: it may have steps, and a wording without its literals."""
-    if any("wordings" in part.inputs for part in hit.score.parts):
+    if any("wordings" in part.inputs for part in parts):
         yield "near, usual, deviation: averaged over the query with and without its literals"
-    for part in hit.score.parts:
-        if part.signal is Signal.STEP:
-            step = visible(part.term, newlines=False, limit=200)
-            yield f"the whole query weighs {1 - part.inputs['share']:.2f}, its best-fitting step the rest:"
-            yield f"{_step(part)}: “{step}”"
 
 
-def _past(hit: Hit) -> Iterator[str]:
-    """Yield the past request that is closest to the query, and how it counts."""
-    for part in hit.score.parts:
-        if part.signal is Signal.HISTORY:
-            floor = part.inputs["floor"]
-            yield f"H adds weight · (near − {floor:g}) / {1 - floor:g} for the closest past request:"
-            yield visible(part.term, newlines=False, limit=200)
+def _best_step(part: Part) -> tuple[str, ...]:
+    """What the query counts as a whole beside the step of it that fits best."""
+    whole = f"the whole query weighs {1 - part.inputs['share']:.2f}, its best-fitting step the rest:"
+    return whole, f"{_step(part)}: “{visible(part.term, newlines=False, limit=200)}”"
 
 
-def _used(hit: Hit) -> Iterator[str]:
-    """Yield how often the tool was used before and by whom, and how that counts."""
-    for part in hit.score.parts:
-        if part.signal is Signal.AFFINITY:
-            yield f"Y adds weight · prior · {part.inputs['spread']:.3f}, the deviation of the scores;"
-            yield f"prior = log(1 + by age) / log(1 + {part.inputs['full']:g}), at most 1:"
-            yield visible(part.term, newlines=False, limit=200)
+def _asked(part: Part) -> tuple[str, ...]:
+    """The past request that is closest to the query, and how it counts."""
+    floor = part.inputs["floor"]
+    how = f"H adds weight · (near − {floor:g}) / {1 - floor:g} for the closest past request:"
+    return how, visible(part.term, newlines=False, limit=200)
 
 
-_NO_SEARCH = "A tool's score appears here."
-_NO_TOOL = "Choose a tool to see how its score adds up."
+def _used(part: Part) -> tuple[str, ...]:
+    """How often the tool was used before and by whom, and how that counts."""
+    return (
+        f"Y adds weight · prior · {part.inputs['spread']:.3f}, the deviation of the scores;",
+        f"prior = log(1 + by age) / log(1 + {part.inputs['full']:g}), at most 1:",
+        visible(part.term, newlines=False, limit=200),
+    )
 
 
 class ScorePane(Pane):
@@ -232,7 +277,7 @@ class ScorePane(Pane):
 
     def __init__(self) -> None:
         super().__init__(id="score")
-        self._hit_id = ""
+        self._hit: Hit | None = None
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="bill"):
@@ -240,15 +285,15 @@ class ScorePane(Pane):
 
     @property
     def tool_id(self) -> str:
-        return self._hit_id
+        return self._hit.tool_id if self._hit is not None else ""
 
     def show(self, topic: Topic) -> None:
         report, hit = topic.report, topic.hit
-        text = self.query_one("#bill-text", Static)
-        self._hit_id = hit.tool_id if hit is not None else ""
-        if report is None or hit is None:
-            scored = report is not None and bool(report.hits)
-            text.update(Content.styled(_NO_TOOL if scored else _NO_SEARCH, MUTED))
-            return
-        bound = hit.tool_id in self.session.state.bound_ids
-        text.update(bill(report, hit, outcome(hit, bound)))
+        self._hit = hit
+        if report is not None and hit is not None:
+            text = bill(report, hit, outcome(hit, hit.tool_id in self.session.state.bound_ids))
+        elif report is not None and report.hits:
+            text = Content.styled("Choose a tool to see how its score adds up.", MUTED)
+        else:
+            text = Content.styled("A tool's score appears here.", MUTED)
+        self.query_one("#bill-text", Static).update(text)

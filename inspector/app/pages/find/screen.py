@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -13,49 +13,42 @@ from textual.content import Content
 from textual.widgets import ContentSwitcher, Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.dialogs.detail import ExportDialog, ToolPicker
-from inspector.app.pages.find import search
-from inspector.app.pages.find.ask_bar import AskBar
-from inspector.app.pages.find.edit.pane import EditPane
-from inspector.app.pages.find.pane import Pane, Topic
-from inspector.app.pages.find.ranker_dialog import RankerDialog
-from inspector.app.pages.find.rankers.pane import RankersPane
-from inspector.app.pages.find.results import facts
-from inspector.app.pages.find.results.content import NO_RANKS
-from inspector.app.pages.find.results.list import ResultList
-from inspector.app.pages.find.score import ScorePane
-from inspector.app.pages.find.score_bar import LETTERS
-from inspector.app.pages.find.search import Search
-from inspector.app.pages.find.steps.pane import StepsPane
-from inspector.app.pages.find.strip import Choice, Strip
-from inspector.app.pages.find.why_not.pane import WhyNotPane
+from inspector.app.dialogs.export import ToolPicker
+from inspector.app.pages.find.edit import EditPane
+from inspector.app.pages.find.pane import NO_QUERY, Pane, Topic
+from inspector.app.pages.find.rankers import RankerDialog, RankersPane
+from inspector.app.pages.find.results import NO_RANKS, ResultList
+from inspector.app.pages.find.score import LETTERS, ScorePane
+from inspector.app.pages.find.search import AskBar, Search, facts, introduction
+from inspector.app.pages.find.steps import StepsPane
+from inspector.app.pages.find.why_not import WhyNotPane
 from inspector.app.place import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage
 from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchReport, SearchRequest
-from widgets import KeyBar, visible
+from widgets import KeyBar
 
 SCORE, WHY_NOT, EDIT, RANKERS, STEPS = "score", "why-not", "edit", "rankers", "steps"
 _LIST = "list"
-_CHOICES = (
-    Choice(_LIST, "esc", "list"),
-    Choice(SCORE, "s", "score"),
-    Choice(WHY_NOT, "w", "why not"),
-    Choice(EDIT, "e", "edit"),
-    Choice(RANKERS, "c", "rankers"),
-    Choice(STEPS, "b", "by step"),
-)
+# The line above the right half: what can be shown, with its key.
+_TABS = {
+    _LIST: ("esc", "list"),
+    SCORE: ("s", "score"),
+    WHY_NOT: ("w", "why not"),
+    EDIT: ("e", "edit"),
+    RANKERS: ("c", "rankers"),
+    STEPS: ("b", "by step"),
+}
 _INTRO = Content(f"Describe a tool and press enter. Every tool is scored; none is loaded.\n{LETTERS}.")
 _NOTHING_SCORED = "No tools were scored. Press i to edit the query."
 _NO_TOOLS = "No tools to search yet. The search reruns when tools arrive."
 _NOTHING_ASKED = "Nothing to search for: type a query, a server or tool names, then press enter."
-_NO_QUERY = "Search first: press i, type a query and press enter."
 _NOT_FOUND_BY_SEARCH = "This tool is not in the search index, so it has no score that an edit could change."
 _NO_TOOL = "Put the cursor on a tool first."
 
 
-# Long because the query, the list and the right half meet here; what each shows is in its own folder.
+# Long because the query, the list and the right half meet here; what each shows is in its own file.
 class FindScreen(ToolKeys):
     """Searches as a person; the right half explains. Query, cursor, own tool and right half are kept."""
 
@@ -97,7 +90,9 @@ class FindScreen(ToolKeys):
         yield HeaderLine()
         yield AskBar(id="ask")
         yield Static(_INTRO, id="facts")
-        yield Strip(_CHOICES, id="strip")
+        with Horizontal(id="strip"):
+            for name in _TABS:
+                yield Static(id=f"to-{name}")
         with Horizontal(id="body"):
             yield ResultList()
             with Vertical(id="right"), ContentSwitcher(initial=SCORE, id="panes"):
@@ -119,8 +114,7 @@ class FindScreen(ToolKeys):
         self.call_after_refresh(self._show_pane)
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
-        self._made = search.again(self._made, self.session)
-        self._show_facts()
+        self._made = self._made.again(self.session)
         self._show_results()
 
     def arrive(self, destination: Destination) -> None:
@@ -152,29 +146,28 @@ class FindScreen(ToolKeys):
             self._search(event.request)
             return
         self._made, self._intro = Search(event.request), Content.styled(_NOTHING_ASKED, "$text-warning")
-        self._show_facts()
         self._show_results()
 
     def _search(self, request: SearchRequest) -> None:
+        """Search as a person: it is an event of the session."""
         try:
-            made = search.search(request, self.commands, self.session)
+            report = self.commands.search(request)
         except ToolsightError as error:
             self.fail(error)
-            return
-        self._take(made)
+        else:
+            self._take(Search.over(request, self.session, report))
 
     def _look(self, request: SearchRequest) -> None:
         """Show the results of a request that another page comes with."""
         if request != self.request or self._report is None:
             self._ask_bar.type(request)
-            self._take(search.look(request, self.session))
+            self._take(Search.over(request, self.session))
 
     def _take(self, made: Search) -> None:
         """Show a search and go to its list."""
         self._made = made
         self._results.found.empty = _NOTHING_SCORED if self.session.retrieval.index.tools else _NO_TOOLS
         self.remove_class("-pane")
-        self._show_facts()
         self._show_results()
         self._results.move_to_best()
         self._go_to_list()
@@ -192,15 +185,12 @@ class FindScreen(ToolKeys):
         return self.query_one(AskBar)
 
     def _show_facts(self) -> None:
-        index = self.session.state.index
-        text = (
-            facts.introduction(self._intro, index)
-            if self._report is None
-            else facts.facts(self._report, index, self.size.width - 2)
-        )
+        index, report = self.session.state.index, self._report
+        text = facts(report, index, self.size.width - 2) if report else introduction(self._intro, index)
         self.query_one("#facts", Static).update(text)
 
     def _show_results(self) -> None:
+        self._show_facts()
         self._results.show(self._report, self._made.ranks, self.own_tool)
         self._show_pane()
 
@@ -223,7 +213,11 @@ class FindScreen(ToolKeys):
             self._pane.show(Topic(self.request, self._report, self._results.hit, self.own_tool))
 
     def _show_strip(self) -> None:
-        self.query_one(Strip).show(self.pane_name if self._pane_is_in_sight else _LIST)
+        """Mark what is on."""
+        on = self.pane_name if self._pane_is_in_sight else _LIST
+        for name, (key, label) in _TABS.items():
+            text = Content.assemble(" ", (key, "" if name == on else "$text-warning"), f" {label} ")
+            self.query_one(f"#to-{name}", Static).update(text.stylize("reverse bold") if name == on else text)
 
     def _open_pane(self, name: str) -> None:
         """Show a part of the right half; on a narrow terminal it takes the place of the list."""
@@ -245,17 +239,17 @@ class FindScreen(ToolKeys):
         self._show_strip()
         self.call_later(self._results.found.focus)
 
-    @on(Strip.Chosen)
-    def _choose(self, event: Strip.Chosen) -> None:
-        match event.choice_name:
-            case "list":
-                self._go_to_list()
-            case "why-not":
-                self.action_why()
-            case "edit":
-                self.action_edit_tool()
-            case name:
-                self._open_pane(name)
+    @on(events.Click, "#strip Static")
+    def _choose(self, event: events.Click) -> None:
+        name = (event.widget.id if event.widget is not None and event.widget.id else "").removeprefix("to-")
+        if name == _LIST:
+            self._go_to_list()
+        elif name == WHY_NOT:
+            self.action_why()
+        elif name == EDIT:
+            self.action_edit_tool()
+        else:
+            self._open_pane(name)
 
     def leave_input(self) -> None:
         """Go to the list, from the query and from the editor."""
@@ -326,10 +320,6 @@ class FindScreen(ToolKeys):
         self._set_own(tool_id)
         self._open_pane(EDIT)
 
-    @on(ResultList.Chosen)
-    def _open_tool(self, event: ResultList.Chosen) -> None:
-        self.open_tool(event.tool_id)
-
     def action_ask(self) -> None:
         """Go back to the query."""
         self._ask_bar.focus_query()
@@ -352,19 +342,15 @@ class FindScreen(ToolKeys):
     def action_save(self) -> None:
         """Save the draft that is being edited, or else the search."""
         if self.pane_name == EDIT and self._pane_is_in_sight:
-            self.query_one(EditPane).save(self._tell_written)
+            self.query_one(EditPane).save()
         elif self._report is None:
-            self.warn(_NO_QUERY)
+            self.warn(NO_QUERY)
         else:
             text = json.dumps(asdict(self._report), indent=2, default=str)
-            self.app.push_screen(ExportDialog(Path.cwd() / "search.json", text), self._tell_written)
-
-    def _tell_written(self, path: str | None) -> None:
-        if path is not None:
-            self.notify(visible(path, limit=200), title="Saved", markup=False, timeout=4)
+            self.export(Path.cwd() / "search.json", text)
 
     def _has_query(self) -> bool:
         if not self.request.query.strip():
-            self.warn(_NO_QUERY)
+            self.warn(NO_QUERY)
             return False
         return True

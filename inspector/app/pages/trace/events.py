@@ -10,7 +10,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 
-from inspector.app.dialogs.detail import DetailScreen, ExportDialog
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.line import feed_row
 from inspector.app.list_page import GroupedPage
 from inspector.app.stream import View

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from inspector.app.dialogs.detail import PathDialog
+from inspector.app.dialogs.export import PathDialog
 from inspector.app.draw.line import MUTED, failure_line
 from inspector.app.draw.table import table_lines
 from inspector.app.job import Job

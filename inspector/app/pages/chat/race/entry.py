@@ -8,7 +8,7 @@ from textwrap import wrap
 from rich.cells import cell_len
 from textual.content import Content
 
-from inspector.app.dialogs.choice_row import scenario_row
+from inspector.app.dialogs.choice import scenario_row
 from inspector.app.draw.line import MUTED
 from inspector.app.pages.chat.race import content, outcome
 from inspector.app.scenario_job import ScenarioFile

@@ -14,9 +14,8 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.app.dialogs.choice_row import profile_rows
-from inspector.app.dialogs.detail import ExportDialog
+from inspector.app.dialogs.choice import ChoiceDialog, profile_rows
+from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.chat.race import content, outcome
 from inspector.app.pages.chat.race.entry import servers
 from inspector.app.pages.chat.race.picture import ENDINGS, exported

@@ -13,7 +13,8 @@ from textual.style import Style
 from textual.worker import Worker
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.dialogs.detail import DetailScreen, ToolPicker
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.dialogs.export import ToolPicker
 from inspector.app.draw.line import COLUMNS, MUTED, feed_rows, problem_lines
 from inspector.app.example_request import example_requests
 from inspector.app.pages.chat.session.budget_panel import BudgetPanel, ToolsPanel

@@ -7,8 +7,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from inspector.app.context import REPLAYED
-from inspector.app.dialogs.choice import ChoiceDialog, NamedDialog
-from inspector.app.dialogs.choice_row import model_rows, toolset_rows
+from inspector.app.dialogs.choice import ChoiceDialog, NamedDialog, model_rows, toolset_rows
 from inspector.app.draw.line import failure_text
 from inspector.app.job import Job
 from inspector.app.pages.cost.budget import change as what_if

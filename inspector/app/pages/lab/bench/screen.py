@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
-from inspector.app.dialogs.detail import ExportDialog
+from inspector.app.dialogs.export import ExportDialog
 from inspector.app.job import Job
 from inspector.app.pages.lab.bench import content
 from inspector.app.pages.lab.bench.content import DEFAULT_RANKERS, Running, State, running

@@ -12,8 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.app.dialogs.choice_row import scenario_choices
+from inspector.app.dialogs.choice import ChoiceDialog, scenario_choices
 from inspector.app.pages.lab.profile_compare import content
 from inspector.app.pages.lab.scenario.content import running
 from inspector.app.place import Destination, ProfilesPage

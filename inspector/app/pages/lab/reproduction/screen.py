@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
-from inspector.app.dialogs.detail import ExportDialog
+from inspector.app.dialogs.export import ExportDialog
 from inspector.app.job import Job
 from inspector.app.pages.lab.reproduction import content
 from inspector.app.pages.lab.reproduction.job import ReproduceJob

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
-from inspector.app.dialogs import choice_row
+from inspector.app.dialogs.choice import profile_rows as every_profile
 from inspector.app.draw.line import MUTED
 from inspector.app.pages.lab.scenario.walkthrough import CountedCall, Counter, StepFrame, Walkthrough
 from inspector.app.scenario_job import Choice, Progress, ScenarioFile
@@ -210,7 +210,7 @@ def profile_rows(scenario: Scenario | None, session: str, chosen: str) -> tuple[
     rest = "each scenario's profile, or else the session's"
     return (
         Record(OWN, ("✓" if not chosen else " ", default, ""), detail=rest),
-        *choice_row.profile_rows(chosen),
+        *every_profile(chosen),
     )
 
 

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static, TextArea
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.approver import trusting
-from inspector.app.dialogs.detail import ExportDialog
+from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.tools.catalog.row import COLUMNS, CatalogRows, server_key, server_of
 from inspector.app.pages.tools.catalog.server_panel import NO_SERVER, ServerPanel
 from inspector.app.pages.tools.catalog.tool_panel import ToolPanel

@@ -1,7 +1,11 @@
-"""The effect of an edit of a tool: the numbers, its neighbors, the requests that moved."""
+"""A draft of a tool's texts: as a file, and what it changes: its numbers, neighbors and requests."""
 
+import difflib
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from textual.content import Content
 
@@ -9,8 +13,79 @@ from inspector.app.draw.line import MUTED
 from inspector.core.number import count
 from inspector.core.tool import Tool, definition
 from inspector.search.explanation.standing import Standing
-from inspector.search.explanation.tool_edit import CaseChange, CaseEffect, Neighbor, QueryEffect
+from inspector.search.explanation.tool_edit import (
+    CaseChange,
+    CaseEffect,
+    Neighbor,
+    QueryEffect,
+    ToolText,
+    wording_of,
+)
 from widgets import Column, Record, Tone, middle, plain, visible
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A tool's wording in the editor, and the draft put aside for the server's text."""
+
+    wording: ToolText
+    aside: ToolText | None = None
+
+
+# As a file: what changed, the texts, or the whole definition, depending on the file's extension.
+
+ENDINGS = ".patch or .diff saves the changes, .txt the texts, .json the definition."
+
+
+def suggested(tool: Tool) -> Path:
+    """Return the file that is proposed for a draft of the tool."""
+    return Path.cwd() / f"{_file_name(tool)}.patch"
+
+
+def exported(tool: Tool, edited: Tool, path: Path) -> str:
+    """Return a draft in the format of the path's extension. Raises ValueError for any other extension."""
+    match path.suffix:
+        case ".patch" | ".diff":
+            return patch(tool, edited)
+        case ".txt":
+            return texts(edited)
+        case ".json":
+            # To paste: equal to the tool's, without hidden characters.
+            text = json.dumps(definition(edited), ensure_ascii=False, indent=2, default=str)
+            if visible(text, limit=len(text)) != text:
+                text = json.dumps(definition(edited), indent=2, default=str)
+            return f"{text}\n"
+    raise ValueError("the file name must end in .patch, .diff, .txt or .json")
+
+
+def texts(tool: Tool) -> str:
+    """Return the texts of a tool that its author can choose, as they are."""
+    return "\n".join(_lines(tool)) + "\n"
+
+
+def _lines(tool: Tool) -> Iterator[str]:
+    wording = wording_of(tool)
+    yield f"name: {wording.name}"
+    yield ""
+    yield from wording.description.split("\n")
+    for parameter in wording.parameters:
+        yield ""
+        yield f"parameter: {parameter.name}"
+        yield from parameter.description.split("\n")
+
+
+def patch(tool: Tool, edited: Tool) -> str:
+    """Return what a draft changes of the texts as a unified diff; empty if it changes nothing."""
+    name = f"{_file_name(tool)}.txt"
+    lines = difflib.unified_diff([*_lines(tool)], [*_lines(edited)], f"a/{name}", f"b/{name}", lineterm="")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _file_name(tool: Tool) -> str:
+    return re.sub(r"[^\w.-]+", "-", tool.id, flags=re.ASCII).strip("-.") or "tool"
+
+
+# What it changes.
 
 AROUND_COLUMNS = (
     Column("rank", "#", align="right", width=4, weight=6),
@@ -25,11 +100,8 @@ CHANGE_COLUMNS = (
     Column("after", "now", align="right", width=4, weight=4),
     Column("query", "request", shorten="end", min_width=12, weight=5),
 )
-NO_RANK = "–"
-# What nDCG@10 and hit@1 say of the labelled requests; the help has both terms.
-TOP_TEN, FIRST_RIGHT = "top ten", "1st right"
 COMPUTING = "computing …"
-_CLAIM, _SHORT_CLAIM = "draft only; the server is unchanged", "draft only"
+_NO_RANK = "–"
 _WIDE = 90
 _CELL = 37
 _Both = tuple[float | None, float | None]
@@ -52,73 +124,61 @@ class Reading:
     total: int = 0
     requests: str = ""
 
+    @property
+    def mark(self) -> str:
+        """The progress of the measurement."""
+        if self.problem:
+            return "not measured"
+        if self.cases is not None:
+            return "✓ ranks are current"
+        return f"{self.done:,} of {self.total:,} …" if self.done else COMPUTING
 
-def mark(reading: Reading) -> str:
-    """Return the progress of the measurement."""
-    if reading.problem:
-        return "not measured"
-    if reading.cases is not None:
-        return "✓ ranks are current"
-    return f"{reading.done:,} of {reading.total:,} …" if reading.done else COMPUTING
+    @property
+    def why_no_rows(self) -> str:
+        """The text of an empty list."""
+        if self.problem:
+            return "Nothing to compare."
+        if self.cases is None:
+            return "Computing …"
+        if not self.cases.measured:
+            return "No labelled requests to measure with."
+        return "No request got better or worse."
 
 
 def title(tool_id: str, width: int) -> Content:
     """Return the tool, and that nothing is sent."""
-    claim = _CLAIM if width >= _WIDE else _SHORT_CLAIM
+    claim = "draft only; the server is unchanged" if width >= _WIDE else "draft only"
     room = max(width - len(claim) - 2, 12)
     name = plain(middle(visible(tool_id, newlines=False), room)).stylize("bold")
     return Content.assemble(name, (f"  {claim}", MUTED))
 
 
-def editor_title(edited: bool, aside: bool) -> str:
-    """Return whose text the editor shows."""
-    own = "The server's text"
-    return "Your draft" if edited else f"{own} (ctrl+r for your draft)" if aside else own
-
-
-def definition_json(tool: Tool) -> str:
-    """Return the definition as JSON to paste: equal to the tool's, without hidden characters."""
-    text = json.dumps(definition(tool), ensure_ascii=False, indent=2, default=str)
-    if visible(text, limit=len(text)) == text:
-        return text
-    return json.dumps(definition(tool), indent=2, default=str)
-
-
 def numbers(reading: Reading, width: int) -> Content:
-    """Return every number before and after, in two columns if the width allows."""
+    """Return every number before and after, in two columns if the width allows.
+
+    The first of labelled requests is nDCG@10, the second hit@1; the help has both terms.
+    """
     if reading.problem:
         return Content.assemble(("✕ ", "$text-error"), plain(reading.problem).stylize("$text-error"))
-    cells = _cells(reading)
+    effect, cases = reading.effect, reading.cases
+    before, after = (effect.before, effect.after) if effect else (None, None)
+    values = (before.value, after.value) if before and after else _UNKNOWN
+    alike = (effect.collisions_before, effect.collisions_after) if effect else _UNKNOWN
+    ndcg = (cases.ndcg_before, cases.ndcg_after) if cases else _UNKNOWN
+    hit = (cases.hit_before, cases.hit_after) if cases else _UNKNOWN
+    cells = [
+        _row("rank", rank(before), rank(after), *(moved(before, after) if before and after else ("", ""))),
+        _line("score", values, 3, more_is_better=True),
+        _line("tokens", (reading.tokens_before, reading.tokens_after), 0, more_is_better=False),
+        _line("too alike", alike, 0, more_is_better=False),
+        _line("top ten", ndcg, 3, more_is_better=True),
+        _line("1st right", hit, 3, more_is_better=True),
+    ]
     if width < 2 * _CELL + 2:
         return Content("\n").join(cells)
     half = len(cells) // 2
     pairs = zip(cells[:half], cells[half:], strict=True)
     return Content("\n").join(Content.assemble(left, "   ", right) for left, right in pairs)
-
-
-def _cells(reading: Reading) -> list[Content]:
-    effect, cases = reading.effect, reading.cases
-    before, after = (effect.before, effect.after) if effect else (None, None)
-    values = (before.value, after.value) if before and after else _UNKNOWN
-    alike = (effect.collisions_before, effect.collisions_after) if effect else _UNKNOWN
-    return [
-        _rank_line(before, after),
-        _line("score", values, 3, more_is_better=True),
-        _line("tokens", (reading.tokens_before, reading.tokens_after), 0, more_is_better=False),
-        _line("too alike", alike, 0, more_is_better=False),
-        _line(TOP_TEN, (cases.ndcg_before, cases.ndcg_after) if cases else _UNKNOWN, 3, more_is_better=True),
-        _line(
-            FIRST_RIGHT, (cases.hit_before, cases.hit_after) if cases else _UNKNOWN, 3, more_is_better=True
-        ),
-    ]
-
-
-def _rank_line(before: Standing | None, after: Standing | None) -> Content:
-    old, new = rank(before), rank(after)
-    if before is None or after is None:
-        return _row("rank", old, new, "", "")
-    sign, style = moved(before, after)
-    return _row("rank", old, new, sign, style)
 
 
 def _line(label: str, both: _Both, digits: int, *, more_is_better: bool) -> Content:
@@ -128,7 +188,7 @@ def _line(label: str, both: _Both, digits: int, *, more_is_better: bool) -> Cont
     change = round(after, digits) - round(before, digits)
     style = "" if not change else "$text-success" if (change > 0) is more_is_better else "$text-warning"
     signed = _number(change, digits, "+") if change else "="
-    return _row(label, _number(before, digits), _number(after, digits), signed, style or MUTED)
+    return _row(label, _number(before, digits), _number(after, digits), signed, style)
 
 
 def _number(value: float, digits: int, sign: str = "") -> str:
@@ -142,7 +202,7 @@ def _row(label: str, before: str, after: str, change: str, style: str) -> Conten
 
 def rank(standing: Standing | None) -> str:
     """Return a rank, or – if the ranker does not return the tool."""
-    return "…" if standing is None else str(standing.rank) if standing.kept else NO_RANK
+    return "…" if standing is None else str(standing.rank) if standing.kept else _NO_RANK
 
 
 def moved(before: Standing, after: Standing) -> tuple[str, str]:
@@ -177,11 +237,6 @@ def _around_row(neighbor: Neighbor, effect: QueryEffect, description: str) -> Re
     return Record(neighbor.tool_id, cells, tone, copy=copied)
 
 
-def around_title(effect: QueryEffect | None, tools: int) -> str:
-    """Return the title of the list of tools."""
-    return "For this query" if effect is None else f"For this query, among {count(tools, 'tool')}"
-
-
 def change_rows(cases: CaseEffect) -> tuple[Record, ...]:
     """Return the requests that got worse, then those that got better."""
     worse = tuple(_change_row(change, "▼", "$text-warning") for change in cases.worse)
@@ -189,9 +244,14 @@ def change_rows(cases: CaseEffect) -> tuple[Record, ...]:
 
 
 def _change_row(change: CaseChange, sign: str, style: str) -> Record:
-    before, after = (NO_RANK if r is None else str(r) for r in (change.before, change.after))
+    before, after = (_NO_RANK if r is None else str(r) for r in (change.before, change.after))
     cells = (Content.styled(sign, style), before, after, change.query)
     return Record(f"{sign}{change.id}", cells, copy=change.query)
+
+
+def around_title(effect: QueryEffect | None, tools: int) -> str:
+    """Return the title of the list of tools."""
+    return "For this query" if effect is None else f"For this query, among {count(tools, 'tool')}"
 
 
 def change_title(reading: Reading) -> str:
@@ -200,14 +260,3 @@ def change_title(reading: Reading) -> str:
     if cases is None:
         return "Requests"
     return f"{cases.measured:,} {reading.requests} requests ▲ {len(cases.better):,} ▼ {len(cases.worse):,}"
-
-
-def why_no_rows(reading: Reading) -> str:
-    """Return the text of an empty list."""
-    if reading.problem:
-        return "Nothing to compare."
-    if reading.cases is None:
-        return "Computing …"
-    if not reading.cases.measured:
-        return "No labelled requests to measure with."
-    return "No request got better or worse."

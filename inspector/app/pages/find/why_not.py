@@ -1,7 +1,7 @@
 """Why a search does not return a tool, or not first, and which additions to its description would help."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from textual import on
@@ -13,9 +13,8 @@ from textual.widgets import Static
 from inspector.access.reach import EvalCase
 from inspector.app.draw.line import failure_line
 from inspector.app.job import Job
-from inspector.app.pages.find.pane import Pane, Topic
-from inspector.app.pages.find.why_not import content
-from inspector.app.pages.find.why_not.missing_tool import missing_tool
+from inspector.app.pages.find import why_not_text as text
+from inspector.app.pages.find.pane import NO_QUERY, Pane, Topic
 from inspector.core.events import CallStarted, SearchPerformed, TurnEnded, UserSaid
 from inspector.core.ranking import SearchRequest
 from inspector.measure.evalset import added_cases
@@ -26,8 +25,7 @@ from widgets import RecordList
 
 _JOB = "why-not"
 _KINDS = tuple(event.kind for event in (SearchPerformed, CallStarted, UserSaid, TurnEnded))
-_NO_QUERY = "Search first: press i, type a query and press enter."
-_NO_TOOL = "Press w on a tool in the list, or p to pick one."
+_LISTS = ("#proposals", "#ledger")
 
 
 class WhyNotPane(Pane):
@@ -35,12 +33,12 @@ class WhyNotPane(Pane):
 
     first = ("#proposals RecordRows", "#ledger RecordRows")
 
+    @dataclass
     class Proposed(Message):
         """An addition was taken: the tool's description with it is to be edited."""
 
-        def __init__(self, tool_id: str, description: str) -> None:
-            super().__init__()
-            self.tool_id, self.description = tool_id, description
+        tool_id: str
+        description: str
 
     def __init__(self) -> None:
         super().__init__(id="why-not")
@@ -52,9 +50,9 @@ class WhyNotPane(Pane):
     def compose(self) -> ComposeResult:
         yield Static(id="verdict")
         yield Static(id="reasons")
-        yield RecordList(content.PROPOSALS, empty="", filterable=False, id="proposals")
+        yield RecordList(text.PROPOSALS, empty="", filterable=False, id="proposals")
         yield Static(id="overtaken")
-        yield RecordList(content.LEDGER, header=True, empty="", id="ledger")
+        yield RecordList(text.LEDGER, header=True, empty="", id="ledger")
 
     @property
     def tool_id(self) -> str:
@@ -74,40 +72,35 @@ class WhyNotPane(Pane):
         self._clear()
         if not topic.tool_id or topic.request.is_empty:
             self.drop_job(_JOB)
-            self._say(Content.styled(_NO_QUERY if topic.request.is_empty else _NO_TOOL, "$text-warning"))
+            no_tool = "Press w on a tool in the list, or p to pick one."
+            self._say(Content.styled(NO_QUERY if topic.request.is_empty else no_tool, "$text-warning"))
         elif topic.tool_id in rankers.index.position:
-            self._wait(topic)
+            self._say(text.waiting(topic.tool_id, topic.request.query))
+            self.query_one("#ledger", RecordList).empty = "scoring …"
+            self._show_lists(True)
+            self._propose(())
             self._look(topic.tool_id, topic.request)
         else:
-            self._tell_missing(topic)
+            self.drop_job(_JOB)
+            toolset = self.session.configuration.toolset(self.session.state.toolset)
+            why = text.missing_tool(topic.tool_id, self.session.catalog, self.session.state, toolset)
+            self._say(text.missing(topic.tool_id, topic.request.query, *why))
 
     def _clear(self) -> None:
         self._additions = ()
         for name in ("#reasons", "#overtaken"):
             self.query_one(name, Static).update("")
-        for name in ("#proposals", "#ledger"):
+        for name in _LISTS:
             self.query_one(name, RecordList).records = ()
             self.query_one(name, RecordList).empty = ""
         self._show_lists(False)
 
     def _show_lists(self, shown: bool) -> None:
-        for name in ("#proposals", "#ledger"):
+        for name in _LISTS:
             self.query_one(name).display = shown
 
-    def _say(self, text: Content) -> None:
-        self.query_one("#verdict", Static).update(text)
-
-    def _tell_missing(self, topic: Topic) -> None:
-        self.drop_job(_JOB)
-        toolset = self.session.configuration.toolset(self.session.state.toolset)
-        reason = missing_tool(topic.tool_id, self.session.catalog, self.session.state, toolset)
-        self._say(content.missing(topic.tool_id, topic.request.query, reason))
-
-    def _wait(self, topic: Topic) -> None:
-        self._say(content.waiting(topic.tool_id, topic.request.query))
-        self.query_one("#ledger", RecordList).empty = "scoring …"
-        self._show_lists(True)
-        self._propose(())
+    def _say(self, told: Content) -> None:
+        self.query_one("#verdict", Static).update(told)
 
     def _look(self, tool_id: str, request: SearchRequest) -> None:
         """Explain the tool under the ranker in use, then try additions to its description."""
@@ -129,33 +122,35 @@ class WhyNotPane(Pane):
                 job.tell(partial(self._propose, proposed))
             job.tell(partial(self._propose, proposed, is_done=True))
 
-        self.run_job(_JOB, explain, lambda _: None, failed=self._failed)
-
-    def _failed(self, error: Exception) -> None:
-        self._say(failure_line(error))
+        self.run_job(_JOB, explain, lambda _: None, failed=lambda error: self._say(failure_line(error)))
 
     def _found(self, found: WhyNot, rules: SearchRules, tools: int) -> None:
-        self._say(content.verdict(found, limit=rules.limit, closest=rules.closest_threshold, tools=tools))
-        self.query_one("#reasons", Static).update(content.reasons(found))
+        self._say(text.verdict(found, limit=rules.limit, closest=rules.closest_threshold, tools=tools))
+        self.query_one("#reasons", Static).update(text.reasons(found))
         ledger = self.query_one("#ledger", RecordList)
-        ledger.border_title = content.ledger_title(found)
-        ledger.empty = content.no_ledger(found)
-        ledger.records = content.ledger_rows(found)
+        ledger.border_title = text.ledger_title(found)
+        ledger.empty = text.no_ledger(found)
+        ledger.records = text.ledger_rows(found)
 
     def _propose(self, additions: tuple[Addition, ...], *, is_done: bool = False) -> None:
         listed = self.query_one("#proposals", RecordList)
-        listed.border_title = content.proposals_title(additions, is_done=is_done)
-        listed.empty = content.no_proposal(is_done=is_done)
+        if is_done:
+            chosen = "Additions tried, smallest first; enter drafts one"
+            listed.border_title = chosen if additions else "Additions tried"
+            listed.empty = "No wording we tried ranks it higher."
+        else:
+            listed.border_title = "Trying additions …"
+            listed.empty = "trying additions to its description …"
         if additions != self._additions:
             self._additions = additions
-            listed.records = content.proposals(additions)
+            listed.records = tuple(map(text.proposal, additions))
             self._tell_overtaken()
 
     @on(RecordList.Highlighted, "#proposals")
     def _tell_overtaken(self) -> None:
         current = self.query_one("#proposals", RecordList).current
         chosen = (one for one in self._additions if current is not None and one.description == current.key)
-        self.query_one("#overtaken", Static).update(content.overtaken(next(chosen, None)))
+        self.query_one("#overtaken", Static).update(text.overtaken(next(chosen, None)))
 
     @on(RecordList.Selected, "#proposals")
     def _take(self, event: RecordList.Selected) -> None:

@@ -1,27 +1,25 @@
-"""A tool's texts as fields to edit, and what the edit does to its ranks."""
+"""A tool's texts as fields to edit."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Label, Static, TextArea
 
 from inspector.app.draw.line import MUTED
-from inspector.app.pages.find.edit import content
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields
 from inspector.search.explanation.tool_edit import ParameterText, ToolText, wording_of
-from widgets import PlainInput, RecordList, plain, visible
+from widgets import PlainInput, plain, visible
 
 LONGEST = 20_000
 MOST_PARAMETERS = 60
-_NEWLINE = "↵"
 # Keys left to the app (other pages) and to the page around the editor (copying).
 _KEYS_OF_OTHERS = frozenset({"f6", "f7", "ctrl+y,super+y"})
 
@@ -43,7 +41,7 @@ class FieldText:
         if value == self.value:
             return self.text
         broken = not self.lines and "\n" in self.text
-        return (value.replace(_NEWLINE, "\n") if broken else value) + self.text[LONGEST:]
+        return (value.replace("↵", "\n") if broken else value) + self.text[LONGEST:]
 
 
 class DescriptionArea(TextArea, inherit_bindings=False):
@@ -86,38 +84,37 @@ class ToolTextEditor(VerticalScroll, can_focus=False):
     def compose(self) -> ComposeResult:
         with Horizontal():
             yield Label("name")
-            yield _input(self._shown_name, id="name")
+            yield _input(self._named, id="name")
         with Horizontal():
             yield Label("description")
-            yield DescriptionArea(
-                self._shown_text.value, compact=True, highlight_cursor_line=False, id="description"
-            )
-        if len(self._shown_text.text) > LONGEST:
-            hidden = len(self._shown_text.text) - LONGEST
-            yield Static(Content.styled(f"The last {hidden:,} characters cannot be edited here.", MUTED))
+            text = self._description
+            yield DescriptionArea(text.value, compact=True, highlight_cursor_line=False, id="description")
+        if len(text.text) > LONGEST:
+            hidden = f"The last {len(text.text) - LONGEST:,} characters cannot be edited here."
+            yield Static(Content.styled(hidden, MUTED))
         if self._parameters:
             yield Static(Content.styled("parameters (* required)", MUTED))
         for number, field in enumerate(fields(self._tool.input_schema)[:MOST_PARAMETERS]):
             yield from self._parameter(number, field.required)
         if self._kept:
-            text = f"The other {len(self._kept)} parameters cannot be edited here."
-            yield Static(plain(text).stylize(MUTED))
+            kept = f"The other {len(self._kept)} parameters cannot be edited here."
+            yield Static(plain(kept).stylize(MUTED))
 
     @property
     def wording(self) -> ToolText:
         """The wording in the fields."""
         if self._is_taking or not self.query("#description"):
             return self._wording
-        name = self._shown_name.read(self.query_one("#name", PlainInput).value)
-        description = self._shown_text.read(self.query_one(DescriptionArea).text)
+        name = self._named.read(self.query_one("#name", PlainInput).value)
+        description = self._description.read(self.query_one(DescriptionArea).text)
         return ToolText(name, description, (*self._read_parameters(), *self._kept))
 
     def show(self, wording: ToolText) -> None:
         """Fill in the fields; the text area can undo this."""
         self._take(self._tool, wording)
-        self.query_one("#name", PlainInput).value = self._shown_name.value
+        self.query_one("#name", PlainInput).value = self._named.value
         area = self.query_one(DescriptionArea)
-        area.replace(self._shown_text.value, (0, 0), area.document.end)
+        area.replace(self._description.value, (0, 0), area.document.end)
         for number, (name, text, _) in enumerate(self._parameters):
             self.query_one(f"#name-{number}", PlainInput).value = name.value
             self.query_one(f"#text-{number}", PlainInput).value = text.value
@@ -133,10 +130,7 @@ class ToolTextEditor(VerticalScroll, can_focus=False):
 
     def _take(self, tool: Tool, wording: ToolText) -> None:
         self._tool, self._wording = tool, wording
-        self._shown_name, self._shown_text = (
-            FieldText(wording.name),
-            FieldText(wording.description, lines=True),
-        )
+        self._named, self._description = FieldText(wording.name), FieldText(wording.description, lines=True)
         by_name = {parameter.original: parameter for parameter in wording.parameters}
         every = [by_name.get(own.original, own) for own in wording_of(tool).parameters]
         shown, self._kept = every[:MOST_PARAMETERS], tuple(every[MOST_PARAMETERS:])
@@ -167,52 +161,3 @@ def _input(shown: FieldText, *, id: str, placeholder: str = "name", classes: str
     return PlainInput(
         shown.value, placeholder=placeholder, select_on_focus=False, id=id, classes=classes or None
     )
-
-
-class EffectPanel(Vertical):
-    """Shows the latest reading."""
-
-    def __init__(self, tokenizer: str, *, id: str | None = None) -> None:  # noqa: A002
-        """`tokenizer` names the tokenizer of the counts."""
-        super().__init__(id=id)
-        self.reading = content.Reading()
-        self._tokenizer = visible(tokenizer, limit=40, newlines=False)
-
-    def compose(self) -> ComposeResult:
-        yield Static(id="numbers")
-        with Container(id="lists"):
-            yield RecordList(content.AROUND_COLUMNS, header=True, empty=content.COMPUTING, id="around")
-            yield RecordList(content.CHANGE_COLUMNS, header=True, empty=content.COMPUTING, id="changes")
-
-    def on_mount(self) -> None:
-        title = Content(f"Before → after   tokens: {self._tokenizer}")
-        self.query_one("#numbers").border_title = title
-        self.show(self.reading, 0)
-
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._show_numbers)
-
-    def show(self, reading: content.Reading, tools: int, description: str = "") -> None:
-        """Show a reading; `tools` is the number of tools searched, `description` that of the draft."""
-        if reading.cases is None and not reading.problem:
-            # The last results of the requests stay visible until there are newer ones.
-            reading = replace(reading, cases=self.reading.cases, requests=self.reading.requests)
-        self.reading = reading
-        self._show_numbers()
-        self._show_around(tools, description)
-        changes = self.query_one("#changes", RecordList)
-        changes.border_title = content.change_title(reading)
-        changes.empty = content.why_no_rows(reading)
-        changes.records = content.change_rows(reading.cases) if reading.cases else ()
-
-    def _show_around(self, tools: int, description: str) -> None:
-        effect, around = self.reading.effect, self.query_one("#around", RecordList)
-        around.border_title = content.around_title(effect, tools)
-        around.empty = content.why_no_rows(self.reading)
-        around.records = content.around_rows(effect, description) if effect else ()
-        if effect is not None and not around.rows.has_focus:
-            around.move_to(effect.edited_id)
-
-    def _show_numbers(self) -> None:
-        numbers = self.query_one("#numbers", Static)
-        numbers.update(content.numbers(self.reading, numbers.content_size.width))

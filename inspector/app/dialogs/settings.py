@@ -14,10 +14,9 @@ from textual.widgets import Input, Static
 
 from inspector.app.base_screen import BaseScreen
 from inspector.app.context import REPLAYED, Context
-from inspector.app.dialogs import choice_row
-from inspector.app.dialogs.choice import DIALOGS, ChoiceDialog
-from inspector.app.dialogs.settings import content
-from inspector.app.dialogs.settings.content import FRONT, Listed, heading
+from inspector.app.dialogs import settings_text as content
+from inspector.app.dialogs.choice import DIALOGS, ChoiceDialog, profile_rows as choice_profile_rows
+from inspector.app.dialogs.settings_text import FRONT, Listed, heading
 from inspector.app.draw.line import MUTED
 from inspector.app.stream import View
 from inspector.config.setting import Knob, KnobKind, find_knob, parse_value, render_value, value_of
@@ -34,7 +33,7 @@ _WHEN = "takes effect with the next model call"
 class KnobDialog(ModalScreen[None]):
     """Changes one setting of the session; closes only once the value is accepted."""
 
-    CSS_PATH = "screen.tcss"
+    CSS_PATH = "settings.tcss"
     AUTO_FOCUS = "PlainInput, RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close", show=False)]
 
@@ -132,7 +131,7 @@ class ProfileDialog(ChoiceDialog):
 
     def __init__(self, context: Context) -> None:
         current = context.session.profile
-        rows = choice_row.profile_rows(current)
+        rows = choice_profile_rows(current)
         super().__init__("Profile", rows, lambda name: context.commands.use_profile(name), current)
 
 
@@ -143,7 +142,7 @@ OF_THE_SESSION: Mapping[str, Callable[[Context], ChoiceDialog]] = {**DIALOGS, PR
 class SettingsDialog(BaseScreen, ModalScreen[None]):
     """Chooses model, toolset and profile, and changes single settings."""
 
-    CSS_PATH = "screen.tcss"
+    CSS_PATH = "settings.tcss"
     AUTO_FOCUS = "#knobs RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "all", "all settings", id="profile.all"),

@@ -1,32 +1,30 @@
-"""A tool in a search: what cut it, what would bring it in, and its bill beside its rival's."""
+"""A tool in a search: what cut it, what would bring it in, its bill beside its rival's; why it is missing."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED
 from inspector.app.pages.find.pane import score, stands_for
-from inspector.app.pages.find.score_bar import SHORT_TERMS, SIGNALS
-from inspector.app.pages.find.why_not.missing_tool import MissingTool
+from inspector.app.pages.find.score import SHORT_TERMS, SIGNALS
+from inspector.core.access import Toolset
+from inspector.core.closest import closest
 from inspector.core.number import count, ordinal, signed
 from inspector.core.ranking import TOLERANCE, Outcome, Signal
+from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState, SessionState
 from inspector.search.answer_text import told_apart
 from inspector.search.explanation.addition import Addition, Place, as_written
 from inspector.search.explanation.why_not import LOOKED_UP, LedgerLine, WhyNot
+from inspector.tokens.manifest import Catalog
 from widgets import Column, Record, middle, plain, visible
 
-TOTAL = "\0total"
 PROPOSALS = (
     Column("text", "", shorten="middle", min_width=20, weight=9),
     Column("rank", "rank", align="right", width=6, weight=10),
     Column("tokens", "tokens", align="right", width=6, weight=5),
 )
-TRYING = "trying additions to its description …"
-_TITLE = "Additions tried, smallest first; enter drafts one"
-_NO_TEXT = "No wording we tried ranks it higher."
-
-
 LEDGER = (
     Column("signal", "signal", width=9, weight=4),
     Column("term", "word", shorten="middle", min_width=12, weight=5),
@@ -38,52 +36,34 @@ LEDGER = (
 
 def waiting(tool_id: str, query: str) -> Content:
     """Return the text shown until the answer arrives."""
-    return Content.assemble(
-        _bold(tool_id),
-        ("   for ", MUTED),
-        _query(query),
-        "\n",
-        ("scoring …", "$text-warning"),
-    )
+    return Content.assemble(_about(tool_id, query), "\n", ("scoring …", "$text-warning"))
 
 
-def missing(tool_id: str, query: str, reason: MissingTool) -> Content:
+def missing(tool_id: str, query: str, reason: str, hint: str) -> Content:
     """Return the text for a tool that no search can find."""
-    return Content.assemble(
-        _bold(tool_id),
-        ("   for ", MUTED),
-        _query(query),
-        "\n",
-        (f"✕ {reason.reason}", "$text-warning"),
-        "\n",
-        reason.hint,
-    )
+    return Content.assemble(_about(tool_id, query), "\n", (f"✕ {reason}", "$text-warning"), "\n", hint)
 
 
 def verdict(found: WhyNot, *, limit: int, closest: float, tools: int) -> Content:
     """Return the tool, its rank, and what cut it, in words."""
     rank = f"{ordinal(found.standing.rank)} of {tools:,}"
-    lines = [
-        Content.assemble(_bold(found.tool_id), ("   for ", MUTED), _query(found.request.query)),
-        Content.assemble(
-            rank,
-            (f"   score {score(found.score.value)}   {stands_for(found.ranker)}", MUTED),
-        ),
-        _cut(found, limit, closest),
-    ]
+    value = f"   score {score(found.score.value)}   {stands_for(found.ranker)}"
+    if found.cut is not None:
+        cut = Content.styled(f"✕ {found.cut.value}: {_why(found, limit, closest)}", "bold $text-warning")
+    elif found.rival is None:
+        cut = Content.styled("✓ it is the first result", "$text-success")
+    else:
+        rise = "it is a result; to rise, it must beat the tool above it"
+        cut = Content.styled(f"✓ {rise}", "$text-success")
+    lines = [_about(found.tool_id, found.request.query), Content.assemble(rank, (value, MUTED)), cut]
     if found.note:
         lines.append(plain(found.note, limit=300, newlines=False).stylize("$text-warning"))
     return Content("\n").join(lines)
 
 
-def _cut(found: WhyNot, limit: int, closest: float) -> Content:
-    if found.cut is None:
-        first = found.rival is None
-        text = (
-            "it is the first result" if first else "it is a result; to rise, it must beat the tool above it"
-        )
-        return Content.styled(f"✓ {text}", "$text-success")
-    return Content.styled(f"✕ {found.cut.value}: {_why(found, limit, closest)}", "bold $text-warning")
+def _about(tool_id: str, query: str) -> Content:
+    name = plain(tool_id, limit=120, newlines=False).stylize("bold")
+    return Content.assemble(name, ("   for ", MUTED), plain(f"“{middle(query, 60)}”"))
 
 
 def _why(found: WhyNot, limit: int, closest: float) -> str:
@@ -113,65 +93,48 @@ def ledger_rows(found: WhyNot) -> tuple[Record, ...]:
     """Return the sums of both bills, then their lines, the biggest loss first."""
     if found.rival is None:
         return ()
-    lines = tuple(
-        Record(
-            f"{line.signal.value} {line.term}",
-            (
-                Content.styled(f"{line.signal.value} {SIGNALS[line.signal][0]}", SIGNALS[line.signal][1]),
-                _term(line, found.request.query),
-                _amount(line.mine),
-                _amount(line.rival),
-                _difference(line.difference),
-            ),
-        )
-        for line in found.ledger
-    )
+    lines = (_ledger_row(line, found.request.query) for line in found.ledger)
     return (_total(found, found.rival.score.value), *lines)
 
 
-def _term(line: LedgerLine, query: str) -> str:
-    """What a line is about, words as the query has them."""
-    if line.signal is Signal.WORDS:
-        return line.term
-    return SHORT_TERMS.get(line.term) or as_written(query, (line.term,))[0]
+def _ledger_row(line: LedgerLine, query: str) -> Record:
+    """A line of both bills; words are written as the query has them."""
+    word, color = SIGNALS[line.signal]
+    term = line.term
+    if line.signal is not Signal.WORDS:
+        term = SHORT_TERMS.get(line.term) or as_written(query, (line.term,))[0]
+    amounts = (score(value) if value else "–" for value in (line.mine, line.rival))
+    cells: tuple[Content | str, ...] = (Content.styled(f"{line.signal.value} {word}", color), term, *amounts)
+    return Record(f"{line.signal.value} {line.term}", (*cells, _difference(line.difference)))
 
 
 def _total(found: WhyNot, rival: float) -> Record:
     summed = math.fsum(line.difference for line in found.ledger)
     right = math.isclose(summed, found.difference, rel_tol=0.0, abs_tol=TOLERANCE)
-    check = (
-        Content.styled("✓ adds up", "$text-success")
-        if right
-        else Content.styled("✕ does not add up", "$text-error")
-    )
+    said, color = ("✓ adds up", "$text-success") if right else ("✕ does not add up", "$text-error")
     both = (Content.styled(score(value), "bold") for value in (found.score.value, rival))
+    difference = _difference(found.difference).stylize("bold")
     return Record(
-        TOTAL, (Content.styled("score", "bold"), check, *both, _difference(found.difference).stylize("bold"))
+        "\0total", (Content.styled("score", "bold"), Content.styled(said, color), *both, difference)
     )
-
-
-def _amount(value: float) -> str:
-    return score(value) if value else "–"
 
 
 def _difference(value: float) -> Content:
     text = signed(value, 3)
-    color = {"-": "$text-error", "+": "$text-success"}.get(text[0], MUTED)
-    return Content.styled(text, color)
+    return Content.styled(text, {"-": "$text-error", "+": "$text-success"}.get(text[0], MUTED))
 
 
 def no_ledger(found: WhyNot) -> str:
     """Return the text of an empty ledger."""
     if found.note == LOOKED_UP:
         return "Nothing was ranked, so there are no scores to compare."
-    return (
-        "It ranks first: nothing to beat." if found.cut is None else "No tool was returned: nothing to beat."
-    )
+    first = "It ranks first" if found.cut is None else "No tool was returned"
+    return f"{first}: nothing to beat."
 
 
-def ledger_title(found: WhyNot | None) -> str:
+def ledger_title(found: WhyNot) -> str:
     """Return what the ledger compares with."""
-    if found is None or found.rival is None:
+    if found.rival is None:
         return "Tool to beat"
     rival = middle(found.rival.tool_id, 24)
     ahead = f", ahead by {score(-found.difference)}" if found.difference < 0 else ""
@@ -183,8 +146,9 @@ def reasons(found: WhyNot) -> Content:
     lines = [
         _words("matching words  ", found.having, found.request.query, MUTED),
         _words("missing words   ", found.lacking, found.request.query, "$text-warning"),
-        *_bullets(found.advice),
     ]
+    for sentence in found.advice:
+        lines.append(Content.assemble(("• ", "$accent"), plain(sentence, limit=600, newlines=False)))
     if found.rival is None and found.cut is None and not found.lacking:
         lines.append(Content.styled("It has every query word, and no tool ranks above it.", MUTED))
     return Content("\n").join(line for line in lines if line)
@@ -197,12 +161,8 @@ def _words(label: str, sought: Sequence[str], query: str, style: str) -> Content
     return Content.assemble((label, style), words)
 
 
-def proposals(additions: Sequence[Addition]) -> tuple[Record, ...]:
-    """Return a row per addition, with the rank that the tool reaches with it."""
-    return tuple(_proposal(one) for one in additions)
-
-
-def _proposal(one: Addition) -> Record:
+def proposal(one: Addition) -> Record:
+    """Return the row of an addition, with the rank that the tool reaches with it."""
     text = visible(one.text, limit=2_000, newlines=False)
     where = "" if one.place is Place.AT_END else f" {one.place}"
     reached = Content.styled(f"→ {ordinal(one.standing.rank)}", "" if one.cut else "bold $text-success")
@@ -222,26 +182,53 @@ def overtaken(one: Addition | None) -> Content:
     return plain(text, newlines=False).stylize("$text-warning")
 
 
-def proposals_title(additions: Sequence[Addition], *, is_done: bool) -> str:
-    """Return the title of the proposals: what they are, and whether more are being tried."""
-    if not is_done:
-        return "Trying additions …"
-    return _TITLE if additions else "Additions tried"
+# Why a tool is not in the search index.
 
 
-def no_proposal(*, is_done: bool) -> str:
-    """Return the text in place of proposals."""
-    return _NO_TEXT if is_done else TRYING
+def missing_tool(
+    tool_id: str, catalog: Catalog, session: SessionState, toolset: Toolset | None
+) -> tuple[str, str]:
+    """Return why no search can find the tool, and what to do about it."""
+    server, _, name = tool_id.partition(":")
+    state = session.servers.get(server)
+    if catalog.get(tool_id) is not None:
+        reason = "It existed at that moment, but searches use the current tools."
+        return reason, "Go back to now on the timeline to search it."
+    if state is None:
+        return _unknown(tool_id, catalog, session)
+    if state.phase is not ServerPhase.READY:
+        return _unconnected(state)
+    skipped = next((tool for tool in state.skipped if tool.name == name), None)
+    if skipped is not None:
+        reason = f"Its definition is invalid: {visible(skipped.reason, limit=300, newlines=False)}"
+        return reason, "The server must fix it; Tools lists every skipped tool."
+    rule = toolset.servers.get(server) if toolset is not None else None
+    if toolset is None or (rule is not None and rule.permits(name)):
+        return _unknown(tool_id, catalog, session)
+    which = "this tool" if rule is not None else f"every tool on the server '{_name(server)}'"
+    return f"The toolset '{_name(toolset.name)}' hides {which}.", "Choose another toolset to search it."
 
 
-def _bullets(advice: Sequence[str]) -> Iterator[Content]:
-    for sentence in advice:
-        yield Content.assemble(("• ", "$accent"), plain(sentence, limit=600, newlines=False))
+def _unconnected(state: ServerState) -> tuple[str, str]:
+    its_server = f"Its server '{_name(state.name)}'"
+    if state.phase is ServerPhase.FAILED:
+        reason = visible(state.reason, limit=300, newlines=False)
+        ending = f": {reason}" if reason else "."
+        return f"{its_server} failed{ending}", "See its stderr in Tools; press r there to reconnect."
+    if state.phase is ServerPhase.CONNECTING:
+        return f"{its_server} is still connecting.", "Its tools are indexed once it is ready."
+    return f"{its_server} is not connected.", "Press r on it in Tools to connect it."
 
 
-def _bold(tool_id: str) -> Content:
-    return plain(tool_id, limit=120, newlines=False).stylize("bold")
+def _unknown(tool_id: str, catalog: Catalog, session: SessionState) -> tuple[str, str]:
+    reason = "No connected server has a tool with this name."
+    if session.toolset and session.hidden_tools:
+        hidden = f"the toolset '{_name(session.toolset)}' hides {count(session.hidden_tools, 'tool')}."
+        reason = f"No permitted tool has this name; {hidden}"
+    near = ", ".join(map(_name, closest(tool_id, list(catalog.by_id))))
+    pick = "Press p to pick another tool."
+    return reason, f"Closest: {near}. {pick}" if near else pick
 
 
-def _query(query: str) -> Content:
-    return plain(f"“{middle(query, 60)}”")
+def _name(name: str) -> str:
+    return visible(name, limit=80, newlines=False)

@@ -1,0 +1,134 @@
+"""Dialogs with one field: a path, a file to write, a tool to pick."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from inspector.core.redaction import write
+from inspector.session.view import SessionView
+from widgets import Column, PlainInput, Record, RecordList, plain
+
+
+class PathDialog(ModalScreen[str | None]):
+    """Returns the path that was entered, or None if it was closed. It opens nothing itself."""
+
+    CSS_PATH = "export.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
+
+    def __init__(self, title: str, verb: str, suggested: str, note: str) -> None:
+        """`verb` says what enter does; `note` stands below the path."""
+        super().__init__()
+        self._title, self._verb = title, verb
+        self._suggested = suggested
+        self._note = note
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="path-box") as box:
+            box.border_title = self._title
+            box.border_subtitle = f"enter {self._verb}, esc closes"
+            yield PlainInput(self._suggested, placeholder="file or folder", id="path")
+            yield Static(plain(self._note), id="path-note", markup=False)
+
+    @on(PlainInput.Submitted)
+    def _take(self, event: PlainInput.Submitted) -> None:
+        if event.value.strip():
+            self.dismiss(event.value.strip())
+
+
+class ExportDialog(ModalScreen[str | None]):
+    """Writes `text` and returns the path, or None if closed without writing.
+
+    Where the text depends on the file's extension, `text` is a function of the path and `note` lists the
+    extensions.
+    """
+
+    CSS_PATH = "export.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
+
+    def __init__(self, suggested: Path, text: str | Callable[[Path], str], note: str = "") -> None:
+        super().__init__()
+        self._suggested = suggested
+        self._text = text
+        self._note = note
+        self._confirmed: Path | None = None
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="export") as box:
+            box.border_title = "Export to a file"
+            box.border_subtitle = "enter writes, esc closes"
+            yield PlainInput(str(self._suggested), id="export-path")
+            yield Static(self._note, id="export-problem", markup=False)
+
+    @on(PlainInput.Submitted)
+    def _write(self, event: PlainInput.Submitted) -> None:
+        try:
+            path = Path(event.value).expanduser()
+            if path.exists() and path != self._confirmed:
+                self._confirmed = path
+                self._say(f"{path} exists. Press enter again to overwrite it.")
+                return
+            text = self._text if isinstance(self._text, str) else self._text(path)
+            write(path, text)
+        except (OSError, ValueError, RuntimeError) as error:
+            # ValueError: a NUL in the name; RuntimeError: no home folder.
+            reason = getattr(error, "strerror", None) or error
+            self._say(f"{event.value} cannot be written: {reason}. Choose another file.")
+        else:
+            self.dismiss(str(path.absolute()))
+
+    def _say(self, text: str) -> None:
+        self.query_one("#export-problem", Static).update(plain(text))
+
+
+_COLUMNS = (Column("tool", weight=3, shorten="name"), Column("state", min_width=8))
+_EMPTY = "No server is ready. You can still type a tool's name and press enter."
+
+
+class ToolPicker(ModalScreen[str | None]):
+    """Returns a tool's id, the typed text if no tool matches, or None if closed."""
+
+    CSS_PATH = "export.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss(None)", "close", show=False),
+        Binding("down", "focus_list", show=False),
+    ]
+    AUTO_FOCUS = "#picker-name"
+
+    def __init__(self, session: SessionView, title: str) -> None:
+        super().__init__()
+        self._title = title
+        self._rows = tuple(
+            Record(tool.id, (tool.id, tool.binding.value)) for tool in session.state.tools.values()
+        )
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="picker") as box:
+            box.border_title = self._title
+            box.border_subtitle = "type to filter, enter picks the first, ↓ goes to the list, esc closes"
+            yield PlainInput(placeholder="tool name", id="picker-name")
+            yield RecordList(_COLUMNS, self._rows, empty=_EMPTY, filterable=False, id="picker-tools")
+
+    @on(PlainInput.Changed, "#picker-name")
+    def _filter(self, event: PlainInput.Changed) -> None:
+        self.query_one(RecordList).filter_text = event.value
+
+    @on(PlainInput.Submitted, "#picker-name")
+    def _take_first(self, event: PlainInput.Submitted) -> None:
+        shown = self.query_one(RecordList).shown
+        if shown or event.value.strip():
+            self.dismiss(shown[0].key if shown else event.value.strip())
+
+    @on(RecordList.Selected)
+    def _take(self, event: RecordList.Selected) -> None:
+        self.dismiss(event.key)
+
+    def action_focus_list(self) -> None:
+        """Move the focus from the input to the list."""
+        self.query_one(RecordList).focus()

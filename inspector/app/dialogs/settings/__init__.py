@@ -1,1 +1,0 @@
-"""The settings dialog: model, toolset, profile and every setting of the session."""

@@ -1,1 +1,0 @@
-"""A tool's texts to edit, and what the draft would change."""

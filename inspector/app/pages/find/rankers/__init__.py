@@ -1,1 +1,0 @@
-"""One query under every ranker."""

@@ -1,1 +1,0 @@
-"""One search for a whole request beside one search per step."""

@@ -1,1 +1,0 @@
-"""Why not: one tool beside the one it has to beat."""
