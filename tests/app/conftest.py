@@ -10,7 +10,7 @@ from textual import constants
 from inspector.app import app as app_module
 from inspector.app.pages import registry
 from inspector.app.pages.find.text_editor import DescriptionArea
-from inspector.mcp.coalesced import Coalesced
+from inspector.mcp.pace import Coalesced
 from tests.support.drawing import draw_when_read, read_styles_once
 from tests.support.idle import quicken
 from widgets import Guarded, PlainInput, Prompt
