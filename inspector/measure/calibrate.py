@@ -16,7 +16,7 @@ from inspector.access.reach import EvalCase, EvalSet
 from inspector.config.setting import value_of
 from inspector.core.error import ToolsightError
 from inspector.core.settings import Settings
-from inspector.measure.report import Share
+from inspector.measure.run import Share
 from inspector.search.metric import hit_at
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import Ranking

@@ -1,20 +1,209 @@
-"""Measures several rankers on several data sets."""
+"""Measures several rankers on several data sets, and writes their rows as Markdown, JSON or CSV."""
 
+import csv
+import io
+import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from inspector.access.reach import EvalSet
-from inspector.core.number import count
+from inspector.core.number import count, percent
 from inspector.core.ports import Clock
+from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings, GateSettings
-from inspector.measure.report import Row, summarise
-from inspector.measure.run import Prepared, Run, prepare, run_bench
+from inspector.measure.bootstrap import Estimate
+from inspector.measure.run import (
+    KINDS,
+    Kind,
+    Prepared,
+    Run,
+    Share,
+    Summary,
+    prepare,
+    run_bench,
+    summarise,
+)
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import Ranker
 from inspector.search.rankers.ranker_list import ISO
 from inspector.search.rules import SearchRules
 from inspector.search.semantics import Semantics
+
+ESTIMATES = (
+    "hit_1",
+    "recall_1",
+    "recall_5",
+    "recall_10",
+    "ndcg_10",
+    "mrr",
+    "delivered_5",
+    "delivered",
+    "returned",
+)
+LATENCIES = ("p50_ms", "p95_ms")
+NOTHING = "–"
+
+_HEADERS = (
+    "data set",
+    "ranker",
+    "tools",
+    "cases",
+    "hit@1",
+    "R@1",
+    "R@5",
+    "R@10",
+    "nDCG@10",
+    "MRR",
+    "delivered@5",
+    "delivered",
+    "tools returned",
+    *(f"{kind}: {answer}" for kind in KINDS for answer in Answer),
+    "p50 ms",
+    "p95 ms",
+    "index s",
+    "index MB",
+)
+_TEXT_COLUMNS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One ranker on one data set, and the time and size of its index of `tools` tools, None if unknown."""
+
+    dataset: str
+    ranker: str
+    summary: Summary
+    tools: int
+    index_seconds: float | None = None
+    index_bytes: int | None = None
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """A table with one line per row; means are followed by [low, high], latencies are in milliseconds."""
+    alignment = ["---" if column < _TEXT_COLUMNS else "---:" for column in range(len(_HEADERS))]
+    lines = [_HEADERS, alignment, *(_cells(row) for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def json_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Plain dicts, ready for json.dumps; undefined values are None.
+
+    `answers` counts the requests that get each answer, and `answer_shares` has its share with its interval.
+    """
+    return [
+        {
+            "dataset": row.dataset,
+            "ranker": row.ranker,
+            "tools": row.tools,
+            "cases": row.summary.cases,
+            "possible": row.summary.possible,
+            "impossible": row.summary.impossible,
+            **{name: value and asdict(value) for name, value in _estimates(row.summary)},
+            "answers": {kind: _counts(row.summary, kind) for kind in KINDS},
+            "answer_shares": {kind: _shares(row.summary, kind) for kind in KINDS},
+            "p50_ms": row.summary.p50_ms,
+            "p95_ms": row.summary.p95_ms,
+            "index_seconds": row.index_seconds,
+            "index_bytes": row.index_bytes,
+        }
+        for row in rows
+    ]
+
+
+def _estimates(summary: Summary) -> Iterator[tuple[str, Estimate | None]]:
+    return ((name, getattr(summary, name)) for name in ESTIMATES)
+
+
+def _each_share(summary: Summary) -> Iterator[Share | None]:
+    return (summary.share(kind, answer) for kind in KINDS for answer in Answer)
+
+
+def _counts(summary: Summary, kind: Kind) -> dict[str, int] | None:
+    answers = summary.answers.get(kind)
+    return None if answers is None else {answer.value: share.count for answer, share in answers.items()}
+
+
+def _shares(summary: Summary, kind: Kind) -> dict[str, dict[str, float]] | None:
+    answers = summary.answers.get(kind)
+    return None if answers is None else {answer.value: _interval(share) for answer, share in answers.items()}
+
+
+def _interval(share: Share) -> dict[str, float]:
+    return {"mean": share.value, "low": share.low, "high": share.high}
+
+
+def json_text(rows: Sequence[Row]) -> str:
+    """The rows as a JSON document that `toolsight bench --baseline` reads."""
+    return f"{json.dumps(json_rows(rows), indent=2)}\n"
+
+
+def csv_text(rows: Sequence[Row]) -> str:
+    """A header and one line per row (RFC 4180, CRLF), in full precision; undefined values are empty.
+
+    An estimate takes three columns (`mrr`, `mrr_low`, `mrr_high`), a share four (`possible_found`: its count,
+    `…_of`, and the ends of its interval).
+    """
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)
+    writer.writerow(_csv_header())
+    writer.writerows(_csv_cells(row) for row in rows)
+    return file.getvalue()
+
+
+def _cells(row: Row) -> list[str]:
+    summary = row.summary
+    return [
+        _plain(row.dataset),
+        _plain(row.ranker),
+        str(row.tools),
+        str(summary.cases),
+        *(_estimate_cell(value) for _, value in _estimates(summary)),
+        *(_share_cell(share) for share in _each_share(summary)),
+        *(_number(getattr(summary, name), 1) for name in LATENCIES),
+        _number(row.index_seconds, 2),
+        _number(None if row.index_bytes is None else row.index_bytes / 1e6, 1),
+    ]
+
+
+def _estimate_cell(value: Estimate | None) -> str:
+    return NOTHING if value is None else f"{value.mean:.3f} [{value.low:.3f}, {value.high:.3f}]"
+
+
+def _share_cell(value: Share | None) -> str:
+    if value is None:
+        return NOTHING
+    interval = f"[{percent(value.low, 1)}, {percent(value.high, 1)}]"
+    return f"{percent(value.value, 1)} ({value.count}/{value.total}) {interval}"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return NOTHING if value is None else f"{value:.{digits}f}"
+
+
+def _plain(text: str) -> str:
+    """A name on one line, with `|` and backslashes escaped."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
+
+
+def _csv_header() -> list[str]:
+    estimates = [column for name in ESTIMATES for column in (name, f"{name}_low", f"{name}_high")]
+    names = [f"{kind}_{answer}" for kind in KINDS for answer in Answer]
+    shares = [f"{name}{end}" for name in names for end in ("", "_of", "_low", "_high")]
+    first = ["dataset", "ranker", "tools", "possible", "impossible"]
+    return [*first, *estimates, *shares, *LATENCIES, "index_seconds", "index_bytes"]
+
+
+def _csv_cells(row: Row) -> list[object]:
+    """The csv module writes None as an empty cell."""
+    cells: list[object] = [row.dataset, row.ranker, row.tools, row.summary.possible, row.summary.impossible]
+    for _, value in _estimates(row.summary):
+        cells += [value.mean, value.low, value.high] if value else [None] * 3
+    for share in _each_share(row.summary):
+        cells += [share.count, share.total, share.low, share.high] if share else [None] * 4
+    return [*cells, *(getattr(row.summary, name) for name in LATENCIES), row.index_seconds, row.index_bytes]
+
 
 Report = Callable[[str, int, int], None]
 

@@ -1,19 +1,16 @@
 """Measures Tool Attention, sections 5.6, 6 and 7, again on a testbed of the stated sizes."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import mean
 
+from inspector.core.number import percent
 from inspector.core.ports import TokenCounter
-from inspector.core.report import Section, Table
-from inspector.core.settings import DiscoverySettings, GateSettings, ManifestSettings
-from inspector.core.summary_pool import summary_pool
-from inspector.core.tool import Tool, definition
-from inspector.measure.bootstrap import clusters
-from inspector.measure.paired import p_value
-from inspector.research.accuracy import ablation_section
+from inspector.core.report import Origin, Section, Table
+from inspector.measure.bootstrap import SIGNIFICANT
 from inspector.research.attention_table import catalog_section, main_section, scaling_section
 from inspector.research.caching import (
+    SECONDS_BETWEEN,
+    TURN_TOKENS,
     Layout,
     Session,
     at_random,
@@ -23,20 +20,19 @@ from inspector.research.caching import (
     native_layout,
     paper_layout,
 )
-from inspector.research.labelled import (
-    Answers,
-    RequestSet,
-    everything,
-    gated,
-    index_of,
-    request_sets,
-    searched,
-)
 from inspector.research.method import Quality
 from inspector.research.published import (
+    BEST_THRESHOLDS,
+    CACHE_HITS,
     K_5,
     K_20,
+    MPNET,
+    NAIVE_CACHE_HITS,
+    NO_GATE,
     NO_PRECONDITIONS,
+    PHASE_1,
+    SUMMARIES_ONLY,
+    TABLE_5,
     TF_IDF,
     THETA_15,
     THETA_40,
@@ -47,139 +43,27 @@ from inspector.research.published import (
     main_findings,
     scaling_findings,
 )
-from inspector.research.scaling import CATALOG_SIZES, Scaled, scaled
-from inspector.research.source import Source, Steps
+from inspector.research.source import recorded
 from inspector.research.study import (
+    CATALOG_SIZES,
     DEFAULT,
     THRESHOLD,
     TOP_K,
     Bench,
     Measured,
+    Scaled,
     Swept,
     bench,
+    best,
     copied,
     discovery,
     long_task,
     methods,
+    paired_f1,
+    scaled,
     sweep,
 )
-from inspector.search.answer_text import found_text
 from inspector.search.ports import Embedder, StaticEmbedder
-from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
-from inspector.tokens.measure import BudgetMeter
-
-HEADERS = (
-    "requests",
-    "method",
-    "tools given",
-    "tokens of the call",
-    "of all calls",
-    "precision",
-    "recall",
-    "F1 [95 % interval]",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """Tokens because of tools: in the model call that can call the tool, and in all calls up to it."""
-
-    call: float
-    until: float
-
-
-def request_table(source: Source, meter: BudgetMeter, steps: Steps) -> Table:
-    """Static binding, the gate and one search over every set of labelled requests.
-
-    Raises ToolsightError and Stopped.
-    """
-    rows, notes = [], []
-    for one in request_sets(source):
-        possible = tuple(case for case in one.cases if case.is_possible)
-        if not possible:
-            continue
-        asked = RequestSet(one.name, one.catalog, possible)
-        index = index_of(asked, source, steps, lined=True)
-        gate = gated(asked, index, source.clock, steps)
-        search = searched(asked, index, source.clock, steps)
-        rows += list(_rows(asked, (everything(asked), gate, search), _Tokens(asked, meter)))
-        notes.append(_compared(asked, gate, search))
-    return Table(
-        "Requests over real catalogs, one at a time",
-        HEADERS,
-        tuple(rows),
-        frozenset(range(2, 8)),
-        (
-            "Labelled requests that some tool fits, each in a session of its own. Tokens are definitions, "
-            "summary pool or meta-tool with manifest, and the text of the search.",
-            "A search needs a model call before the one that calls the tool, the gate and static binding "
-            "need none: compare “of all calls”; and each call has the rest of the conversation, too.",
-            *notes,
-        ),
-    )
-
-
-class _Tokens:
-    """What each method's answers cost over one catalog."""
-
-    def __init__(self, asked: RequestSet, meter: BudgetMeter) -> None:
-        tools = asked.catalog.tools
-        self._meter = meter
-        self._by_id: Mapping[str, Tool] = {tool.id: tool for tool in tools}
-        found = fitted_manifest(entries(tools, asked.catalog.summaries), ManifestSettings(), meter.text)
-        self._meta = search_tools_definition(found.text)
-        self._first = sum(meter.entries([self._meta]))
-        self._pool = meter.text(summary_pool(tools, GateSettings().summary_tokens, meter.text))
-
-    def static(self, answers: Answers) -> Sent:
-        return self._mean([self._definitions(given) for given in answers.given])
-
-    def gate(self, answers: Answers) -> Sent:
-        return self._mean([self._pool + self._definitions(given) for given in answers.given])
-
-    def search(self, answers: Answers) -> Sent:
-        calls = [self._searched(given) for given in answers.given]
-        return Sent(mean(calls), mean(calls) + self._first)
-
-    def _searched(self, given: frozenset[str]) -> int:
-        tools = [self._by_id[tool_id] for tool_id in sorted(given)]
-        text = found_text(tools, (), brief=DiscoverySettings().results == "brief")
-        sent = [self._meta, *map(definition, tools)]
-        return sum(self._meter.entries(sent)) + self._meter.text(text)
-
-    def _definitions(self, given: frozenset[str]) -> int:
-        return self._meter.static([self._by_id[tool_id] for tool_id in sorted(given)])
-
-    @staticmethod
-    def _mean(tokens: Sequence[int]) -> Sent:
-        return Sent(mean(tokens), mean(tokens))
-
-
-def _rows(asked: RequestSet, answers: Sequence[Answers], tokens: _Tokens) -> Iterator[tuple[str, ...]]:
-    static, gate, search = answers
-    sent = (tokens.static(static), tokens.gate(gate), tokens.search(search))
-    for one, cost in zip(answers, sent, strict=True):
-        f1 = one.f1
-        yield (
-            f"{asked.name}: {len(asked.cases)}, {len(asked.catalog.tools)} tools",
-            one.method,
-            f"{one.tools_given:.1f}",
-            f"{cost.call:,.0f}",
-            f"{cost.until:,.0f}",
-            f"{mean(q.precision for q in one.qualities):.3f}",
-            f"{mean(q.recall for q in one.qualities):.3f}",
-            f"{f1.mean:.3f} [{f1.low:.3f}, {f1.high:.3f}]",
-        )
-
-
-def _compared(asked: RequestSet, gate: Answers, search: Answers) -> str:
-    changes = [b.f1 - a.f1 for a, b in zip(gate.qualities, search.qualities, strict=True)]
-    p = p_value(changes, clusters(asked.cases))
-    return (
-        f"{asked.name}: F1 of the search less that of the gate {mean(changes):+.3f}; paired test over "
-        f"requests, clustered by tool, p {p:.4f}."
-    )
-
 
 Progress = Callable[[str, int, int], None]
 
@@ -324,4 +208,128 @@ def _unmeasured() -> Section:
         measured="nothing, for lack of an embedding model",
         tables=(),
         findings=findings,
+    )
+
+
+_NONE = "–"
+
+
+def ablation_section(
+    variants: Mapping[str, Measured],
+    swept: Sequence[Swept],
+    layouts: Sequence[Layout],
+    of: Bench,
+    findings: tuple[str, ...],
+) -> Section:
+    tables = [_variant_table(variants, of), _sweep_table(swept)]
+    if layouts:
+        tables.append(_cache_table(layouts))
+        stable = layouts[0]
+        findings = (
+            *findings,
+            f"Section 5.6 gives naive injection a hit rate of {percent(NAIVE_CACHE_HITS)} because every "
+            "update of the list invalidates the cache. A list that does not change has a rate of "
+            f"{percent(stable.hit_rate)} here.",
+        )
+    return Section(
+        id="attention-ablation",
+        title="Tool Attention: ablation, threshold, prompt cache",
+        source="Tool Attention, table 5, sections 5.2 and 5.6",
+        measured=f"the gate with one thing changed, over the same {len(of.tasks):,} generated tasks; "
+        "success rates are projections and not repeated",
+        tables=tuple(tables),
+        findings=findings,
+        recorded=recorded("what deliveries and the profile `attention` cost with a prompt cache and without"),
+    )
+
+
+def _variant_table(variants: Mapping[str, Measured], of: Bench) -> Table:
+    rows = []
+    for name, published in TABLE_5.items():
+        one = variants.get(WHOLE if name == NO_GATE else name)
+        if name in (SUMMARIES_ONLY, PHASE_1):
+            cells = ["0", f"{of.pool:,}", _NONE, _NONE, _NONE]
+        elif one is None:
+            cells = [_NONE] * 5
+        else:
+            q = one.bound
+            cells = [
+                f"{one.per_call.mean:,.0f} ± {one.per_call.half_width:,.0f}",
+                f"{one.whole_call:,.0f}",
+                f"{q.precision:.3f}",
+                f"{q.recall:.3f}",
+                f"{q.f1:.3f}",
+            ]
+        rows.append((name, *cells, f"{published.tokens:,}"))
+    headers = ("variant", "phase 2", "with the pool", "precision", "recall", "F1", "published tokens")
+    notes = (
+        "Tokens are those of one model call, as the published ones are.",
+        f"“{MPNET}”: not measured; that model is not available offline.",
+        f"“{NO_GATE}”: the gate that rejects calls does not change a request's tokens.",
+        "Preconditions: tools that change something need their server among the task's scopes; a task has "
+        "the scopes it needs, and each other one with probability 1/2.",
+        f"TF-IDF uses the same summaries, stemmed, and the same threshold.{_words_win(variants)}",
+    )
+    return Table(
+        "table 5, token columns", headers, tuple(rows), frozenset(range(1, 7)), notes, Origin.GENERATED
+    )
+
+
+def _words_win(variants: Mapping[str, Measured]) -> str:
+    words, vectors = variants[TF_IDF], variants[WHOLE]
+    if words.bound.f1 <= vectors.bound.f1:
+        return ""
+    p = paired_f1(words, vectors)
+    sure = "higher here" if p < SIGNIFICANT else "no significant difference here"
+    return (
+        f" Its F1 is {sure} ({words.bound.f1:.3f}, MiniLM {vectors.bound.f1:.3f}, paired test over tasks, p "
+        f"{p:.3f}); the paper projects less success for it."
+    )
+
+
+def _sweep_table(swept: Sequence[Swept]) -> Table:
+    top = best(swept)
+    rows = tuple(
+        (
+            f"{one.threshold:.2f}{' (best)' if one is top else ''}",
+            f"{one.quality.precision:.3f}",
+            f"{one.quality.recall:.3f}",
+            f"{one.quality.f1:.3f}",
+            f"{one.tokens:,.0f}",
+        )
+        for one in swept
+    )
+    low, high = BEST_THRESHOLDS
+    verdict = "inside" if low <= top.threshold <= high else "outside"
+    notes = (
+        f"Best F1 at {top.threshold:.2f}, {verdict} the published {low} to {high}; the paper's default is "
+        f"{THRESHOLD}.",
+    )
+    headers = ("threshold", "precision", "recall", "F1", "phase 2 tokens")
+    return Table("threshold sweep", headers, rows, frozenset(range(5)), notes, Origin.GENERATED)
+
+
+def _cache_table(layouts: Sequence[Layout]) -> Table:
+    claimed = {1: percent(NAIVE_CACHE_HITS), 3: percent(CACHE_HITS)}
+    rows = tuple(
+        (
+            one.name,
+            f"{one.requests}",
+            percent(one.hit_rate),
+            claimed.get(index, _NONE),
+            f"{one.tokens / TURNS:,.0f}",
+            f"{one.billed / TURNS:,.0f}",
+        )
+        for index, one in enumerate(layouts)
+    )
+    headers = ("layout", "requests", "cache hits", "published", "input tokens/turn", "billed/turn")
+    notes = (
+        f"{TURNS} turns of one long task, {TURN_TOKENS} tokens of conversation per turn, "
+        f"{SECONDS_BETWEEN:g} s between requests; writing costs 1.25 and reading 0.1 of the price, and a "
+        "prefix is kept for 300 s. A hit rate alone says little: compare what is billed.",
+        "Requests: one for each step of a turn and one for its answer; discovery also has those of its "
+        "searches, whose results stay in the conversation.",
+    )
+    return Table(
+        "prompt cache over a session", headers, rows, frozenset(range(1, 6)), notes, Origin.GENERATED
     )

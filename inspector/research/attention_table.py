@@ -17,9 +17,8 @@ from inspector.research.published import (
     TABLE_4,
     TURNS,
 )
-from inspector.research.scaling import Scaled
 from inspector.research.source import recorded
-from inspector.research.study import DEFAULT, EIGHT_BOUND, TASK_TOKENS, Bench, Measured, paired_f1
+from inspector.research.study import DEFAULT, EIGHT_BOUND, TASK_TOKENS, Bench, Measured, Scaled, paired_f1
 from inspector.research.task import SHARES
 from inspector.research.testbed import TABLE_2
 

@@ -9,9 +9,17 @@ from inspector.core.prompt_cache import Block, CacheTerms, PromptCache
 from inspector.core.report import Section, Table
 from inspector.core.settings import DiscoverySettings
 from inspector.loop.catalog import decide
-from inspector.research.catalog_size import CALIBRATED, SIZES, part_of, skipped_table
+from inspector.research.catalog_size import (
+    CALIBRATED,
+    SIZES,
+    FirstCall,
+    first_call,
+    meter_of,
+    part_of,
+    reduction,
+    skipped_table,
+)
 from inspector.research.discovery import Discovery
-from inspector.research.first_call import FirstCall, first_call, meter_of, reduction
 from inspector.research.source import NamedCatalog, Source, Steps, recorded, told
 from inspector.research.task import Task, Turn
 from inspector.research.testbed import generated
@@ -19,7 +27,6 @@ from inspector.tokens.measure import BudgetMeter
 
 # A request is a list of blocks in the order in which providers read them: tool definitions, system prompt,
 # messages. A session is one long task: every turn adds the same number of tokens to the conversation.
-
 SECONDS_BETWEEN = 20.0
 TURN_TOKENS = 500
 _SAID_TOKENS = 50

@@ -1,70 +1,133 @@
 """Tool tokens by catalog size (semantic tool discovery, section 11.1, Table 1, and section 11.4)."""
 
-import asyncio
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
 
 from inspector.core.budget import CHARACTERS_PER_TOKEN
 from inspector.core.number import percent, percent_down
-from inspector.core.plugin import Plugin
+from inspector.core.ports import TokenCounter
 from inspector.core.report import Origin, Section, Table
-from inspector.core.settings import BindingSettings, DiscoverySettings
-from inspector.core.tool import Tool
-from inspector.registry.marketplace.marketplace import PluginSearch
-from inspector.research.first_call import FirstCall, cheapest, first_call, meter_of, reaching
+from inspector.core.settings import BindingSettings, DiscoverySettings, ManifestSettings
+from inspector.core.tool import Tool, definition
 from inspector.research.source import NamedCatalog, Source, Steps, recorded, told
 from inspector.research.testbed import MEAN, SERVER_SIZE, generated
-from inspector.tokens.measure import BudgetMeter
+from inspector.search.answer_text import found_text
+from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
+from inspector.tokens.measure import BudgetMeter, FixedWindow
 
-_LOOK_S = 0.2
+# Tool tokens in a first call, after a search, and when as many tools are loaded as the capacity allows.
+#
+# What is counted are the compact definitions of the `tools` array as it is sent: the meta-tool with the
+# manifest, the always-include set, and the loaded tools.
+_WINDOW = 128_000
+# A minimal tool, to measure the text that surrounds a search's results.
+_SHORT = Tool("a", "b")
 
 
-def synthetic_plugins(plugins: Sequence[Plugin], number: int) -> tuple[Plugin, ...]:
-    """So many entries without lists of tools, as most are in public registries.
+@dataclass(frozen=True, slots=True)
+class FirstCall:
+    """Tokens of one catalog with `pinned` tools always included.
 
-    What each does is what two tools of the given plugins do, every time another two as long as there are any.
+    `first` is sent before any search, `found` after one search with the most results, `steady` when the
+    session has loaded as many tools as it keeps; loaded tools have the deferred tools' mean size. `text` is
+    what such a search returns, which stays in the conversation. `bare` is the meta-tool without a manifest,
+    `manifest_limit` the setting (0: no limit).
     """
-    texts = [tool.description for plugin in plugins for tool in plugin.tools if tool.description]
-    if not texts:
-        return ()
-    made = []
-    for at in range(number):
-        base, first = plugins[at % len(plugins)], at % len(texts)
-        second = (first + 1 + at // len(texts)) % len(texts)
-        about = f"{texts[first]} {texts[second]}"
-        made.append(replace(base, name=f"synthetic/{base.label}-{at}", description=about, tools=()))
-    return tuple(made)
+
+    tools: int
+    pinned: int
+    static: int
+    first: int
+    found: int
+    steady: int
+    bare: int
+    text: int
+    manifest_limit: int = 0
+
+    @property
+    def cut(self) -> float:
+        """How much less the first call sends than static binding, 0 to 1."""
+        return reduction(self.static, self.first)
 
 
-@contextmanager
-def opened_market(plugins: Sequence[Plugin], source: Source, steps: Steps) -> Iterator[PluginSearch]:
-    """A search of these plugins with the default settings, embedded. Raises ToolsightError and Stopped."""
-    with asyncio.Runner() as runner:
-        search = PluginSearch(
-            plugins,
-            DiscoverySettings(),
-            source.clock,
-            embedder=source.embedder,
-            static=source.static,
-            vectors=source.vectors,
-        )
+def reduction(before: float, after: float) -> float:
+    """(before - after) / before, or 0 if `before` is 0."""
+    return (before - after) / before if before else 0.0
 
-        async def embed() -> None:
-            search.offer(())
-            settled = asyncio.create_task(search.settled())
-            while not settled.done():
-                steps(f"marketplace: index of {len(plugins)} entries")
-                await asyncio.wait([settled], timeout=_LOOK_S)
-            settled.result()
 
-        try:
-            runner.run(embed())
-            search.warm()
-            yield search
-        finally:
-            search.close()
+def meter_of(counter: TokenCounter) -> BudgetMeter:
+    """A meter that counts with this tokenizer; the window does not matter here."""
+    return BudgetMeter(counter, FixedWindow(_WINDOW))
+
+
+def cheapest(tools: Sequence[Tool], count: int, meter: BudgetMeter) -> frozenset[str]:
+    """The ids of the `count` tools with the smallest definitions."""
+    return frozenset(tool.id for tool in sorted(tools, key=meter.tool)[:count])
+
+
+def first_call(
+    tools: Sequence[Tool],
+    summaries: Mapping[str, str],
+    meter: BudgetMeter,
+    *,
+    pinned: int = 0,
+    manifest_limit: int | None = None,
+) -> FirstCall:
+    """Count a catalog with the default settings, but `manifest.max_tokens` if a limit is given."""
+    always = cheapest(tools, pinned, meter)
+    waiting = [tool for tool in tools if tool.id not in always]
+    settings = ManifestSettings() if manifest_limit is None else ManifestSettings(manifest_limit)
+    manifest = fitted_manifest(entries(waiting, summaries), settings, meter.text)
+    static = meter.static(tools)
+    definitions = [definition(tool) for tool in tools if tool.id in always]
+    sent = [search_tools_definition(manifest.text), *definitions]
+    first = sum(meter.entries(sent)) if waiting else static
+    mean = sum(map(meter.tool, waiting)) / max(len(waiting), 1)
+    results = min(DiscoverySettings().max_search_results, len(waiting))
+    kept = min(BindingSettings().capacity, len(waiting))
+    return FirstCall(
+        tools=len(tools),
+        pinned=len(always),
+        static=static,
+        first=first,
+        found=round(first + results * mean),
+        steady=round(first + kept * mean),
+        bare=sum(meter.entries([search_tools_definition("")])),
+        text=_result_text(waiting, results, meter),
+        manifest_limit=settings.max_tokens,
+    )
+
+
+def _result_text(waiting: Sequence[Tool], results: int, meter: BudgetMeter) -> int:
+    """Tokens of the text of a search with `results` tools of mean size."""
+    if not waiting:
+        return 0
+    brief = DiscoverySettings().results == "brief"
+    around = meter.text(found_text([_SHORT], (), brief=brief)) - meter.text(f"- {_SHORT.id}")
+    mean = (meter.text(found_text(waiting, (), brief=brief)) - around) / len(waiting)
+    return round(around + results * mean)
+
+
+def reaching(
+    tools: Sequence[Tool], summaries: Mapping[str, str], meter: BudgetMeter, *, pinned: int, cut: float
+) -> FirstCall | None:
+    """The first call with the largest `manifest.max_tokens`, in steps of ten, that reaches the cut.
+
+    None if no manifest is short enough.
+    """
+    whole = first_call(tools, summaries, meter, pinned=pinned)
+    if whole.cut >= cut:
+        return whole
+
+    def limited(limit: int) -> FirstCall:
+        return first_call(tools, summaries, meter, pinned=pinned, manifest_limit=limit)
+
+    limits = range(10, whole.first, 10)
+    # A larger manifest budget never shows less, so the cut falls from the first limit to the last.
+    reached = bisect_left(limits, True, key=lambda limit: limited(limit).cut < cut)
+    return limited(limits[reached - 1]) if reached else None
 
 
 SIZES = (10, 25, 50, 100, 200)

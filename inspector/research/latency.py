@@ -1,17 +1,18 @@
-"""Retrieval latency by tier (semantic tool discovery, section 11.2, Table 2), and how times are taken."""
+"""Tool tokens by catalog size (semantic tool discovery, section 11.1, Table 1, and section 11.4)."""
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from inspector.core.plugin import Plugin
 from inspector.core.ranking import SearchRequest
 from inspector.core.report import Section, Table
 from inspector.core.settings import DiscoverySettings, MarketplaceSettings
 from inspector.registry.embedding import embed_missing
 from inspector.registry.marketplace.marketplace import PluginSearch
-from inspector.research.catalog_size import opened_market, synthetic_plugins
 from inspector.research.source import NamedCatalog, Source, Steps, StoredEmbedder, indexed
 from inspector.search.index import ToolIndex
 from inspector.search.ports import ToolRegistry
@@ -19,6 +20,54 @@ from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.registry_tier import RegistryTier
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
+
+_LOOK_S = 0.2
+
+
+def synthetic_plugins(plugins: Sequence[Plugin], number: int) -> tuple[Plugin, ...]:
+    """So many entries without lists of tools, as most are in public registries.
+
+    What each does is what two tools of the given plugins do, every time another two as long as there are any.
+    """
+    texts = [tool.description for plugin in plugins for tool in plugin.tools if tool.description]
+    if not texts:
+        return ()
+    made = []
+    for at in range(number):
+        base, first = plugins[at % len(plugins)], at % len(texts)
+        second = (first + 1 + at // len(texts)) % len(texts)
+        about = f"{texts[first]} {texts[second]}"
+        made.append(replace(base, name=f"synthetic/{base.label}-{at}", description=about, tools=()))
+    return tuple(made)
+
+
+@contextmanager
+def opened_market(plugins: Sequence[Plugin], source: Source, steps: Steps) -> Iterator[PluginSearch]:
+    """A search of these plugins with the default settings, embedded. Raises ToolsightError and Stopped."""
+    with asyncio.Runner() as runner:
+        search = PluginSearch(
+            plugins,
+            DiscoverySettings(),
+            source.clock,
+            embedder=source.embedder,
+            static=source.static,
+            vectors=source.vectors,
+        )
+
+        async def embed() -> None:
+            search.offer(())
+            settled = asyncio.create_task(search.settled())
+            while not settled.done():
+                steps(f"marketplace: index of {len(plugins)} entries")
+                await asyncio.wait([settled], timeout=_LOOK_S)
+            settled.result()
+
+        try:
+            runner.run(embed())
+            search.warm()
+            yield search
+        finally:
+            search.close()
 
 
 @dataclass(frozen=True, slots=True)

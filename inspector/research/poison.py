@@ -21,7 +21,7 @@ from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.summary_pool import tool_summary
 from inspector.core.tool import Tool
 from inspector.measure.bootstrap import Estimate, share_estimate
-from inspector.research.criterion import Bound, gate_bound, search_bound
+from inspector.research.labelled import Bound, gate_bound, search_bound
 from inspector.research.source import NamedCatalog, Poison, Source, Steps, indexed
 from inspector.search.document import texts_by_key
 from inspector.search.index import ToolIndex

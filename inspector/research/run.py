@@ -66,8 +66,8 @@ def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
 
 def _with_requests(sections: tuple[Section, ...], source: Source, steps: Steps) -> tuple[Section, ...]:
     """The sections; the one on tokens and retrieval also has what real catalogs' requests show."""
-    from inspector.research.attention import request_table
-    from inspector.research.first_call import meter_of
+    from inspector.research.catalog_size import meter_of
+    from inspector.research.labelled import request_table
 
     table = request_table(source, meter_of(source.counter_like(ATTENTION_ENCODING)), steps)
     if not table.rows:
@@ -89,7 +89,7 @@ CHAPTERS: tuple[Chapter, ...] = (
         "Reduction as a factor",
         "layered composition; MCP-Zero",
         "the 9x and 98 % in the same form, and where discovery becomes cheaper",
-        _one("reduction", "token_reduction"),
+        _one("caching", "token_reduction"),
     ),
     Chapter(
         "latency",
@@ -110,7 +110,7 @@ CHAPTERS: tuple[Chapter, ...] = (
         "Success criteria",
         "PRD section 6",
         "each criterion with a measurement",
-        _one("criterion", "criteria"),
+        _one("accuracy", "criteria"),
     ),
     Chapter(
         "poison",

@@ -11,8 +11,7 @@ from random import Random
 from statistics import mean
 
 from inspector.research.testbed import Plan, Testbed
-from inspector.research.vocabulary.library import speech
-from inspector.research.vocabulary.word import plural, with_article
+from inspector.research.vocabulary import plural, speech, with_article
 from inspector.search.vocabulary import terms
 
 SINGLE, MULTI, LONG = "single-step", "multi-step", "long-horizon"

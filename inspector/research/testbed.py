@@ -14,15 +14,14 @@ from random import Random
 from statistics import mean
 
 from inspector.core.tool import Annotations, Tool, definition
+from inspector.research import vocabulary
 from inspector.research.source import NamedCatalog
-from inspector.research.vocabulary import library
-from inspector.research.vocabulary.word import Action, Domain, Entity, with_article
+from inspector.research.vocabulary import Action, Domain, Entity, with_article
 from inspector.schema.json_value import JsonObject, compact
 from inspector.tokens.measure import BudgetMeter, piece
 
 # The same seed gives the same catalog. Sizes are log-normal, as those of published MCP servers are: a few
 # tools have most of the tokens.
-
 MEAN = 420
 SERVER_SIZE = 20
 _SPREAD = 0.9
@@ -142,7 +141,7 @@ class ServerSize:
 
     @property
     def domain(self) -> Domain:
-        return library.domain(self.server)
+        return vocabulary.domain(self.server)
 
 
 TABLE_2 = (
@@ -180,12 +179,12 @@ class Plan:
     @property
     def optional(self) -> Mapping[str, JsonObject]:
         """Further parameters that the tool may have."""
-        known = library.parameters()
+        known = vocabulary.parameters()
         return known.writing if self.action.writes else known.reading
 
     def parameters(self) -> dict[str, JsonObject]:
         """The parameters that the tool always has; those that say where come first."""
-        known = library.parameters()
+        known = vocabulary.parameters()
         always = {name: known.located[name] for name in self.domain.located}
         for template in self.action.parameters:
             name = self._filled(template)
@@ -273,7 +272,7 @@ def plans_of(domain: Domain, number: int) -> list[Plan]:
     for index, entity in enumerate(domain.entities):
         actions = dict.fromkeys([*entity.actions, *domain.usual])
         for order, name in enumerate(actions):
-            ranked.append((index + _BREADTH * order, index, Plan(domain, entity, library.actions()[name])))
+            ranked.append((index + _BREADTH * order, index, Plan(domain, entity, vocabulary.actions()[name])))
     ranked.sort(key=lambda entry: entry[:2])
     plans = list({plan.name: plan for _, _, plan in reversed(ranked)}.values())[::-1]
     if number > len(plans):
@@ -298,7 +297,7 @@ def _sized(plans: Sequence[Plan], average: int, count: Count, seed: int) -> Sequ
     A parameter's tokens are known only roughly in advance, so the aim is corrected by each result.
     """
     smallest = [tokens_of(_tool(plan, seed, ()), count) for plan in plans]
-    known = library.parameters()
+    known = vocabulary.parameters()
     costs = {name: count(compact({name: spec})) for name, spec in {**known.reading, **known.writing}.items()}
     aim = float(average)
     best: tuple[float, Sequence[Tool]] = (math.inf, ())

@@ -7,8 +7,8 @@ from statistics import fmean
 from inspector.cli.bench.report import p_text
 from inspector.core.number import percent
 from inspector.core.ranking import Answer
-from inspector.measure.paired import difference
 from inspector.measure.ranker_bench import Measured
+from inspector.measure.standing import difference
 from tests.benchmark.abstention import share_of
 from tests.benchmark.data import PUBLISHED
 from tests.benchmark.everyday import Got

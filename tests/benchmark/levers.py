@@ -12,8 +12,8 @@ from inspector.access.reach import EvalSet
 from inspector.core.number import percent
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.bootstrap import Estimate
-from inspector.measure.paired import difference
-from inspector.measure.report import summarise
+from inspector.measure.run import summarise
+from inspector.measure.standing import difference
 from inspector.search.query import ParsedQuery, parse
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.fusion import FusionWeights

@@ -25,11 +25,10 @@ from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.measure.bootstrap import Estimate
-from inspector.measure.paired import SIGNIFICANT, difference, holm
-from inspector.measure.ranker_bench import DataSet, Measured, RankerBench
-from inspector.measure.report import NOTHING, Row, summarise
-from inspector.measure.run import DEPTH, CaseRun, Run
+from inspector.measure.bootstrap import SIGNIFICANT, Estimate, holm
+from inspector.measure.ranker_bench import NOTHING, DataSet, Measured, RankerBench, Row
+from inspector.measure.run import DEPTH, CaseRun, Run, summarise
+from inspector.measure.standing import difference
 from tests.benchmark.data import PUBLISHED, ROOT, among_others, published, semantics
 from tests.benchmark.output import say
 

@@ -18,8 +18,7 @@ from inspector.access.reach import EvalSet
 from inspector.cli.bench.report import standing_lines
 from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings
-from inspector.measure.ranker_bench import DataSet, Measured, RankerBench
-from inspector.measure.report import markdown
+from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, markdown
 from inspector.measure.standing import standings
 from inspector.search.rankers.fusion import FusionWeights
 from inspector.search.rankers.ranker_list import RANKERS

@@ -14,10 +14,9 @@ from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ranking import Answer, Score
 from inspector.core.tool import Tool
 from inspector.measure.bootstrap import Estimate, estimate
-from inspector.measure.paired import Difference, difference
-from inspector.measure.report import Row, Share, Summary, csv_text, json_rows, markdown, summarise
-from inspector.measure.run import Run, run_bench
-from inspector.measure.standing import Drop, Mark, drops, marks, stored_marks
+from inspector.measure.ranker_bench import Row, csv_text, json_rows, markdown
+from inspector.measure.run import Run, Share, Summary, run_bench, summarise
+from inspector.measure.standing import Difference, Drop, Mark, difference, drops, marks, stored_marks
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.ranker import Ranking
 from inspector.search.rules import SearchRules

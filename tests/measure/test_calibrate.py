@@ -21,8 +21,7 @@ from inspector.measure.calibrate import (
     calibrate,
     sweep,
 )
-from inspector.measure.report import Share, summarise
-from inspector.measure.run import prepare, run_bench
+from inspector.measure.run import Share, prepare, run_bench, summarise
 from inspector.search.generate import generate
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rules import SearchRules

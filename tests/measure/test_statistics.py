@@ -10,12 +10,10 @@ from hypothesis import given, strategies as st
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import wilson
 from inspector.core.ranking import Answer
-from inspector.measure.bootstrap import clusters, effective_size, estimate, share_estimate
-from inspector.measure.paired import difference, holm, p_value
-from inspector.measure.ranker_bench import Measured
-from inspector.measure.report import Row, Share, summarise
-from inspector.measure.run import CaseRun, Run
-from inspector.measure.standing import standings
+from inspector.measure.bootstrap import clusters, effective_size, estimate, holm, p_value, share_estimate
+from inspector.measure.ranker_bench import Measured, Row
+from inspector.measure.run import CaseRun, Run, Share, summarise
+from inspector.measure.standing import difference, standings
 
 values = st.lists(st.floats(0, 1), min_size=2, max_size=30)
 

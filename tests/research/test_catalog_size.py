@@ -10,10 +10,14 @@ from inspector.research.catalog_size import (
     PUBLISHED,
     SIZES,
     catalog_size,
+    cheapest,
     findings,
+    first_call,
+    meter_of,
     part_of,
+    reaching,
+    reduction,
 )
-from inspector.research.first_call import cheapest, first_call, meter_of, reaching, reduction
 from inspector.research.source import NamedCatalog, Steps, Stopped
 from inspector.research.testbed import MEAN, generated
 from inspector.schema.json_value import compact

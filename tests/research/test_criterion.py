@@ -1,8 +1,8 @@
 """The success criteria: each has a row, and the measurement is of what it says."""
 
 from inspector.core.tool import definition
-from inspector.research.criterion import criteria, found_tools, sent_without_discovery
-from inspector.research.first_call import meter_of
+from inspector.research.accuracy import criteria, found_tools, sent_without_discovery
+from inspector.research.catalog_size import meter_of
 from inspector.research.source import NamedCatalog, Steps, indexed
 from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter

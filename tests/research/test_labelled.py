@@ -3,9 +3,8 @@
 import pytest
 
 from inspector.research.accuracy import accuracy
-from inspector.research.attention import request_table
-from inspector.research.first_call import meter_of
-from inspector.research.labelled import EVERY_TOOL, Answers, labelled_quality, request_sets
+from inspector.research.catalog_size import meter_of
+from inspector.research.labelled import EVERY_TOOL, Answers, labelled_quality, request_sets, request_table
 from inspector.research.source import NamedCatalog, Steps, Stopped
 from inspector.tokens.counter import TiktokenCounter
 from tests.support.counting import CharacterCounter

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from inspector.research.catalog_size import synthetic_plugins
-from inspector.research.latency import PUBLISHED, asked, latency, measured_ranker
+from inspector.research.latency import PUBLISHED, asked, latency, measured_ranker, synthetic_plugins
 from inspector.research.source import NamedCatalog, Steps, indexed
 from tests.support.fakes import ManualClock
 from tests.support.memory_vectors import MemoryEmbedder

@@ -7,17 +7,20 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.settings import BindingSettings
-from inspector.research.criterion import KnownVectors, Ranked, ranked, tf_idf
 from inspector.research.discovery import Discovery, Searcher
 from inspector.research.method import (
     CommandLine,
     Fixed,
     Gated,
+    KnownVectors,
     Quality,
+    Ranked,
     help_text,
     list_text,
     most_needed,
     quality,
+    ranked,
+    tf_idf,
 )
 from inspector.research.task import LONG, SINGLE, Step, Task, Turn, tasks
 from inspector.research.testbed import build_testbed

@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.research.caching import findings, token_reduction
-from inspector.research.first_call import meter_of
+from inspector.research.catalog_size import meter_of
 from inspector.research.source import NamedCatalog, Steps, Stopped
 from inspector.research.testbed import generated
 from inspector.tokens.counter import TiktokenCounter

@@ -26,6 +26,12 @@ def test_an_unknown_chapter_is_told_with_the_nearest() -> None:
     assert "latency" in caught.value.hint
 
 
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.id)
+def test_what_a_chapter_is_made_with_is_there(chapter: Chapter) -> None:
+    with pytest.raises(Stopped):
+        chapter.sections(MemorySource(), Steps(stopped=lambda: True))
+
+
 def test_no_chapter_has_the_id_of_another() -> None:
     assert len({chapter.id for chapter in CHAPTERS}) == len(CHAPTERS)
 

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from inspector.core.tool import definition
 from inspector.research.testbed import TABLE_2, Testbed, build_testbed, plans_of, tokens_of
-from inspector.research.vocabulary.word import plural, with_article
+from inspector.research.vocabulary import plural, with_article
 from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter
 from tests.support.examples import examples

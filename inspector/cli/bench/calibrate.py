@@ -25,9 +25,8 @@ from inspector.measure.calibrate import (
     calibrate as calibrated,
     threshold_of,
 )
-from inspector.measure.ranker_bench import DataSet
-from inspector.measure.report import NOTHING, Share
-from inspector.measure.run import prepare
+from inspector.measure.ranker_bench import NOTHING, DataSet
+from inspector.measure.run import Share, prepare
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker_list import ISO
 from inspector.search.semantics import Semantics

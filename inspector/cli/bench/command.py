@@ -24,10 +24,8 @@ from inspector.config.file import read_bytes
 from inspector.core.error import ConfigError
 from inspector.core.ports import SystemClock
 from inspector.core.redaction import write
-from inspector.measure.paired import difference
-from inspector.measure.ranker_bench import DataSet, Measured, RankerBench
-from inspector.measure.report import Row, csv_text, json_text, markdown
-from inspector.measure.standing import Mark, drops, marks, standings, stored_marks
+from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Row, csv_text, json_text, markdown
+from inspector.measure.standing import Mark, difference, drops, marks, standings, stored_marks
 from inspector.search.rankers.ranker_list import RANKERS, require_ranker
 from inspector.search.semantics import Semantics
 

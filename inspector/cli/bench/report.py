@@ -7,9 +7,9 @@ from itertools import groupby
 from inspector.core.number import bar, count, signed
 from inspector.core.ranking import Answer
 from inspector.measure.bootstrap import Estimate
-from inspector.measure.paired import Difference
-from inspector.measure.report import KINDS, NOTHING, Kind, Row
-from inspector.measure.standing import Standing
+from inspector.measure.ranker_bench import NOTHING, Row
+from inspector.measure.run import KINDS, Kind
+from inspector.measure.standing import Difference, Standing
 
 BAR_CELLS = 10
 _LEAST_P = 0.001

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from inspector.core.number import count, milliseconds, percent, tokens
 from inspector.core.report import Table
 from inspector.measure.bootstrap import effective_size_of
-from inspector.measure.report import Share
+from inspector.measure.run import Share
 from inspector.search.metric import percentile
 
 

@@ -12,8 +12,8 @@ from inspector.app.draw.line import MUTED
 from inspector.core.number import bar, count, duration, percent, plural
 from inspector.core.ranking import Answer
 from inspector.measure.bootstrap import Estimate
-from inspector.measure.ranker_bench import Measured
-from inspector.measure.report import KINDS, NOTHING, Kind, Row, Share, Summary, csv_text, json_text, markdown
+from inspector.measure.ranker_bench import NOTHING, Measured, Row, csv_text, json_text, markdown
+from inspector.measure.run import KINDS, Kind, Share, Summary
 from inspector.measure.standing import standings
 from inspector.search.rankers.ranker_list import INFO, RANKERS
 from widgets import Column, Record, visible

@@ -9,10 +9,9 @@ from inspector.access.reach import EvalCase
 from inspector.app.draw.line import MUTED
 from inspector.core.number import count, percent
 from inspector.core.ranking import Answer
-from inspector.measure.paired import difference
 from inspector.measure.ranker_bench import Measured
 from inspector.measure.run import CaseRun, Run
-from inspector.measure.standing import Weak, weakest
+from inspector.measure.standing import Weak, difference, weakest
 from widgets import Column, Record, middle, plain, visible
 
 WORST_COLUMNS = (

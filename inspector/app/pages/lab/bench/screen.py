@@ -22,8 +22,7 @@ from inspector.app.stream import View
 from inspector.core.ranking import SearchRequest
 from inspector.measure.calibrate import SETTINGS
 from inspector.measure.evalset import LiveBench
-from inspector.measure.ranker_bench import Measured
-from inspector.measure.report import Row
+from inspector.measure.ranker_bench import Measured, Row
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.session.view import DiscoveryView
 from widgets import KeyBar, RecordList, visible

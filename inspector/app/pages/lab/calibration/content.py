@@ -8,7 +8,8 @@ from inspector.app.draw.line import MUTED
 from inspector.app.draw.plot import Axis, Curve, plot
 from inspector.core.number import bar, count, percent
 from inspector.measure.calibrate import HYBRID, Calibration, Point
-from inspector.measure.report import NOTHING, Share
+from inspector.measure.ranker_bench import NOTHING
+from inspector.measure.run import Share
 from widgets import Column, Record
 
 BEST, NOW, CAUTIOUS = ("★", "$success"), ("●", "$primary"), ("◆", "$secondary")

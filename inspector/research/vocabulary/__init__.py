@@ -1,1 +1,0 @@
-"""The words of generated catalogs and tasks: JSON files, one per server and four shared ones."""
