@@ -165,7 +165,7 @@ def seen_failure(failure: ServerFailed, sight: Sight) -> ServerFailed:
 
 
 NOT_A_SETTING = frozenset({"access.policy", "access.user", "access.expert"})
-"""Settings that hold from a session's start: who sees it is changed with `Commands.see_as`."""
+"""Settings that hold from a session's start: who sees it is changed with `Workbench.see_as`."""
 
 
 class AccessControl:

@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from inspector.measure.audit.result import Audit
     from inspector.registry.library import RegistryLibrary
     from inspector.reliability.flow import FlowLibrary
-    from inspector.session.commands import Commands
     from inspector.session.verdict import Verdicts
-    from inspector.session.view import SessionView
+    from inspector.session.view import Commands, SessionView
 
 # Records are gathered this long before the page is drawn again, and so many times as long as drawing takes:
 # while a hundred servers connect, most of the time is left for keys.

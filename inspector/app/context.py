@@ -14,8 +14,7 @@ from textual.worker import Worker, WorkerState
 from inspector.app.draw.line import failure_text
 from inspector.app.job import Job, run
 from inspector.app.place import Destination, ToolPage
-from inspector.session.commands import Commands
-from inspector.session.view import SessionView
+from inspector.session.view import Commands, SessionView
 from widgets import RecordList, SchemaTree, TextView, visible
 
 if TYPE_CHECKING:

@@ -21,9 +21,10 @@ from inspector.core.settings import Settings
 from inspector.core.store_ports import SessionSummary
 from inspector.core.tool import Tool
 from inspector.mcp.log import WireLog
-from inspector.session.commands import Commands
-from inspector.session.setup.change import Setup
-from inspector.session.view import DiscoveryView, MarketplaceView, SessionView, TokenView
+from inspector.registry.marketplace.marketplace import Marketplace
+from inspector.search.retrieval import Retrieval
+from inspector.session.setup import Setup
+from inspector.session.view import Commands, SessionView, TokenView
 from inspector.session.workbench import Workbench
 from inspector.tokens.accounting import OtherModels
 from inspector.tokens.delivery import APPEND, DefinitionLoader, system_text, tools_array
@@ -196,7 +197,7 @@ class ReplayedSession:
         return self._running.setup
 
     @property
-    def retrieval(self) -> DiscoveryView:
+    def retrieval(self) -> Retrieval:
         return self._running.retrieval
 
     @cached_property
@@ -209,7 +210,7 @@ class ReplayedSession:
         return self._running.other_models
 
     @property
-    def marketplace(self) -> MarketplaceView:
+    def marketplace(self) -> Marketplace:
         return self._running.marketplace
 
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:

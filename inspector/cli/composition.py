@@ -38,7 +38,8 @@ from inspector.mcp.port import Connector, Elicitor
 from inspector.mcp.process.registry import ProcessLeftovers, ProcessRegistry, records_folder
 from inspector.mcp.tool_file import WithStoredListings
 from inspector.registry.library import servers_for
-from inspector.reliability.breaker_store import BreakerStore, SqliteBreakers
+from inspector.reliability.breaker_store import SqliteBreakers
+from inspector.reliability.breaking import BreakerStore
 from inspector.search.ports import Embedder, StaticEmbedder
 from inspector.search.sqlite import SqliteServerMemory, SqliteVectors
 from inspector.session.assembly import Ports

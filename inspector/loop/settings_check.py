@@ -224,22 +224,11 @@ CHECKS: tuple[Callable[[Checked], Iterable[SettingProblem]], ...] = (unmatched_p
 
 
 class SettingsCheck:
-    """Checks the settings of a session; `connected` returns the tools of its connected servers.
+    """Checks the settings of a session, until it is closed."""
 
-    `granted` returns the patterns of the policy that its user may be told of.
-    """
-
-    def __init__(
-        self,
-        session: Session,
-        live: Live,
-        connected: Callable[[], Sequence[Tool]],
-        granted: Callable[[], tuple[str, ...]] = tuple,
-    ) -> None:
-        self._granted = granted
+    def __init__(self, session: Session, live: Live) -> None:
         self._session = session
         self._live = live
-        self._connected = connected
         self._seen: frozenset[str] = frozenset()
         self._found: tuple[SettingProblem, ...] = ()
         self._is_closed = False
@@ -248,12 +237,19 @@ class SettingsCheck:
         """Check nothing more: that the servers stop when the session ends is no problem."""
         self._is_closed = True
 
-    def run(self) -> None:
-        """Check everything again, and emit what was found if that has changed."""
+    @property
+    def is_due(self) -> bool:
+        """Whether the session runs: it has started, and is not over."""
         state = self._session.state
-        if self._is_closed or not (state.servers or state.is_restricted):
-            return  # The session is over, or has not started.
-        checked = self._checked()
+        return not self._is_closed and bool(state.servers or state.is_restricted)
+
+    def run(self, connected: Sequence[Tool], granted: tuple[str, ...] = ()) -> None:
+        """Check everything again, and emit what was found if that has changed.
+
+        `connected` are the tools of the connected servers, `granted` the patterns of the policy that the
+        session's user may be told of.
+        """
+        checked = self._checked(connected, granted)
         self._seen |= checked.tools
         found = worst_first(problem for check in CHECKS for problem in check(checked))
         # The state's copy may be redacted, so it cannot be compared with.
@@ -261,20 +257,22 @@ class SettingsCheck:
             self._found = found
             self._session.emit(SettingsChecked(found))
 
-    def _checked(self) -> Checked:
-        live, servers = self._live, self._session.state.servers
+    def _checked(self, connected: Sequence[Tool], granted: tuple[str, ...]) -> Checked:
+        live, state = self._live, self._session.state
         # A server lists a tool that had to be skipped too: a pattern for it is no typo.
-        skipped = {f"{server.name}:{tool.name}" for server in servers.values() for tool in server.skipped}
-        tools = skipped.union(tool.id for tool in self._connected())
+        skipped = {
+            f"{server.name}:{tool.name}" for server in state.servers.values() for tool in server.skipped
+        }
+        tools = skipped.union(tool.id for tool in connected)
         return Checked(
             live.configuration,
             live.settings,
             live.toolset,
-            servers,
+            state.servers,
             tools=frozenset(tools),
             gone=self._seen - tools,
-            index=self._session.state.index,
+            index=state.index,
             features=live.features,
             sight=live.sight,
-            granted=self._granted(),
+            granted=granted,
         )

@@ -32,7 +32,7 @@ from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, Repor
 from inspector.search.generate import numbered, query_key
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.session.view import DiscoveryView
+from inspector.search.retrieval import Retrieval
 
 TOOLS, QUERIES = "tools.jsonl", "queries.jsonl"
 _SEED = 0
@@ -249,7 +249,7 @@ class LiveBench:
     clock: Clock
 
     @classmethod
-    def of(cls, retrieval: DiscoveryView, before: "LiveBench | None" = None) -> "LiveBench":
+    def of(cls, retrieval: Retrieval, before: "LiveBench | None" = None) -> "LiveBench":
         """The current state of a session; reuses the requests of `before` if the tools are the same."""
         index = retrieval.index
         same = before is not None and before.evalset.tools is index.tools
@@ -261,7 +261,7 @@ class LiveBench:
         same_evalset = self.evalset is other.evalset
         return same_evalset and self.index is other.index and self.dataset.settings == other.dataset.settings
 
-    def is_current(self, retrieval: DiscoveryView) -> bool:
+    def is_current(self, retrieval: Retrieval) -> bool:
         """Whether the session still uses the index and settings measured here."""
         return self.index is retrieval.index and self.dataset.settings == retrieval.settings
 

@@ -1,9 +1,9 @@
-"""Where the states of breakers are kept."""
+"""Keeps breakers in the database; apart from them, as sqlite3 takes its time to import."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from inspector.reliability.breaker import Breaker, BreakerKey
 from inspector.store.codec import decode_value, encode_value
@@ -11,47 +11,6 @@ from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
-
-
-class BreakerStore(Protocol):
-    """Circuit breakers that every session on this machine shares. Each method raises StoreError.
-
-    A key that was never updated has a breaker that is closed, `Breaker()`.
-    """
-
-    def get(self, key: BreakerKey) -> Breaker:
-        """The breaker as it is now, whoever changed it last."""
-
-    def update(self, key: BreakerKey, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
-        """Change it so that no other change comes in between; return it as it was and as it is.
-
-        `change` must be pure: a store that finds that another process was faster calls it once more.
-        """
-
-    def every(self) -> Mapping[BreakerKey, Breaker]:
-        """All breakers that were ever updated."""
-
-
-class MemoryBreakers:
-    """See `BreakerStore`."""
-
-    def __init__(self) -> None:
-        self._breakers: dict[BreakerKey, Breaker] = {}
-
-    def get(self, key: BreakerKey) -> Breaker:
-        """The breaker as it is now."""
-        return self._breakers.get(key, Breaker())
-
-    def update(self, key: BreakerKey, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
-        """Change it; return it as it was and as it is."""
-        before = self.get(key)
-        after = self._breakers[key] = change(before)
-        return before, after
-
-    def every(self) -> Mapping[BreakerKey, Breaker]:
-        """All breakers that were ever updated."""
-        return dict(self._breakers)
-
 
 _ONE = "SELECT state FROM breaker WHERE server = ? AND tool = ?"
 _EVERY = "SELECT server, tool, state FROM breaker ORDER BY rowid"

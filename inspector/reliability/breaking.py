@@ -1,7 +1,8 @@
 """The circuit breakers of a session's servers and tools, on a store that every session shares."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from inspector.core.breaker import BreakerState, FailureKind
 from inspector.core.closest import closest
@@ -23,8 +24,48 @@ from inspector.reliability.breaker import (
     released,
     reset,
 )
-from inspector.reliability.breaker_store import BreakerStore
 from inspector.search.retrieval import Live
+
+
+class BreakerStore(Protocol):
+    """Circuit breakers that every session on this machine shares. Each method raises StoreError.
+
+    A key that was never updated has a breaker that is closed, `Breaker()`.
+    """
+
+    def get(self, key: BreakerKey) -> Breaker:
+        """The breaker as it is now, whoever changed it last."""
+
+    def update(self, key: BreakerKey, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
+        """Change it so that no other change comes in between; return it as it was and as it is.
+
+        `change` must be pure: a store that finds that another process was faster calls it once more.
+        """
+
+    def every(self) -> Mapping[BreakerKey, Breaker]:
+        """All breakers that were ever updated."""
+
+
+class MemoryBreakers:
+    """See `BreakerStore`."""
+
+    def __init__(self) -> None:
+        self._breakers: dict[BreakerKey, Breaker] = {}
+
+    def get(self, key: BreakerKey) -> Breaker:
+        """The breaker as it is now."""
+        return self._breakers.get(key, Breaker())
+
+    def update(self, key: BreakerKey, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
+        """Change it; return it as it was and as it is."""
+        before = self.get(key)
+        after = self._breakers[key] = change(before)
+        return before, after
+
+    def every(self) -> Mapping[BreakerKey, Breaker]:
+        """All breakers that were ever updated."""
+        return dict(self._breakers)
+
 
 # Whose circuit breaker is asked about a call, and what the end of the call means for it.
 

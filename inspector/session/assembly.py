@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.core.access import AccessPolicy
 from inspector.core.error import ConfigError
-from inspector.core.events import Decision as Decision
 from inspector.core.ports import (
     Approver,
     ChatModel,
@@ -21,32 +20,26 @@ from inspector.core.ports import (
 from inspector.core.store_ports import CallHistory, EventStore, ServerMemory
 from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
 from inspector.registry.marketplace.port import MarketplacePorts
-from inspector.reliability.breaker_store import BreakerStore, MemoryBreakers
-from inspector.reliability.breaking import Breakers
+from inspector.reliability.breaking import Breakers, BreakerStore, MemoryBreakers
 from inspector.search.inertia_graph import InertiaGraph
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 
 if TYPE_CHECKING:
     from inspector.search.ports import ToolRegistry
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict
 from functools import partial
 
-from inspector.access.reach import EvalCase
-from inspector.access.restriction import seen_cases
 from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ToolsightError
 from inspector.core.events import SessionStarted
-from inspector.core.inertia import PastCall, Viewer
 from inspector.core.plugin import Plugin
-from inspector.core.ranking import IndexState
 from inspector.core.redaction import SECRETS, Redactor
-from inspector.core.settings import DiscoverySettings, Settings
+from inspector.core.settings import DiscoverySettings
 from inspector.core.stream import Session
-from inspector.core.tool import Tool
 from inspector.loop.binder import Binder
 from inspector.loop.discovery_loop import Chat
 from inspector.loop.gate import Preconditions
@@ -55,9 +48,7 @@ from inspector.loop.settings_check import SettingsCheck
 from inspector.mcp.connections import Connections
 from inspector.registry.marketplace.installing import Installing
 from inspector.registry.marketplace.marketplace import Marketplace, PluginSearch
-from inspector.search.past_use import Whose
-from inspector.search.registry_tier import RegistryTier
-from inspector.search.retrieval import Live, Retrieval
+from inspector.search.retrieval import Live
 from inspector.store.retention import Retention
 from inspector.tokens.accounting import Accounting
 
@@ -158,74 +149,6 @@ def redactor_of(configuration: Configuration, sight: Sight = EVERYTHING) -> Reda
     return Redactor(SECRETS, named=sight.is_whole)
 
 
-def retrieval_of(
-    seen: Callable[[], Configuration],
-    settings: Settings,
-    ports: Ports,
-    report: Callable[[IndexState], None],
-    cases: Sequence[EvalCase],
-    calm: Callable[[], Awaitable[None]],
-    *,
-    session: str,
-    permits: Callable[[Tool], bool],
-    whose: Callable[[], Whose],
-    sight: Callable[[], Sight],
-) -> Retrieval:
-    """The session's retrieval, which reports the progress of its index and learns from other sessions.
-
-    `seen` is the configuration, `permits` the session's toolset, `whose` says whose past use counts and
-    `sight` what may be seen, each as it is when it is asked.
-    From all other sessions learns only who sees everything: others may have called what may not be seen. For
-    a user count the own uses of tools; past requests do not, as they could name what may not be seen now.
-    """
-    model, history, now = settings.discovery.embedding_model, ports.history, sight()
-    past: Callable[[], Iterable[PastCall]] = tuple
-    uses = past
-    if history is not None and now.is_whole:
-        past = uses = partial(history.successful_calls, but=session)
-    elif history is not None and now.user:
-        viewer = Viewer(now.user, now.expert)
-        uses = partial(history.successful_calls, but=session, viewer=viewer)
-    return Retrieval(
-        settings.discovery,
-        ports.clock,
-        embedder=ports.embedder_for(model),
-        static=ports.static,
-        vectors=ports.vectors,
-        tags=lambda: {spec.name: spec.tags for spec in seen().servers},
-        report=report,
-        cases=lambda: seen_cases(cases, sight()),
-        calm=calm,
-        registry=_tier_of(seen, ports, permits, sight),
-        past_calls=past,
-        past_uses=uses,
-        whose=whose,
-    )
-
-
-def _tier_of(
-    seen: Callable[[], Configuration],
-    ports: Ports,
-    permits: Callable[[Tool], bool],
-    sight: Callable[[], Sight],
-) -> RegistryTier | None:
-    """The registry behind the searches; None where there is none."""
-    if ports.registry is None:
-        return None
-    return RegistryTier(ports.registry, lambda: {spec.name for spec in seen().servers}, permits, sight)
-
-
-def inertia_of(
-    session: Session, live: Live, ports: Ports, accounting: Accounting, binder: Binder, breakers: Breakers
-) -> Inertia:
-    """What predicts the next tool from the other sessions on this machine, for who sees everything."""
-    history = ports.history if live.sight.is_whole else None
-    tasks = partial(history.tasks, but=session.id) if history is not None else None
-    return Inertia(
-        session, live, ports.clock, accounting, binder, breakers, tasks=tasks, seeds=ports.seeds_from
-    )
-
-
 def preconditions_of(ports: Ports, live: Live) -> Preconditions:
     """The preconditions of the settings, with the user's own predicates. Raises ConfigError."""
     own: Mapping[str, OwnPredicate] = {}
@@ -248,18 +171,14 @@ class SessionParts:
         connections: Connections,
         accounting: Accounting,
         *,
-        judged: Callable[[], tuple[str, ...]],
         configure: Callable[[Configuration], None],
         rebuild: Callable[[], None],
     ) -> None:
-        """`judged` are the patterns of the policy to be told if they match no tool.
-
-        `configure` lets the session go on with other servers, `rebuild` builds its catalog anew.
-        """
+        """`configure` lets the session go on with other servers, `rebuild` builds its catalog anew."""
         self._live = live
         self.retention = Retention(session, ports.store, ports.clock, live)
         self.binder = Binder(session, live, ports.clock, accounting)
-        self.check = SettingsCheck(session, live, lambda: connections.tools, judged)
+        self.check = SettingsCheck(session, live)
         self.marketplace = Marketplace(
             live, ports.marketplace, partial(_plugin_search, ports), lambda: bool(connections.connecting)
         )
@@ -273,7 +192,18 @@ class SessionParts:
             rebuild=rebuild,
         )
         self.breakers = Breakers(session, ports.breakers, ports.clock, live)
-        self.inertia = inertia_of(session, live, ports, accounting, self.binder, self.breakers)
+        # From other sessions learns only who sees everything.
+        history = ports.history if live.sight.is_whole else None
+        self.inertia = Inertia(
+            session,
+            live,
+            ports.clock,
+            accounting,
+            self.binder,
+            self.breakers,
+            tasks=partial(history.tasks, but=session.id) if history is not None else None,
+            seeds=ports.seeds_from,
+        )
         self.chat = Chat(
             session,
             live,

@@ -7,10 +7,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from inspector.access.reach import EvalCase, covers, is_of, own_sessions
-from inspector.access.restriction import AccessControl
+from inspector.access.restriction import AccessControl, seen_cases
 from inspector.config.configuration import Configuration, declared, is_about_client
 from inspector.core.access import AccessPolicy, Sight
 from inspector.core.events import IndexChanged, Record, SessionStarted, SettingsChanged
+from inspector.core.inertia import PastCall, Viewer
 from inspector.core.message import ModelRequest
 from inspector.core.ranking import IndexState
 from inspector.core.server import ServerSpec
@@ -27,9 +28,10 @@ from inspector.registry.acceptance import StoredGrants
 from inspector.registry.library import servers_for
 from inspector.registry.marketplace.marketplace import Marketplace
 from inspector.search.past_use import Whose
+from inspector.search.registry_tier import RegistryTier
 from inspector.search.retrieval import Live, Retrieval
-from inspector.session.assembly import Background, Handover, Ports, SessionParts, redactor_of, retrieval_of
-from inspector.session.setup.change import Setup
+from inspector.session.assembly import Background, Handover, Ports, SessionParts, redactor_of
+from inspector.session.setup import Setup
 from inspector.tokens.accounting import Accounting, OtherModels
 from inspector.tokens.manifest import Catalog
 
@@ -119,7 +121,6 @@ class RunningSession:
             self.ports,
             self._connections,
             self.accounting,
-            judged=self._judged,
             configure=self._configure,
             rebuild=self._rebuild,
         )
@@ -295,18 +296,47 @@ class RunningSession:
         return SessionClient(spec.name, client, folders, self.ports.elicitor, lambda: self._session.emit)
 
     def _new_retrieval(self, settings: Settings) -> Retrieval:
-        return retrieval_of(
-            lambda: self.configuration,
-            settings,
-            self.ports,
-            partial(self._on_index, self._session),
-            self._cases,
-            self._calm,
-            session=self.session_id,
-            permits=self._permits,
+        """What searches the session's tools, reports the progress of its index, and learns of past use.
+
+        From all other sessions learns only who sees everything: others may have called what may not be seen.
+        For a user count the own uses of tools; past requests do not, as they could name what may not be seen
+        now.
+        """
+        ports, sight, registry = self.ports, self.access.sight, None
+        past: Callable[[], Iterable[PastCall]] = tuple
+        uses = past
+        if ports.history is not None and sight.is_whole:
+            past = uses = partial(ports.history.successful_calls, but=self.session_id)
+        elif ports.history is not None and sight.user:
+            viewer = Viewer(sight.user, sight.expert)
+            uses = partial(ports.history.successful_calls, but=self.session_id, viewer=viewer)
+        if ports.registry is not None:
+            registry = RegistryTier(
+                ports.registry, self._server_names, self._permits, lambda: self.access.sight
+            )
+        return Retrieval(
+            settings.discovery,
+            ports.clock,
+            embedder=ports.embedder_for(settings.discovery.embedding_model),
+            static=ports.static,
+            vectors=ports.vectors,
+            tags=lambda: {spec.name: spec.tags for spec in self.configuration.servers},
+            report=partial(self._on_index, self._session),
+            cases=lambda: seen_cases(self._cases, self.access.sight),
+            calm=self._connections.calm,
+            registry=registry,
+            past_calls=past,
+            past_uses=uses,
             whose=lambda: Whose(self._parts.inertia.persona, self.settings.inertia.half_life_days),
-            sight=lambda: self.access.sight,
         )
+
+    def _server_names(self) -> frozenset[str]:
+        return frozenset(spec.name for spec in self.configuration.servers)
+
+    def _check(self) -> None:
+        """Check the settings, once the session runs."""
+        if self._parts.check.is_due:
+            self._parts.check.run(self._connections.tools, self._judged())
 
     def _judged(self) -> tuple[str, ...]:
         """The patterns to be judged; not those for tools of the registry, where that is searched."""
@@ -322,12 +352,9 @@ class RunningSession:
         toolset = self.configuration.toolset(self._live.toolset)
         return toolset is None or toolset.permits(tool)
 
-    async def _calm(self) -> None:
-        await self._connections.calm()
-
     def _on_index(self, session: Session, index: IndexState) -> None:
         session.emit(IndexChanged(index))
-        self._parts.check.run()
+        self._check()
 
     def _on_settings(self, changed: Sequence[str]) -> None:
         self._live.settings = settings = self.policy.settings
@@ -351,7 +378,7 @@ class RunningSession:
         # A server that fails has often no part in the catalog.
         is_first = not self._parts.offered and not self.state.ready_servers
         if offered == self._parts.offered or is_first:
-            self._parts.check.run()
+            self._check()
         else:
             self._rebuild()
             self._parts.offered = offered
@@ -364,7 +391,7 @@ class RunningSession:
         self._parts.chat.redundancy.forget(
             (before.tools.keys() | before.held) - now.tools.keys() - now.held.keys()
         )
-        self._parts.check.run()
+        self._check()
         self._measure()
 
     def _measure(self) -> None:

@@ -10,7 +10,7 @@ from inspector.core.number import count, money, money_decimals
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.settings import Settings
 from inspector.schema.dialect import ModelFeatures
-from inspector.session.setup.change import FirstCall, Planner, Setup, catalog_planner
+from inspector.session.setup import FirstCall, Planner, Setup, catalog_planner
 from inspector.session.view import SessionView
 from inspector.tokens.break_even import MOST, BreakEven, break_even_range
 from inspector.tokens.cost import Delivery, DeliveryCost, SessionCost, compare, session_cost

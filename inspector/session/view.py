@@ -1,7 +1,6 @@
-"""A read-only view of a session: everything that a page or a command reads.
+"""What a page reads of a session, and what it can do to it. Only names of types: importing this is light.
 
-The running session implements `SessionView`, and so does the replay of a recorded moment. What changes a
-session is `inspector.session.commands.Commands`. Only names of types: importing this imports none of them.
+The running session implements `SessionView`, and so does the replay of a recorded moment.
 """
 
 from __future__ import annotations
@@ -9,73 +8,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from inspector.access.reach import EvalCase, EvalSet
     from inspector.config.configuration import Configuration
     from inspector.config.installation import Installation, Removal
     from inspector.core.access import AccessPolicy, Sight
     from inspector.core.budget import Prices, ToolCost
-    from inspector.core.events import Record
-    from inspector.core.marketplace import MarketplaceReport
-    from inspector.core.message import ModelRequest
-    from inspector.core.plugin import Plugin
-    from inspector.core.ports import Clock
+    from inspector.core.events import Record, TurnEnded
+    from inspector.core.message import ModelRequest, ToolResult
+    from inspector.core.ports import LocalModel
     from inspector.core.prompt_cache import CacheTerms
-    from inspector.core.ranking import SearchRequest
+    from inspector.core.ranking import SearchReport, SearchRequest
     from inspector.core.session import SessionState
-    from inspector.core.settings import DiscoverySettings, Settings
+    from inspector.core.settings import ClientCapabilities, Settings
     from inspector.core.tool import Tool
     from inspector.mcp.log import WireLog
-    from inspector.search.answer_text import SearchAnswer
-    from inspector.search.index import ToolIndex
-    from inspector.search.rankers.catalog_rankers import CatalogRankers
-    from inspector.search.rules import SearchRules
-    from inspector.session.setup.change import Setup
+    from inspector.registry.marketplace.marketplace import Marketplace
+    from inspector.schema.json_value import JsonObject
+    from inspector.search.retrieval import Retrieval
+    from inspector.session.setup import Setup
     from inspector.tokens.accounting import OtherModels
     from inspector.tokens.manifest import Catalog
     from inspector.tokens.measure import BudgetMeter
-
-
-class DiscoveryView(Protocol):
-    """The index of searchable tools, and searches over it."""
-
-    @property
-    def settings(self) -> DiscoverySettings: ...
-
-    @property
-    def index(self) -> ToolIndex: ...
-
-    @property
-    def rankers(self) -> CatalogRankers: ...
-
-    @property
-    def ranker_name(self) -> str: ...
-
-    @property
-    def rules(self) -> SearchRules: ...
-
-    @property
-    def clock(self) -> Clock: ...
-
-    def look(
-        self,
-        request: SearchRequest,
-        *,
-        bound: Collection[str],
-        pinned: Collection[str] = ...,
-        unmet: Mapping[str, Sequence[str]] = ...,
-    ) -> SearchAnswer:
-        """Search without loading or recording anything."""
-        ...
-
-    def given(self, index: ToolIndex | None = None) -> tuple[EvalCase, ...]:
-        """The labelled requests that were given for the tools in the index."""
-        ...
-
-    def evalset(self, index: ToolIndex | None = None) -> EvalSet:
-        """Labelled requests for the tools in the index."""
-        ...
 
 
 class TokenView(Protocol):
@@ -93,38 +47,6 @@ class TokenView(Protocol):
 
     def prices(self, model: str = "") -> Prices | None:
         """The prices of a model, by default the session's, or None if unknown."""
-        ...
-
-
-class MarketplaceView(Protocol):
-    """The plugins of the catalogs, and what installing one would change."""
-
-    @property
-    def plugins(self) -> tuple[Plugin, ...]: ...
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """What is wrong with the catalogs and with entries that were left out."""
-        ...
-
-    def find(self, name: str) -> Plugin:
-        """The plugin of that name. Raises ConfigError."""
-        ...
-
-    def server_of(self, plugin: Plugin) -> str:
-        """The configured server that is the plugin's; "" if it is not installed."""
-        ...
-
-    def look(self, query: str, limit: int = 0) -> MarketplaceReport:
-        """Search without recording anything; without a limit every plugin is ranked."""
-        ...
-
-    def plan(self, name: str, values: Mapping[str, str] = ...) -> Installation:
-        """What installing would start and change; nothing is written. Raises ConfigError."""
-        ...
-
-    def removal(self, server: str) -> Removal:
-        """What removing a server would change; nothing is written. Raises ConfigError."""
         ...
 
 
@@ -160,7 +82,7 @@ class SessionView(Protocol):
         ...
 
     @property
-    def retrieval(self) -> DiscoveryView: ...
+    def retrieval(self) -> Retrieval: ...
 
     @property
     def accounting(self) -> TokenView: ...
@@ -171,7 +93,7 @@ class SessionView(Protocol):
         ...
 
     @property
-    def marketplace(self) -> MarketplaceView:
+    def marketplace(self) -> Marketplace:
         """What could be installed."""
         ...
 
@@ -204,3 +126,30 @@ class SessionView(Protocol):
     def next_request(self) -> ModelRequest:
         """What the model would be sent now, without the next user message."""
         ...
+
+
+class Commands(Protocol):
+    """What a user can do to a session: those methods of `Workbench` that pages call. A replay has none."""
+
+    def search(self, request: SearchRequest) -> SearchReport: ...
+    async def chat(self, text: str) -> TurnEnded: ...
+    async def call(self, tool_id: str, arguments: JsonObject) -> ToolResult: ...
+    def load(self, tool_id: str) -> None: ...
+    def evict(self, tool_id: str) -> None: ...
+    def change_setting(self, path: str, value: Any) -> None: ...
+    def reset_setting(self, path: str) -> None: ...
+    async def declare(self, client: ClientCapabilities) -> None: ...
+    def use_profile(self, name: str) -> None: ...
+    def switch_toolset(self, name: str) -> None: ...
+    async def see_as(self, user: str, expert: str = "") -> None: ...
+    async def read_policy_again(self) -> None: ...
+    def switch_model(self, name: str) -> None: ...
+    def use_local_model(self, found: LocalModel) -> None: ...
+    def milestone(self, name: str) -> None: ...
+    def stop_embedding(self) -> None: ...
+    async def reconnect(self, server: str) -> None: ...
+    async def stop(self, server: str) -> None: ...
+    def trust(self, server: str, trusted: bool) -> None: ...
+    async def install(self, wanted: Installation) -> None: ...
+    async def remove_server(self, wanted: Removal) -> None: ...
+    def reset_breaker(self, name: str) -> None: ...

@@ -29,7 +29,7 @@ from inspector.session.running_session import RunningSession
 
 
 class Workbench(RunningSession):
-    """A session that can be changed: see `Commands`.
+    """A session that can be changed: every change goes through here and becomes an event in the stream.
 
     Leaving `async with Workbench(...) as bench:` closes all connections.
     """
@@ -44,7 +44,7 @@ class Workbench(RunningSession):
     def _start_session(self) -> None:
         self._parts.binder.preconditions = preconditions_of(self.ports, self._live)
         self._session.emit(started(self._live, self.policy.profile, self._trusted))
-        self._parts.check.run()
+        self._check()
 
     async def reconnect(self, server: str) -> None:
         """Close a server's connection, if any, and reopen it."""

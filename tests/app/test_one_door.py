@@ -7,7 +7,7 @@ from inspector.app.pages.find.rankers import RankerDialog
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.app.replay import ReplayedSession
-from inspector.session.commands import Commands
+from inspector.session.view import Commands
 from inspector.session.workbench import Workbench
 from tests.support.app import app_rig, goes, until
 from tests.support.memory_vectors import MemoryEmbedder

@@ -21,7 +21,8 @@ from inspector.reliability.breaker import (
     released,
     reset,
 )
-from inspector.reliability.breaker_store import BreakerStore, MemoryBreakers, SqliteBreakers
+from inspector.reliability.breaker_store import SqliteBreakers
+from inspector.reliability.breaking import BreakerStore, MemoryBreakers
 
 RULES = BreakerSettings(
     enabled=True, failure_rate=0.5, min_calls=3, window_seconds=60, cool_down_seconds=30, probes=2

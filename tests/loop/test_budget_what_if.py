@@ -18,7 +18,7 @@ from inspector.core.session import Binding
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.stream import LiveSettings
 from inspector.core.tool import Tool
-from inspector.session.setup.change import (
+from inspector.session.setup import (
     Setup,
     SetupChange,
     Steps,

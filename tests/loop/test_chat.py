@@ -23,8 +23,7 @@ from inspector.core.tool import Annotations, Tool
 from inspector.loop.binder import Binder
 from inspector.loop.discovery_loop import Chat
 from inspector.loop.inertia import Inertia
-from inspector.reliability.breaker_store import MemoryBreakers
-from inspector.reliability.breaking import Breakers
+from inspector.reliability.breaking import Breakers, MemoryBreakers
 from inspector.search.retrieval import Live
 from inspector.store.memory import MemoryStore
 from tests.support.counting import character_accounting

@@ -14,7 +14,7 @@ from inspector.core.message import ToolResult
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
 from inspector.reliability.breaker import Breaker, BreakerKey
-from inspector.reliability.breaker_store import MemoryBreakers
+from inspector.reliability.breaking import MemoryBreakers
 from inspector.schema.json_value import JsonObject
 from tests.reliability.test_breaking import Moody, gone
 from tests.support.fakes import FixedApprover, ManualClock

@@ -42,7 +42,7 @@ from inspector.measure.audit.result import (
     unreadable,
 )
 from inspector.schema.json_value import compact
-from inspector.session.setup.change import catalog_planner
+from inspector.session.setup import catalog_planner
 from inspector.session.verdict import price_session
 from inspector.store.memory import MemoryServerMemory
 from inspector.tokens.cost import Delivery

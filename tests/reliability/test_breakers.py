@@ -12,7 +12,8 @@ import pytest
 from inspector.core.breaker import BreakerState, FailureKind
 from inspector.core.settings import BreakerSettings
 from inspector.reliability.breaker import Breaker, BreakerKey, Permit, failed
-from inspector.reliability.breaker_store import BreakerStore, MemoryBreakers, SqliteBreakers
+from inspector.reliability.breaker_store import SqliteBreakers
+from inspector.reliability.breaking import BreakerStore, MemoryBreakers
 from tests.support.hostile import with_hostile_text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +23,7 @@ OTHER = """
 import sys, time
 from pathlib import Path
 from inspector.reliability.breaker_store import SqliteBreakers
-from inspector.core.breaker import BreakerKey, Permit, failed
+from inspector.reliability.breaker import BreakerKey, Permit, failed
 from inspector.core.breaker import FailureKind
 from inspector.core.settings import BreakerSettings
 path, server, tool, least = sys.argv[1:]

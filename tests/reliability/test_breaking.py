@@ -21,7 +21,7 @@ from inspector.core.message import ToolResult
 from inspector.core.server import ServerPhase
 from inspector.core.tool import Annotations, Tool
 from inspector.reliability.breaker import Breaker, BreakerKey, failure_of
-from inspector.reliability.breaker_store import MemoryBreakers
+from inspector.reliability.breaking import MemoryBreakers
 from inspector.schema.json_value import JsonObject
 from tests.support.fakes import FixedApprover
 from tests.support.memory_servers import MemoryServer

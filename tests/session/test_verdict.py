@@ -7,7 +7,7 @@ from inspector.config.configuration import Configuration
 from inspector.core.server import ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.tool import Tool
-from inspector.session.setup.change import Planner, Setup, catalog_planner
+from inspector.session.setup import Planner, Setup, catalog_planner
 from inspector.session.verdict import Answer, Verdict
 from inspector.tokens.break_even import BreakEven
 from inspector.tokens.measure import BudgetMeter, FixedWindow

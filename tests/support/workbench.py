@@ -16,7 +16,7 @@ from inspector.core.store_ports import EventStore
 from inspector.core.tool import Annotations, Tool
 from inspector.mcp.port import Elicitor
 from inspector.registry.marketplace.port import MarketplacePorts
-from inspector.reliability.breaker_store import BreakerStore, MemoryBreakers
+from inspector.reliability.breaking import BreakerStore, MemoryBreakers
 from inspector.search.ports import Embedder, ToolRegistry
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench

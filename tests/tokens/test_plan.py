@@ -27,7 +27,7 @@ from inspector.core.server import ServerSpec
 from inspector.core.settings import SentDelivery, Settings
 from inspector.core.tool import Tool
 from inspector.schema.dialect import Deferral, ModelFeatures
-from inspector.session.setup.change import Setup, catalog_planner
+from inspector.session.setup import Setup, catalog_planner
 from inspector.session.verdict import own_delivery
 from inspector.tokens.cost import Delivery, compare, planned_requests
 from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedTool, plan_of, usual_plan

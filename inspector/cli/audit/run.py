@@ -46,7 +46,7 @@ from inspector.measure.audit.result import (
     stored,
     unreadable,
 )
-from inspector.session.setup.change import first_call
+from inspector.session.setup import first_call
 from inspector.tokens.accounting import Accounting
 from inspector.tokens.plan import Assumptions
 from inspector.tokens.prices import LitellmPrices

@@ -19,7 +19,7 @@ from inspector.core.events import CatalogBuilt, Record
 from inspector.core.fold import fold
 from inspector.core.number import count
 from inspector.core.settings import BudgetSettings
-from inspector.session.setup.change import Planner, catalog_planner
+from inspector.session.setup import Planner, catalog_planner
 from inspector.session.verdict import discovery_delivery, price_session
 from inspector.session.workbench import Workbench
 from inspector.tokens.cost import Delivery

@@ -22,7 +22,7 @@ from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
 from inspector.core.ports import SystemClock
 from inspector.core.stream import Listener
-from inspector.reliability.breaker_store import MemoryBreakers
+from inspector.reliability.breaking import MemoryBreakers
 from inspector.session.workbench import Workbench
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from inspector.measure.audit.result import (
     relative_error,
 )
 from inspector.schema.json_value import JsonObject, compact
-from inspector.session.setup.change import Setup, catalog_planner, first_call
+from inspector.session.setup import Setup, catalog_planner, first_call
 from inspector.session.verdict import PricedSession, discovery_delivery, price_session
 from inspector.tokens.cost import Delivery
 from inspector.tokens.measure import BudgetMeter

@@ -22,7 +22,7 @@ from inspector.core.tool import Tool
 from inspector.mcp.client_side import Unattended
 from inspector.mcp.listing import list_tools, remember_tools
 from inspector.mcp.port import Connector
-from inspector.session.setup.change import Setup
+from inspector.session.setup import Setup
 from inspector.session.verdict import PricedSession, Verdict, verdict
 from inspector.tokens.plan import Assumptions
 

@@ -8,7 +8,7 @@ from textual.content import Content
 from inspector.app.context import InContext
 from inspector.core.ranking import Hit, Outcome, SearchReport, SearchRequest
 from inspector.search.rankers.ranker_list import INFO
-from inspector.session.view import DiscoveryView
+from inspector.search.retrieval import Retrieval
 from widgets import visible
 
 NO_QUERY = "Search first: press i, type a query and press enter."
@@ -60,7 +60,7 @@ class Pane(InContext, Vertical):
     first: tuple[str, ...] = ()
 
     @property
-    def retrieval(self) -> DiscoveryView:
+    def retrieval(self) -> Retrieval:
         return self.session.retrieval
 
     @property

@@ -21,7 +21,7 @@ from inspector.config.configuration import in_words
 from inspector.core.number import count, percent
 from inspector.core.settings import ClientCapabilities
 from inspector.session.client_view import ClientView, instructions_of, view_as
-from inspector.session.commands import Commands
+from inspector.session.view import Commands
 from widgets import Column, Record, RecordList, plain, visible
 
 CLIENTS = (

@@ -23,7 +23,7 @@ from inspector.core.marketplace import MarketplaceReport
 from inspector.core.plugin import Plugin, Variable
 from inspector.core.redaction import clean
 from inspector.registry.marketplace.marketplace import INSTALL
-from inspector.session.commands import Commands
+from inspector.session.view import Commands
 from widgets import (
     NOTHING,
     Choice,

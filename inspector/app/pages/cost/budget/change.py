@@ -6,7 +6,7 @@ from inspector.app.draw.budget import flow, no_budget
 from inspector.app.draw.line import MUTED
 from inspector.core.number import count, money, money_decimals, percent, tokens
 from inspector.core.session import Binding, SessionState
-from inspector.session.setup.change import ChangeEffect, FirstCall
+from inspector.session.setup import ChangeEffect, FirstCall
 from widgets import visible
 
 _HINT = "What if?  d defers or binds a server   P pins a tool   m model   u toolset"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from inspector.core.budget import Prices
 from inspector.core.events import Record
 from inspector.core.prompt_cache import CacheTerms
-from inspector.session.setup.change import Setup, catalog_planner
+from inspector.session.setup import Setup, catalog_planner
 from inspector.session.verdict import PricedSession, discovery_delivery, own_delivery, price_session
 from inspector.tokens.cost import PRESETS, CachePreset, Delivery
 from inspector.tokens.measure import BudgetMeter

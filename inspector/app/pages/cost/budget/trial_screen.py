@@ -16,8 +16,7 @@ from inspector.app.pages.cost.budget.table import is_server, server_of
 from inspector.app.tool_keys import ToolKeys
 from inspector.core.budget import Prices
 from inspector.core.error import ToolsightError
-from inspector.session.commands import Commands
-from inspector.session.setup.change import (
+from inspector.session.setup import (
     ChangeEffect,
     FirstCall,
     Setup,
@@ -28,7 +27,7 @@ from inspector.session.setup.change import (
     steps,
 )
 from inspector.session.verdict import setup_dollars
-from inspector.session.view import SessionView
+from inspector.session.view import Commands, SessionView
 from inspector.tokens.accounting import OtherModel, count_definitions
 from widgets import visible
 

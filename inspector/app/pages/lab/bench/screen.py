@@ -24,7 +24,7 @@ from inspector.measure.calibrate import SETTINGS
 from inspector.measure.evalset import LiveBench
 from inspector.measure.ranker_bench import Measured, Row
 from inspector.search.rankers.ranker_list import RANKERS
-from inspector.session.view import DiscoveryView
+from inspector.search.retrieval import Retrieval
 from widgets import KeyBar, RecordList, visible
 
 # The state of the bench page: the chosen rankers, the current run and its results.
@@ -84,7 +84,7 @@ class BenchRun:
         if number == self.number:
             self.waiting, self._progress = (), None
 
-    def state(self, retrieval: DiscoveryView) -> State:
+    def state(self, retrieval: Retrieval) -> State:
         """Return what the status line shows; `retrieval` is what the session searches now."""
         over = self._measured_over
         return State(

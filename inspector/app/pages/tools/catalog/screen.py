@@ -26,7 +26,7 @@ from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
 from inspector.core.number import count
 from inspector.core.server import ServerPhase
-from inspector.session.commands import Commands
+from inspector.session.view import Commands
 from widgets import Choice, FocusFrame, GuardedConfirm, KeyBar, RecordList, visible
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")

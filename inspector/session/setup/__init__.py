@@ -1,1 +1,0 @@
-"""What another setup of the same session would cost."""
