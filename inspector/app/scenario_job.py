@@ -19,8 +19,8 @@ from inspector.scenario.scenario import Scenario
 from inspector.session.view import SessionView
 
 if TYPE_CHECKING:
+    from inspector.scenario.comparison import ScenarioResult
     from inspector.scenario.ground import Ground
-    from inspector.scenario.run import ScenarioResult
 
 
 @dataclass(frozen=True, slots=True)

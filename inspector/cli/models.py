@@ -20,11 +20,11 @@ def model_for(name: str, *, api_base: str = "", window: int | None = None) -> Ch
     `api_base` and `window` are for models of litellm.
     """
     if name == PLANNER:
-        from inspector.demo.planner import DemoPlanner
+        from inspector.demo.model import DemoPlanner
 
         return DemoPlanner()
     if name.startswith(_SCRIPT):
-        from inspector.demo.script_model import ScriptModel
+        from inspector.demo.model import ScriptModel
 
         return ScriptModel(Path(name.removeprefix(_SCRIPT)))
     if name.startswith("demo/") or not name.strip():

@@ -22,6 +22,7 @@ Location = tuple[str | int, ...]
 _EXPECTED: Mapping[str, str] = {
     "string_type": "a string",
     "list_type": "a list",
+    "tuple_type": "a list",
     "dict_type": "an object",
     "model_type": "an object",
     "bool_type": "true or false",
@@ -142,7 +143,8 @@ def _schema(model: type[BaseModel], loc: Location) -> tuple[tuple[str, ...], str
     for step in loc:
         if not hasattr(kind, "model_fields"):
             # The type of a list's or dict's items.
-            kind = _plain((get_args(kind) or (None,))[-1])
+            items = [kind for kind in get_args(kind) if kind is not ...]
+            kind = _plain(items[-1] if items else None)
         elif step in kind.model_fields:
             described = kind.model_fields[step].description or ""
             kind = _plain(kind.model_fields[step].annotation)

@@ -8,52 +8,151 @@ on alone.
 from dataclasses import dataclass, replace
 
 from inspector.core.budget import Prices
-from inspector.core.events import ModelRequested, Record, UserSaid
+from inspector.core.events import (
+    ApprovalDecided,
+    BudgetMeasured,
+    CallFinished,
+    CallRejected,
+    Decision,
+    Event,
+    Failed,
+    LoopDetected,
+    ModelRequested,
+    ModelResponded,
+    ModelSwitched,
+    Record,
+    SearchPerformed,
+    ServerFailed,
+    SessionStarted,
+    SettingsChanged,
+    TurnEnded,
+    UserSaid,
+)
 from inspector.core.number import count
 from inspector.core.stream import Listener
-from inspector.scenario.profile_comparison import compare_profiles
-from inspector.scenario.racer import Racer, racer_after
-from inspector.scenario.run import ScenarioResult
+from inspector.scenario.comparison import ANSWERED, ScenarioResult, charged, compare_profiles, share_saved
+from inspector.scenario.ground import left_out
 from inspector.scenario.scenario import Scenario
-from inspector.scenario.static_script import left_out
-from inspector.scenario.totals import ANSWERED
-from inspector.session.view import SessionView
+from inspector.search.answer_text import answered
+from inspector.tokens.plan import SolvedSteps
+
+SECONDS_A_CALL = 0.6
+_LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """Both sides together: model calls, tokens of input, and their price without answers and cache.
+class Racer:
+    """One run so far, folded from its records. Tokens are input tokens; all except `present` are sums.
 
-    `dollars` is None if the model has no price.
+    `tool_tokens` are those of definitions, manifest and summaries, `search_tokens` those of searches and
+    their results, `input_tokens` everything sent. `billed` is what a prompt cache charges for it, in input
+    tokens at full price, and `dollars` its cost; both are None if unknown.
+    `present` are tool and search tokens of the last model call, `bound` the tools in it. `last` says in a
+    line what came of that call: raw text. `outcome` is
+    `answered` while every message of the user was, else that of the first that was not; "" before any ended.
+    `refused` names the tools of calls that needed an approval and did not get it, one for each call,
+    `failed` the servers that did not start.
     """
 
-    calls: int
-    tokens: int
+    profile: str = ""
+    model: str = ""
+    tokenizer: str = ""
+    message: int = 0
+    calls: int = 0
+    searches: int = 0
+    bound: int = 0
+    present: int = 0
+    tool_tokens: int = 0
+    search_tokens: int = 0
+    input_tokens: int = 0
+    billed: float | None = None
     dollars: float | None = None
-    prices: Prices | None = None
+    last: str = ""
+    outcome: str = ""
+    is_over: bool = False
+    refused: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    solved: SolvedSteps = SolvedSteps()
+
+    @property
+    def dollars_per_step(self) -> float | None:
+        """US dollars of input for each solved step; None without prices or solved steps."""
+        return self.dollars / self.solved.count if self.dollars is not None and self.solved.count else None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens sent because of tools: their definitions and the searches that found them."""
+        return self.tool_tokens + self.search_tokens
+
+    @property
+    def has_cache(self) -> bool:
+        """Whether a prompt cache makes a difference."""
+        return self.billed is not None and round(self.billed) != self.input_tokens
+
+    def after(self, event: Event, prices: Prices | None = None) -> "Racer":
+        """The racer after one more event; `prices` convert its tokens to dollars."""
+        racer = replace(self, solved=self.solved.after(event))
+        match event:
+            case ModelRequested():
+                return racer._sent(event, prices)
+            case SessionStarted(model_label=label) | ModelSwitched(label=label):
+                return replace(racer, model=label)
+            case SettingsChanged(profile=profile):
+                return replace(racer, profile=profile)
+            case BudgetMeasured(budget=budget):
+                return replace(racer, tokenizer=budget.tokenizer.label)
+            case UserSaid():
+                return replace(racer, message=racer.message + 1)
+            case TurnEnded(outcome=outcome):
+                return replace(racer, outcome=outcome) if racer.outcome in ("", ANSWERED) else racer
+            case SearchPerformed(by="model"):
+                racer = replace(racer, searches=racer.searches + 1)
+            case ServerFailed(server=server):
+                racer = replace(racer, failed=(*racer.failed, server))
+            case ApprovalDecided(decision=Decision.NO, tool=tool):
+                racer = replace(racer, refused=(*racer.refused, tool))
+        said = _news(event)
+        return replace(racer, last=f"{racer.last}, {said}" if racer.last else said) if said else racer
+
+    def _sent(self, event: ModelRequested, prices: Prices | None) -> "Racer":
+        parts, charge = event.tokens, charged(event)
+        billed = charge.billed(event.terms) + (self.billed or 0.0) if event.charge.tokens else None
+        dollars = prices.cost(charge, event.terms) + (self.dollars or 0.0) if prices is not None else None
+        return replace(
+            self,
+            calls=self.calls + 1,
+            bound=len(event.bound),
+            present=parts.discovery_tokens,
+            tool_tokens=self.tool_tokens + parts.tool_tokens,
+            search_tokens=self.search_tokens + parts.searches,
+            input_tokens=self.input_tokens + parts.input,
+            billed=billed,
+            dollars=dollars,
+            last="",
+        )
 
 
-def estimate(session: SessionView) -> Estimate | None:
-    """As many calls a side as the last message took in the session; None if it took none.
-
-    They carry the whole conversation there, and the question alone in a race: the estimate is an upper one.
-    """
-    calls = 0
-    for record in reversed(session.records(("user", "request"))):
-        if not isinstance(record.event, ModelRequested):
-            break
-        calls += 1
-    costs = session.state.costs[-calls:] if calls else ()
-    if not costs:
-        return None
-    found = sum(cost.parts.input for cost in costs)
-    bound = sum(cost.parts.system + cost.parts.history + cost.static_tools for cost in costs)
-    prices = session.accounting.prices()
-    dollars = prices.input * (found + bound) if prices is not None else None
-    return Estimate(2 * len(costs), found + bound, dollars, prices)
+def _news(event: Event) -> str:
+    """What a model call led to, in a few words; "" for events not worth showing."""
+    match event:
+        case ModelResponded(tool_calls=()):
+            return f"{'thinks' if event.thought else 'answers'}: {_line(event.text)}"
+        case SearchPerformed(by="model"):
+            return f"{answered(event.report)}: {_line(event.report.request.label())}"
+        case CallFinished():
+            return f"{'calls' if event.ok else f'✕ {event.outcome}:'} {_line(event.tool)}"
+        case CallRejected():
+            return f"✕ rejected, {_line(event.reason)}: {_line(event.name)}"
+        case LoopDetected():
+            return f"⚠ loop broken: {_line(event.tool)}"
+        case Failed():
+            return f"✕ failed: {_line(event.message)}"
+    return ""
 
 
-SECONDS_A_CALL = 0.6
+def _line(text: str) -> str:
+    cut = " ".join(text[:_LONGEST].split())
+    return f"{cut}…" if len(text) > _LONGEST else cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,31 +183,30 @@ class Verdict:
     @property
     def shortfall(self) -> str:
         """Why the saving is no result, in a sentence; "" if both did the same work."""
-        static, other = self.racers
         for racer in self.racers:
             if racer.outcome != ANSWERED:
                 return f"No saving: {racer.profile} did not answer ({racer.outcome or 'no outcome'})."
-        if static.solved.count == other.solved.count:
-            return ""
         less, more = sorted(self.racers, key=lambda racer: racer.solved.count)
+        if less.solved.count == more.solved.count:
+            return ""
         did = f"{less.profile} solved {count(less.solved.count, 'step')}, {more.profile} {more.solved.count}"
         return f"No saving: {did}. Using fewer tokens for less work saves nothing."
 
     @property
     def saved(self) -> float | None:
         """The share saved of the tokens spent on tools."""
-        return _saved(*(racer.tokens for racer in self.racers))
+        return share_saved(*(racer.tokens for racer in self.racers))
 
     @property
     def input_saved(self) -> float | None:
         """The share saved of everything sent."""
-        return _saved(*(racer.input_tokens for racer in self.racers))
+        return share_saved(*(racer.input_tokens for racer in self.racers))
 
     @property
     def billed_saved(self) -> float | None:
         """The share saved of everything as a prompt cache charges it; None if no cache is known."""
         first, second = (racer.billed for racer in self.racers)
-        return None if first is None or second is None else _saved(first, second)
+        return None if first is None or second is None else share_saved(first, second)
 
 
 class Race:
@@ -133,8 +231,7 @@ class Race:
         self.scripted = scripted
         self.prices = prices
         self._own_notes = notes
-        self._tracks = (_Track(Racer(profiles[0])), _Track(Racer(profiles[1])))
-        self._results: list[ScenarioResult | None] = [None, None]
+        self._tracks = (_Track(profiles[0]), _Track(profiles[1]))
 
     def listener(self, side: int) -> Listener:
         """The listener for the records of a run; side 0 is static binding."""
@@ -143,12 +240,11 @@ class Race:
 
     def end(self, side: int, result: ScenarioResult) -> None:
         """Mark a run as over."""
-        self._tracks[side].end()
-        self._results[side] = result
+        self._tracks[side].end(result)
 
     @property
     def is_over(self) -> bool:
-        return all(track.is_over for track in self._tracks)
+        return all(track.result is not None for track in self._tracks)
 
     @property
     def racers(self) -> tuple[Racer, Racer]:
@@ -161,37 +257,33 @@ class Race:
 
         Once there is a second frame, existing frames never change.
         """
-        return _frames(self._tracks, seconds_a_call)
+        first, second = self._tracks
+        known = [len(track.steps) for track in self._tracks if track.result is None]
+        frames = min(known) if known else max(len(first.steps), len(second.steps))
+        return tuple(
+            RaceFrame(round(number * seconds_a_call, 3), (first.at(number), second.at(number)))
+            for number in range(frames)
+        )
 
     @property
     def verdict(self) -> Verdict | None:
         """How the race ended; None while it is running."""
-        first, second = self._results
-        if first is None or second is None:
+        results = [track.result for track in self._tracks if track.result is not None]
+        if len(results) < len(self._tracks):
             return None
         script = left_out(self.scenario) if self.scripted else ""
-        notes = compare_profiles((first, second), scripted=self.scripted).notes
+        notes = compare_profiles(results, scripted=self.scripted).notes
         told = (*self._own_notes, *((script,) if script else ()), *notes, *_notes(self.racers))
         return Verdict(self.racers, told, self.prices)
 
 
-def _frames(tracks: tuple["_Track", "_Track"], seconds_a_call: float) -> tuple[RaceFrame, ...]:
-    first, second = tracks
-    known = [len(track.steps) for track in tracks if not track.is_over]
-    count = min(known) if known else max(len(first.steps), len(second.steps))
-    return tuple(
-        RaceFrame(round(number * seconds_a_call, 3), (first.at(number), second.at(number)))
-        for number in range(count)
-    )
-
-
 class _Track:
-    """One run: its racer after each model call; `steps[0]` is the start."""
+    """One run: its racer after each model call; `steps[0]` is the start, `result` None until its end."""
 
-    def __init__(self, start: Racer) -> None:
-        self.racer = start
-        self.steps = [start]
-        self.is_over = False
+    def __init__(self, profile: str) -> None:
+        self.racer = Racer(profile)
+        self.steps = [self.racer]
+        self.result: ScenarioResult | None = None
 
     def at(self, number: int) -> Racer:
         """The racer after a number of model calls, or after its last."""
@@ -201,15 +293,13 @@ class _Track:
         """Add one record."""
         if isinstance(record.event, ModelRequested | UserSaid):
             self._close()
-        self.racer = racer_after(self.racer, record.event, prices)
+        self.racer = self.racer.after(record.event, prices)
         if not self.racer.calls:
             self.steps[0] = self.racer
 
-    def end(self) -> None:
+    def end(self, result: ScenarioResult) -> None:
         """Finish the track: no more records follow."""
-        if self.is_over:
-            return
-        self.is_over = True
+        self.result = result
         self.racer = replace(self.racer, is_over=True)
         if len(self.steps) > self.racer.calls:
             self.steps[-1] = self.racer
@@ -246,7 +336,3 @@ def _notes(racers: tuple[Racer, Racer]) -> list[str]:
             why = racer.last if racer.outcome == "failed" and racer.last else racer.outcome or "no outcome"
             notes.append(f"{racer.profile}: a message got no answer ({why}).")
     return notes
-
-
-def _saved(static: float, other: float) -> float | None:
-    return 1 - other / static if static else None

@@ -1,12 +1,17 @@
-"""A scenario: what is said, answered and made to fail, on which settings, and what must happen."""
+"""A scenario: what is said, answered and made to fail, on which settings, and what must happen.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from enum import StrEnum
-from typing import Any
+It is read from a file (YAML); every error names the file, the line and the key.
+"""
 
-from inspector.core.breaker import FailureKind
-from inspector.core.closest import closest
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, model_validator
+
+from inspector.access.yaml_tree import load_yaml
+from inspector.config.problem import NullAsAbsent, not_empty, refusal, validated
+from inspector.config.reader import read_profile, read_settings
 from inspector.core.error import (
     CallTimeout,
     ConfigError,
@@ -15,276 +20,146 @@ from inspector.core.error import (
     ServerExited,
     ToolsightError,
 )
-from inspector.core.events import EVENT_TYPES, Event, Record
-from inspector.schema.json_value import JsonObject, compact
+from inspector.core.tool import wire_name
+from inspector.scenario.expectation import Expectation, expectation
+from inspector.schema.json_value import JsonObject
+from inspector.tokens.manifest import SEARCH_TOOLS
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """The next `times` calls of a server, or of its tool, fail like this."""
-
-    server: str
-    kind: FailureKind
-    times: int = 1
-    tool: str = ""
-    retry_after: float | None = None
-
-    def error(self, tool: str) -> ToolsightError:
-        """What a call of the tool fails with."""
-        hint = "The scenario lets it fail."
-        match self.kind:
-            case FailureKind.TIMEOUT:
-                return CallTimeout(f"{tool} did not return in time", hint=hint)
-            case FailureKind.RATE_LIMIT:
-                message = f"{self.server} wants fewer requests"
-                return RateLimited(message, hint=hint, retry_after=self.retry_after)
-            case FailureKind.PROTOCOL:
-                return ProtocolError(f"{tool}: invalid answer", hint=hint)
-            case _:
-                return ServerExited(f"{self.server} closed the connection", hint=hint)
+def _sendable(value: Any) -> dict[str, Any]:
+    """Check that JSON can hold the value: YAML reads an unquoted day as a date, which cannot be sent."""
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise refusal("must be an object whose keys are strings", "Write it as {key: value}.")
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        hint = "Put dates in quotes; leave out numbers that are not finite."
+        raise refusal(f"has a value that JSON cannot represent ({error})", hint) from error
+    return value
 
 
-_SHOWN = 80
+def _expectation(value: Any) -> Expectation:
+    if isinstance(value, Expectation):
+        return value
+    try:
+        return expectation(_sendable(value))
+    except ConfigError as error:
+        raise refusal(f"cannot be checked: {error.message}", error.hint) from error
 
 
-class Operator(StrEnum):
-    """How a field is compared; CONTAINS looks for text in a text or an item in a list."""
-
-    EQUALS = "equals"
-    CONTAINS = "contains"
-    AT_LEAST = "at_least"
-    AT_MOST = "at_most"
+def _as_sent(name: str) -> str:
+    server, colon, tool = name.partition(":")
+    return wire_name(server, tool) if colon else name
 
 
-_WRITTEN = frozenset(Operator) - {Operator.EQUALS}
+_Seconds = Annotated[
+    float, Field(ge=0, le=1e9, allow_inf_nan=False, description="Write a number of seconds from 0 to 1e9.")
+]
+_Window = Annotated[int, Field(ge=1, le=10**9, description="Write a whole number of tokens from 1 to 1e9.")]
+# pydantic's own stripping rejects a lone surrogate, which a scenario may contain on purpose.
+_Text = Annotated[str, AfterValidator(str.strip)]
+_Needed = Annotated[_Text, AfterValidator(not_empty)]
+_Arguments = Annotated[dict[str, Any], PlainValidator(_sendable)]
+_Item = TypeVar("_Item")
+# A list in a file, which nobody can change later.
+_Many = Annotated[tuple[_Item, ...], Field(strict=False)]
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A requirement on one field."""
+class _Entry(NullAsAbsent):
+    """A part of a scenario, as it is written in a file."""
 
-    field: str
-    how: Operator
-    value: Any
-
-    def holds(self, event: Event) -> bool:
-        actual = getattr(event, self.field)
-        if self.how == Operator.CONTAINS:
-            return isinstance(actual, str | list | tuple) and self.value in actual
-        if self.how == Operator.EQUALS:
-            return _same(self.value, actual)
-        if not _is_number(actual):
-            return False
-        return bool(actual >= self.value if self.how == Operator.AT_LEAST else actual <= self.value)
-
-    @property
-    def text(self) -> str:
-        """`count at least 3`: the condition in words."""
-        how = "" if self.how == Operator.EQUALS else f"{self.how.replace('_', ' ')} "
-        return f"{self.field} {how}{_shown(self.value)}"
+    model_config = ConfigDict(frozen=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """An event of one kind that meets every condition."""
+class ScriptedCall(_Entry):
+    """A call within a step. A file names the `tool` as `server:NAME`; it is kept as it is sent."""
 
-    kind: str
-    conditions: tuple[Condition, ...] = ()
-
-    def unmet(self, record: Record) -> tuple[Condition, ...]:
-        """The conditions that do not hold for a record of the kind."""
-        return tuple(condition for condition in self.conditions if not condition.holds(record.event))
-
-    def is_met(self, record: Record) -> bool:
-        return record.kind == self.kind and not self.unmet(record)
-
-    @property
-    def text(self) -> str:
-        """The event in words."""
-        return ", ".join((self.kind, *(condition.text for condition in self.conditions)))
+    tool: Annotated[
+        _Needed, AfterValidator(_as_sent), Field(description=f"Write server:NAME, or {SEARCH_TOOLS}.")
+    ]
+    arguments: _Arguments = Field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The outcome of one expectation.
-
-    `seq` is the record that decided it: the one that met it, or else the nearest one, if any. `reason` is for
-    people. A `forbidden` expectation is met if no record matches it.
-    """
-
-    expectation: Expectation
-    met: bool
-    reason: str
-    seq: int | None = None
-    forbidden: bool = False
-
-    @property
-    def text(self) -> str:
-        """The finding in one line."""
-        never = "never " if self.forbidden else ""
-        return f"{never}{self.expectation.text}: {self.reason}"
-
-
-def expectation(entry: Mapping[str, Any]) -> Expectation:
-    """Read `{event: loop, tool: "weather:get_forecast", count: {at_least: 3}}`.
-
-    A mapping with only `contains`, `at_least` and `at_most` is a condition; any other value must be equal.
-    Raises ConfigError, with the nearest names, for an unknown event or field.
-    """
-    kind = entry.get("event")
-    if not isinstance(kind, str):
-        raise ConfigError("event is missing" if kind is None else "event must be text")
-    if kind not in EVENT_TYPES:
-        raise _unknown(f"there is no event '{kind}'", kind, EVENT_TYPES)
-    known = [*(field.name for field in fields(EVENT_TYPES[kind])), *EVENT_TYPES[kind].derived]
-    conditions: list[Condition] = []
-    for name, value in entry.items():
-        if name == "event":
-            continue
-        if name not in known:
-            raise _unknown(f"the event '{kind}' has no field '{name}'", name, known)
-        conditions += _conditions(name, value)
-    return Expectation(kind, tuple(conditions))
-
-
-def check(
-    records: Sequence[Record], expect: Sequence[Expectation], never: Sequence[Expectation] = ()
-) -> tuple[Finding, ...]:
-    """Return a finding for each of `expect`, which must occur in this order, then one for each of `never`.
-
-    Each expectation takes the first matching record after the previous match, so an order is found if one
-    exists. An unmet expectation does not affect those after it.
-    """
-    findings: list[Finding] = []
-    position = 0
-    for wanted in expect:
-        met = next((n for n in range(position, len(records)) if wanted.is_met(records[n])), None)
-        if met is None:
-            findings.append(_missed(wanted, records, position))
-        else:
-            findings.append(Finding(wanted, True, f"met at {records[met].seq}", records[met].seq))
-            position = met + 1
-    return (*findings, *(_kept_out(unwanted, records) for unwanted in never))
-
-
-def _missed(wanted: Expectation, records: Sequence[Record], position: int) -> Finding:
-    """Explain an unmet expectation by the later record, or else the earlier one, closest to meeting it."""
-    later = [record for record in records[position:] if record.kind == wanted.kind]
-    alike = later or [record for record in records[:position] if record.kind == wanted.kind]
-    early = next((record for record in records[:position] if wanted.is_met(record)), None)
-    if early is not None:
-        return Finding(wanted, False, f"not met in this order: it comes earlier, at {early.seq}", early.seq)
-    if not alike:
-        return Finding(wanted, False, f"not met: there is no {wanted.kind} event")
-    nearest = min(alike, key=lambda record: len(wanted.unmet(record)))
-    differs = "; ".join(
-        f"{condition.field} is {_shown(getattr(nearest.event, condition.field))}"
-        for condition in wanted.unmet(nearest)
-    )
-    return Finding(
-        wanted, False, f"not met: the closest event is {nearest.seq}, where {differs}", nearest.seq
-    )
-
-
-def _kept_out(unwanted: Expectation, records: Sequence[Record]) -> Finding:
-    met = next((record for record in records if unwanted.is_met(record)), None)
-    if met is None:
-        return Finding(unwanted, True, "did not occur", forbidden=True)
-    return Finding(unwanted, False, f"occurs at {met.seq}", met.seq, forbidden=True)
-
-
-def _conditions(name: str, value: Any) -> list[Condition]:
-    if not isinstance(value, Mapping) or not value or not _WRITTEN.issuperset(value):
-        return [Condition(name, Operator.EQUALS, value)]
-    for how, bound in value.items():
-        if how == Operator.CONTAINS and not isinstance(bound, str):
-            raise ConfigError(f"{name}: {how} must be text")
-        if how != Operator.CONTAINS and not _is_number(bound):
-            raise ConfigError(f"{name}: {how} must be a number")
-    return [Condition(name, Operator(how), bound) for how, bound in value.items()]
-
-
-def _same(expected: Any, actual: Any) -> bool:
-    """Compare as JSON: a list equals a tuple, a boolean never equals a number."""
-    if is_dataclass(actual) and not isinstance(actual, type):
-        actual = asdict(actual)
-    if isinstance(expected, bool) or isinstance(actual, bool):
-        return expected is actual
-    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
-        return expected.keys() == actual.keys() and all(_same(expected[key], actual[key]) for key in expected)
-    if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
-        return len(expected) == len(actual) and all(map(_same, expected, actual))
-    return bool(expected == actual)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _unknown(problem: str, name: str, known: Sequence[str] | Mapping[str, Any]) -> ConfigError:
-    near = closest(name, known) or tuple(known)
-    return ConfigError(problem, hint=f"Known: {', '.join(near)}.")
-
-
-def _shown(value: Any) -> str:
-    if is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    text = compact(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-
-
-@dataclass(frozen=True, slots=True)
-class ScriptedCall:
-    """A call within a step. `name` is the wire name."""
-
-    name: str
-    arguments: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(_Entry):
     """One model call: what the model says and which tools it calls.
 
     `think` is its answer if it has to think before this step; `wait` is how many seconds it takes to answer.
     """
 
-    say: str = ""
-    calls: tuple[ScriptedCall, ...] = ()
-    think: str = ""
-    wait: float = 0.0
+    say: _Text = ""
+    calls: _Many[ScriptedCall] = ()
+    think: _Text = ""
+    wait: _Seconds = 0.0
+
+    @model_validator(mode="after")
+    def _answers(self) -> "Step":
+        if not self.say and not self.calls:
+            raise refusal("has neither say nor calls", "Add what the model says, what it calls, or both.")
+        return self
 
 
-@dataclass(frozen=True, slots=True)
-class AddedTool:
+class AddedTool(_Entry):
     """A tool added to a server. Calling it returns `answer`, or an error without one."""
 
-    id: str
-    description: str = ""
-    answer: str = ""
+    id: Annotated[_Needed, Field(description="Write server:NAME.")]
+    description: _Text = ""
+    answer: _Text = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogChange:
+class CatalogChange(_Entry):
     """A change to one server's tools: ids to `remove`, tools to `add`, new descriptions, new parameters."""
 
-    server: str
-    remove: tuple[str, ...] = ()
-    add: tuple[AddedTool, ...] = ()
-    describe: Mapping[str, str] = field(default_factory=dict)
-    parameters: Mapping[str, JsonObject] = field(default_factory=dict)
+    server: Annotated[_Needed, Field(description="Name the server whose tools change.")]
+    remove: _Many[_Text] = ()
+    add: _Many[AddedTool] = ()
+    describe: dict[str, _Text] = Field(default_factory=dict)
+    parameters: dict[str, Annotated[JsonObject, PlainValidator(_sendable)]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _is_of_one_server(self) -> "CatalogChange":
+        prefix = f"{self.server}:"
+        for tool_id in (*self.remove, *(tool.id for tool in self.add), *self.describe, *self.parameters):
+            if not tool_id.startswith(prefix) or tool_id == prefix:
+                raise refusal(f"has {tool_id}, which is not a tool of {self.server}", f"Write {prefix}NAME.")
+        return self
 
 
-@dataclass(frozen=True, slots=True)
-class Viewer:
+class Fault(_Entry):
+    """The next `times` calls of a server, or of its tool, fail like this."""
+
+    server: Annotated[_Needed, Field(description="Name the server whose next calls fail.")]
+    kind: Annotated[
+        Literal["timeout", "transport", "rate_limit", "protocol"],
+        Field(description="Write timeout, transport, rate_limit or protocol."),
+    ]
+    times: Annotated[int, Field(ge=1, le=1000, description="Write how many calls fail, from 1 to 1000.")] = 1
+    tool: Annotated[_Text, Field(description="Name the one tool whose calls fail.")] = ""
+    retry_after: _Seconds | None = None
+
+    def error(self, tool: str) -> ToolsightError:
+        """What a call of the tool fails with."""
+        hint = "The scenario lets it fail."
+        match self.kind:
+            case "timeout":
+                return CallTimeout(f"{tool} did not return in time", hint=hint)
+            case "rate_limit":
+                message = f"{self.server} wants fewer requests"
+                return RateLimited(message, hint=hint, retry_after=self.retry_after)
+            case "protocol":
+                return ProtocolError(f"{tool}: invalid answer", hint=hint)
+            case "transport":
+                return ServerExited(f"{self.server} closed the connection", hint=hint)
+
+
+class Viewer(_Entry):
     """Whom the session is seen as from now on: a user of the policy, through an expert if one is named."""
 
-    user: str
-    expert: str = ""
+    user: Annotated[_Needed, Field(description="Name a user from access.policy.")]
+    expert: Annotated[_Text, Field(description="Name an expert from access.policy.")] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Preparation:
-    """What happens before a user message, in this order.
+class Turn(_Entry):
+    """What the user says, the model's steps for it, and what happens before, in this order.
 
     Another session begins, as somebody else sees it.
     Seconds pass, settings change (values by path), a milestone is reached, a server is stopped, a server's
@@ -292,43 +167,70 @@ class Preparation:
     plugin of the marketplace is installed, a server is removed: the scenario's author stands for the person.
     """
 
-    wait: float = 0.0
-    milestone: str = ""
+    user: Annotated[_Needed, Field(description="Write what the user says in this turn.")]
+    wait: _Seconds = 0.0
+    milestone: _Text = ""
+    stop: Annotated[_Text, Field(description="Name the server that goes away before this turn.")] = ""
     change: CatalogChange | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    stop: str = ""
-    reconnect: str = ""
+    reconnect: Annotated[_Text, Field(description="Name the server that comes back before this turn.")] = ""
     fault: Fault | None = None
-    install: str = ""
-    uninstall: str = ""
+    install: Annotated[_Text, Field(description="Name the plugin to install before this turn.")] = ""
+    uninstall: Annotated[_Text, Field(description="Name the server to remove before this turn.")] = ""
     see_as: Viewer | None = None
+    settings: dict[str, Any] = Field(default_factory=dict)
+    steps: Annotated[_Many[Step], Field(min_length=1, description="Write a list of the model's answers.")]
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """What the user says in each turn, and the model's steps for it.
+class Scenario(_Entry):
+    """What happens in each turn, and what must come of it.
 
-    `users`, `turns` and `prepare` match by position. `settings` are values by setting path that override the
-    profile. The events in `expect` must occur in that order, those in `never` must not occur. `window` is the
-    scripted model's window in tokens, 0 for one that never fills.
+    `settings` are values by setting path that override the profile. The events in `expect` must occur in that
+    order, those in `never` must not occur. `window` is the scripted model's window in tokens, 0 for one that
+    never fills.
     """
 
-    title: str
-    users: tuple[str, ...]
-    turns: tuple[tuple[Step, ...], ...]
-    about: str = ""
-    profile: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    prepare: tuple[Preparation, ...] = ()
-    expect: tuple[Expectation, ...] = ()
-    never: tuple[Expectation, ...] = ()
-    window: int = 0
+    title: _Text = ""
+    about: _Text = ""
+    profile: _Text = ""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    window: _Window = 0
+    turns: Annotated[
+        _Many[Turn], Field(min_length=1, description="Write a list of turns with `user` and `steps`.")
+    ]
+    expect: _Many[Annotated[Expectation, PlainValidator(_expectation)]] = ()
+    never: _Many[Annotated[Expectation, PlainValidator(_expectation)]] = ()
 
-    def preparation(self, turn: int) -> Preparation:
-        """What happens before a turn, counted from 0; nothing if the scenario does not say."""
-        return self.prepare[turn] if turn < len(self.prepare) else Preparation()
+    @property
+    def users(self) -> tuple[str, ...]:
+        """What the user says, turn by turn."""
+        return tuple(turn.user for turn in self.turns)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The model's steps in all turns."""
+        return tuple(step for turn in self.turns for step in turn.steps)
+
+    @property
+    def changes(self) -> tuple[CatalogChange, ...]:
+        """The changes to servers' tools in all turns."""
+        return tuple(turn.change for turn in self.turns if turn.change is not None)
 
     @property
     def changes_servers(self) -> bool:
         """Whether it changes what servers list or how they answer."""
-        return any(one.change is not None or one.fault is not None for one in self.prepare)
+        return bool(self.changes) or any(turn.fault is not None for turn in self.turns)
+
+
+def load_scenario(path: Path) -> Scenario:
+    """Read a scenario file. Raises ConfigError that names the file, the line and the key."""
+    data, place = load_yaml(path, "scenario")
+    read = validated(Scenario, data, place)
+    turns = (turn.model_copy(update={"settings": read_settings(path, turn.settings)}) for turn in read.turns)
+    return read.model_copy(
+        update={
+            "title": read.title or path.stem,
+            "profile": read_profile(path, read.profile) if read.profile else "",
+            "settings": read_settings(path, read.settings),
+            "turns": tuple(turns),
+        }
+    )

@@ -58,7 +58,7 @@ from inspector.core.breaker import BreakerState, FailureKind
 from inspector.core.events import BreakerChanged, CallFinished, CallStarted, Event, TurnEnded, UserSaid
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import Program
-from inspector.demo.planner import DemoPlanner
+from inspector.demo.model import DemoPlanner
 from inspector.mcp.elicitation import FormRequest, LinkRequest
 from inspector.tokens.counter import TiktokenCounter
 from tests.app.test_access_page import POLICY as ACCESS

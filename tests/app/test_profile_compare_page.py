@@ -11,7 +11,7 @@ from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.place import ProfilesPage
 from inspector.app.scenario_job import Choice, ScenarioFile
 from inspector.core.error import ConfigError
-from inspector.scenario.run import ScenarioResult
+from inspector.scenario.comparison import ScenarioResult
 from tests.support.app import app_rig, said, seen, until
 from tests.support.lab import MemoryLab, hostile_scenario, hostile_servers, written
 from tests.support.workbench import Rig

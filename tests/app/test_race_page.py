@@ -18,10 +18,9 @@ from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.place import RacePage
 from inspector.core.error import ConfigError
 from inspector.core.ports import ChatModel
+from inspector.scenario.comparison import ScenarioResult
 from inspector.scenario.ground import Ground
-from inspector.scenario.race import RaceFrame
-from inspector.scenario.racer import Racer
-from inspector.scenario.run import ScenarioResult
+from inspector.scenario.race import RaceFrame, Racer
 from inspector.scenario.scenario import Scenario
 from tests.support.app import app_rig, is_up_to_date, said, seen, until
 from tests.support.lab import (

@@ -20,9 +20,10 @@ from inspector.core.number import percent, signed
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.mcp.recorded_link import RecordedRun
+from inspector.mcp.tool_file import read_definitions
 from inspector.measure.bootstrap import estimate
-from inspector.scenario.recorded.agent import known_runs, last_words
-from inspector.scenario.recording import read_definitions, read_runs
+from inspector.scenario.recorded_agent import known_runs, last_words
+from inspector.scenario.recording import read_runs
 from inspector.search.metric import ndcg_at, recall_at
 from inspector.search.past_use import PastUse, Use
 from inspector.search.rankers.catalog_rankers import CatalogRankers

@@ -22,8 +22,9 @@ from inspector.core.breaker import FailureKind
 from inspector.core.number import percent
 from inspector.core.settings import BreakerSettings, BudgetSettings
 from inspector.mcp.recorded_link import RecordedRun
+from inspector.mcp.tool_file import read_definitions
 from inspector.measure.bootstrap import share_estimate
-from inspector.scenario.recording import read_definitions, read_runs
+from inspector.scenario.recording import read_runs
 from tests.benchmark.output import say
 from tests.benchmark.recorded_attempt import (
     Attempt,

@@ -6,7 +6,7 @@ from inspector.core.settings import FallbackSettings
 from inspector.core.tool import Tool
 from inspector.loop.fallback import similar_tools
 from inspector.mcp.recorded_link import RecordedCall
-from inspector.scenario.recorded.agent import ToolNames
+from inspector.scenario.recorded_agent import ToolNames
 from inspector.schema.check import schema_problem
 from inspector.schema.narrowing import argument_mapping, mapped
 from inspector.search.index import ToolIndex

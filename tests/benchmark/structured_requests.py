@@ -18,9 +18,10 @@ from inspector.core.number import percent, signed
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.mcp.recorded_link import RecordedRun
+from inspector.mcp.tool_file import read_definitions
 from inspector.measure.bootstrap import estimate, share_estimate
-from inspector.scenario.recorded.agent import ToolNames
-from inspector.scenario.recording import read_definitions, read_runs
+from inspector.scenario.recorded_agent import ToolNames
+from inspector.scenario.recording import read_runs
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.dense import TwoStageProductRanker, TwoStageRanker
 from inspector.search.rankers.ranker import Ranking

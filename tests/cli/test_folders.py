@@ -1,7 +1,6 @@
 """Which servers may learn the folder that Toolsight runs in, and what a person is told of it before."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from inspector.clients.client import find_client
 from inspector.config.configuration import Configuration
 from inspector.config.consent import describe
 from inspector.core.error import ConfigError
-from inspector.scenario.file import load_scenario
+from inspector.scenario.scenario import load_scenario
 
 
 @pytest.fixture
@@ -92,7 +91,7 @@ async def test_a_scenario_lets_no_typed_address_learn_the_folder(
 
     monkeypatch.setattr(opening, "make_workbench", make)
     typed = Options(server=("https://far.example/mcp",), database=tmp_path / "t.db")
-    scenario = replace(load_scenario(shipped_scenarios()[0]), settings={"client.roots": True})
+    scenario = load_scenario(shipped_scenarios()[0]).model_copy(update={"settings": {"client.roots": True}})
     with pytest.raises(ConfigError):
         async with open_lab(scenario, typed):
             pass

@@ -17,10 +17,9 @@ from inspector.app.pages.chat.race.picture import picture
 from inspector.cli.location import shipped_scenarios
 from inspector.core.budget import Prices
 from inspector.core.tool import Tool
-from inspector.scenario.file import load_scenario
 from inspector.scenario.ground import lacking
-from inspector.scenario.race import RaceFrame, Verdict
-from inspector.scenario.racer import Racer
+from inspector.scenario.race import RaceFrame, Racer, Verdict
+from inspector.scenario.scenario import load_scenario
 from inspector.tokens.manifest import Catalog
 from inspector.tokens.plan import SolvedSteps
 from tests.cli.conftest import Toolsight

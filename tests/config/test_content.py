@@ -17,7 +17,7 @@ from inspector.core.error import ConfigError
 from inspector.measure.evalset import is_there, read_cases
 from inspector.registry.export import is_export, read_export
 from inspector.registry.marketplace.reader import read_catalog
-from inspector.scenario.file import load_scenario
+from inspector.scenario.scenario import load_scenario
 
 READERS: dict[str, Callable[[Path], object]] = {
     "configuration": lambda path: read(path, environment={}),

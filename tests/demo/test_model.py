@@ -10,8 +10,7 @@ from inspector.cli.models import model_for
 from inspector.core.error import ModelError, ToolsightError
 from inspector.core.message import ModelReply, ModelRequest, TextDelta, UserMessage
 from inspector.core.ports import ChatModel
-from inspector.demo.planner import DemoPlanner
-from inspector.demo.script_model import ScriptModel
+from inspector.demo.model import DemoPlanner, ScriptModel
 from inspector.loop.model.litellm import LitellmModel
 from inspector.tokens.manifest import search_tools_definition
 from tests.loop.test_litellm_openai import chunk, stream

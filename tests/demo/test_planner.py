@@ -16,8 +16,8 @@ from inspector.core.message import (
     UserMessage,
 )
 from inspector.core.tool import function_definition
-from inspector.demo.planner import DemoPlanner
-from inspector.demo.planner.planner import MAX_MODEL_CALLS, decide
+from inspector.demo.model import DemoPlanner
+from inspector.demo.planner import MAX_MODEL_CALLS, decide
 from inspector.search.answer_text import NOTHING_FOUND
 from inspector.tokens.manifest import SEARCH_TOOLS, search_tools_definition
 
@@ -174,7 +174,7 @@ def test_an_unforeseen_failure_still_gives_a_reply(monkeypatch: pytest.MonkeyPat
     def broken(_: object) -> Callable[[], None]:
         raise KeyError("nobody thought of this")
 
-    monkeypatch.setattr("inspector.demo.planner.planner.split", broken)
+    monkeypatch.setattr("inspector.demo.planner.split", broken)
     assert "KeyError" in decide(ModelRequest("", (UserMessage("Lock it"),), (), 10)).text
 
 

@@ -6,14 +6,11 @@ import pytest
 
 from inspector.core.message import NoteMessage, UserMessage
 from inspector.core.tool import function_definition
-from inspector.demo.planner import answer
-from inspector.demo.planner.argument import fill, unused
-from inspector.demo.planner.arithmetic import expression
-from inspector.demo.planner.choice import bound_tools, ranked
-from inspector.demo.planner.history import read_history
-from inspector.demo.planner.reading import read
-from inspector.demo.planner.step import MAX_STEPS, split
-from inspector.demo.planner.value import Source
+from inspector.demo import planner as answer
+from inspector.demo.argument import Source, fill, unused
+from inspector.demo.choice import bound_tools, ranked
+from inspector.demo.planner import read_history
+from inspector.demo.reading import MAX_STEPS, expression, read, split
 
 
 def _object(required: tuple[str, ...] = (), /, **properties: dict[str, Any]) -> dict[str, Any]:

@@ -6,12 +6,10 @@ from typing import Any
 from hypothesis import example, given, strategies as st
 
 from inspector.core.message import AssistantMessage, Message, ModelRequest, ToolCall, ToolMessage, UserMessage
-from inspector.demo.planner.argument import fill
-from inspector.demo.planner.choice import bound_tools, ranked
-from inspector.demo.planner.planner import MAX_MODEL_CALLS, decide
-from inspector.demo.planner.reading import read
-from inspector.demo.planner.step import split
-from inspector.demo.planner.value import Source
+from inspector.demo.argument import Source, fill
+from inspector.demo.choice import bound_tools, ranked
+from inspector.demo.planner import MAX_MODEL_CALLS, decide
+from inspector.demo.reading import read, split
 from inspector.tokens.manifest import SEARCH_TOOLS, search_tools_definition
 
 SEARCH = search_tools_definition("(a manifest)")

@@ -14,7 +14,7 @@ from inspector.core.message import (
     ToolMessage,
     UserMessage,
 )
-from inspector.demo.script_model import OVER, THOUGHT, WINDOW, ScriptModel
+from inspector.demo.model import OVER, THOUGHT, WINDOW, ScriptModel
 
 TWO_TURNS = """
 title: Two turns

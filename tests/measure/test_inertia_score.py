@@ -4,7 +4,7 @@ import pytest
 
 from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
 from inspector.measure.inertia_score import PERSONAS, RULES, Ahead, InertiaScore, facts, score
-from inspector.scenario.recorded.agent import OtherRuns, session_of
+from inspector.scenario.recorded_agent import OtherRuns, session_of
 from inspector.search.embedding import newest
 
 ALL = next(iter(PERSONAS))

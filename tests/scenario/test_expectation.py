@@ -22,7 +22,7 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
-from inspector.scenario.scenario import Finding, check, expectation
+from inspector.scenario.expectation import Finding, check, expectation
 
 LOADED = ToolLoaded("a:b", 10, "search")
 LOOP = LoopDetected("a:b", 3, 120.0, "f00d", "try something else")

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.core.budget import Prices
 from inspector.core.definition import definition_hash
 from inspector.core.error import ConfigError, ConnectError
 from inspector.core.events import Decision
@@ -13,9 +15,11 @@ from inspector.core.ports import ApprovalRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
 from inspector.core.tool import Annotations, Tool
+from inspector.scenario.expectation import expectation
 from inspector.scenario.ground import (
     AllowedBefore,
     Ground,
+    estimate,
     ground_of,
     lacking,
     question,
@@ -23,16 +27,9 @@ from inspector.scenario.ground import (
     require_tools,
 )
 from inspector.scenario.run import LabClock, ScenarioRun
-from inspector.scenario.scenario import (
-    AddedTool,
-    CatalogChange,
-    Preparation,
-    Scenario,
-    ScriptedCall,
-    Step,
-    expectation,
-)
+from inspector.scenario.scenario import AddedTool, CatalogChange, Scenario, ScriptedCall, Step, Turn
 from inspector.tokens.manifest import Catalog
+from tests.support.lab import story
 from tests.support.told_model import calls, says
 from tests.support.workbench import configured, connected, happens, opened, shop_and_weather
 
@@ -40,9 +37,9 @@ REFUND = Tool("shop", "refund_order", "Refund an order.", annotations=Annotation
 ORDERS = Tool("shop", "list_orders")
 
 
-def scenario(*names: str, **more: object) -> Scenario:
-    steps = tuple(Step(calls=(ScriptedCall(name, {}),)) for name in names)
-    return replace(Scenario("Case", ("a",), (steps,)), **more)  # type: ignore[arg-type]
+def scenario(*names: str, **more: Any) -> Scenario:
+    steps = [Step(calls=(ScriptedCall(tool=name),)) for name in names] or [Step(say="b")]
+    return story(steps, **more)
 
 
 def catalog(*tools: Tool) -> Catalog:
@@ -59,8 +56,8 @@ def test_a_scenario_fits_exactly_the_servers_that_have_every_tool_it_calls(
 
 
 def test_a_tool_inside_call_tool_is_needed_too() -> None:
-    inside = ScriptedCall("call_tool", {"name": "shop:list_orders"})
-    wanted = Scenario("Case", ("a",), ((Step(calls=(inside,)),),))
+    inside = ScriptedCall(tool="call_tool", arguments={"name": "shop:list_orders"})
+    wanted = story([Step(calls=(inside,))])
     assert lacking(wanted, catalog()) == ("shop:list_orders",)
     assert lacking(wanted, catalog(ORDERS)) == ()
 
@@ -79,8 +76,9 @@ def test_a_tool_that_is_rejected_once_and_used_later_is_needed() -> None:
 
 
 def test_a_tool_that_the_scenario_brings_is_not_needed_but_one_that_it_removes_is() -> None:
-    change = CatalogChange("shop", remove=("shop:list_orders",), add=(AddedTool("shop:new"),))
-    changes = scenario("shop__new", prepare=(Preparation(change=change),))
+    change = CatalogChange(server="shop", remove=("shop:list_orders",), add=(AddedTool(id="shop:new"),))
+    new = Step(calls=(ScriptedCall(tool="shop:new"),))
+    changes = Scenario(turns=(Turn(user="a", change=change, steps=(new,)),))
     assert lacking(changes, catalog()) == ("shop:list_orders",)
 
 
@@ -92,11 +90,8 @@ def test_what_does_not_fit_is_refused_with_what_is_missing() -> None:
 
 def test_a_question_needs_no_tool_and_has_no_script() -> None:
     asked = question("Which orders\nare late?")
-    assert (asked.title, asked.users, asked.turns) == (
-        "Which orders are late?",
-        ("Which orders\nare late?",),
-        ((),),
-    )
+    assert (asked.title, asked.users) == ("Which orders are late?", ("Which orders\nare late?",))
+    assert asked.steps == ()
     assert lacking(asked, catalog()) == ()
 
 
@@ -161,3 +156,28 @@ def test_servers_that_all_failed_are_an_error_and_one_that_is_up_is_enough() -> 
     with pytest.raises(ConnectError, match="shop: gone"):
         require_tools(SessionState(servers={"shop": failed}))
     require_tools(SessionState(servers={"shop": failed}, tools={"a:b": ToolState("a:b", 1, Binding.PINNED)}))
+
+
+async def test_a_race_probably_takes_as_many_calls_a_side_as_the_last_message() -> None:
+    prices = Prices("told", input=0.5, output=1.0)
+    steps = (says("one"), calls(("calc__evaluate", {})), says("two"))
+    async with connected(*steps, prices=(prices,)) as rig:
+        assert estimate(rig.bench) is None
+        await rig.bench.chat("a")
+        await rig.bench.chat("b")
+        guess = estimate(rig.bench)
+        costs = rig.bench.state.costs
+    assert guess is not None
+    assert (len(costs), guess.calls) == (3, 4)
+    found = sum(cost.parts.input for cost in costs[1:])
+    bound = sum(cost.parts.system + cost.parts.history + cost.static_tools for cost in costs[1:])
+    assert guess.tokens == found + bound
+    assert guess.dollars == pytest.approx(0.5 * guess.tokens)
+
+
+async def test_a_model_without_prices_has_an_estimate_without_dollars() -> None:
+    async with connected(says("one")) as rig:
+        await rig.bench.chat("a")
+        guess = estimate(rig.bench)
+    assert guess is not None
+    assert guess.dollars is None

@@ -15,11 +15,10 @@ from inspector.core.events import SettingsChanged, TurnEnded
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
-from inspector.demo.script_model import ScriptModel
-from inspector.scenario.changing import ChangingConnector, changed
-from inspector.scenario.run import LabClock, ScenarioRun
+from inspector.demo.model import ScriptModel
+from inspector.scenario.comparison import Totals, totals
+from inspector.scenario.run import ChangingConnector, LabClock, ScenarioRun, changed
 from inspector.scenario.scenario import AddedTool, CatalogChange
-from inspector.scenario.totals import Totals, totals
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryServerMemory, MemoryStore
@@ -244,8 +243,11 @@ turns:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (CatalogChange("weather", remove=("weather:forecast",)), "there is no tool 'weather:forecast'"),
-        (CatalogChange("wether", remove=("wether:x",)), "the server 'wether' is not connected"),
+        (
+            CatalogChange(server="weather", remove=("weather:forecast",)),
+            "there is no tool 'weather:forecast'",
+        ),
+        (CatalogChange(server="wether", remove=("wether:x",)), "the server 'wether' is not connected"),
     ],
 )
 async def test_a_change_of_what_is_not_there_is_refused_with_what_is(
@@ -271,7 +273,7 @@ turns:
         await asyncio.wait_for(on.run.step(), 5)
         assert on.bench.catalog.get("weather:get_forecast") is None
         with pytest.raises(ConfigError, match="there is no tool 'weather:forecast'"):
-            on.connector.change(CatalogChange("weather", remove=("weather:forecast",)))
+            on.connector.change(CatalogChange(server="weather", remove=("weather:forecast",)))
         await asyncio.wait_for(on.run.step(), 5)
         tool = on.bench.catalog.get("weather:get_forecast")
         assert tool is not None
@@ -345,9 +347,8 @@ names = st.sets(st.sampled_from(["a", "b", "c", "d"]))
 def test_a_changed_list_has_what_was_added_and_nothing_that_was_removed(
     before: set[str], removed: set[str], added: set[str]
 ) -> None:
-    change = CatalogChange(
-        "s", tuple(f"s:{name}" for name in removed), tuple(AddedTool(f"s:{name}", "new") for name in added)
-    )
+    new = tuple(AddedTool(id=f"s:{name}", description="new") for name in added)
+    change = CatalogChange(server="s", remove=tuple(f"s:{name}" for name in removed), add=new)
     after = changed([Tool("s", name, "old") for name in sorted(before)], change)
     assert {tool.name for tool in after} == (before - removed) | added
     assert {tool.name for tool in after if tool.description == "new"} == added

@@ -23,28 +23,25 @@ from inspector.core.events import (
 )
 from inspector.core.message import ToolCall, Usage
 from inspector.core.ranking import SearchReport, SearchRequest
-from inspector.scenario.profile_comparison import ProfileComparison, compare_profiles
-from inspector.scenario.run import ScenarioResult
-from inspector.scenario.scenario import Scenario
-from inspector.scenario.totals import totals
-from inspector.tokens.manifest import SEARCH_TOOLS
-from tests.core.test_event import records
-from tests.session.test_timeline import request
+from inspector.scenario.comparison import ProfileComparison, ScenarioResult, Totals, compare_profiles, totals
+from inspector.scenario.scenario import Step
+from tests.support.lab import story
 
 FORECAST = "weather:get_forecast"
+SEARCHED = SearchPerformed(SearchReport(SearchRequest(query="weather"), "bm25", ()), "")
 
 
 def catalog(static: int, *, advisory: bool = False) -> CatalogBuilt:
     return CatalogBuilt("", (), "", 0, static, advisory=advisory)
 
 
-def asked(tokens: int) -> ModelRequested:
-    return ModelRequested(1, (), TokenParts(0, 0, tokens, 0, 0), 1)
+def asked(definitions: int, searches: int = 0, history: int = 0) -> ModelRequested:
+    return ModelRequested(1, (), TokenParts(tools=definitions, searches=searches, history=history), 1)
 
 
-def searched() -> SearchPerformed:
-    request = SearchRequest(query="weather")
-    return SearchPerformed(SearchReport(request, "bm25", ()), "")
+def replied(*names: str) -> ModelResponded:
+    calls = tuple(ToolCall(str(number), name, {}) for number, name in enumerate(names))
+    return ModelResponded(1, "", calls, Usage(output_tokens=10))
 
 
 def rejected(name: str, reason: str) -> CallRejected:
@@ -55,9 +52,13 @@ def called(tool: str, *, ok: bool = True) -> CallFinished:
     return CallFinished("1", tool, ok, "")
 
 
+def recorded(*events: Event) -> tuple[Record, ...]:
+    return tuple(Record("s", number, 0.0, event) for number, event in enumerate(events, 1))
+
+
 def played(profile: str, *events: Event, settings: dict[str, Any] | None = None) -> ScenarioResult:
-    scenario = Scenario("Case", ("a",), (), settings=settings or {})
-    records = tuple(Record("s", n, 0.0, event) for n, event in enumerate(events, 1))
+    records = recorded(*events)
+    scenario = story([Step(say="b")], settings=settings or {})
     return ScenarioResult(scenario, profile, records, (), totals(records))
 
 
@@ -102,68 +103,42 @@ def test_savings_are_against_the_measured_run_of_static() -> None:
     assert (found.rows[0].first, found.rows[0].last) == (20, 10)
 
 
-def test_without_static_the_catalog_at_each_call_says_what_it_would_cost() -> None:
+def test_without_static_the_catalog_at_each_call_says_what_it_would_cost_searches_counted() -> None:
     found = compared(played("prd", catalog(100), *conversation([[20]]), catalog(300), *conversation([[60]])))
     assert not found.measured
-    assert found.rows[0].static_tokens == 400
-    assert found.rows[0].saved == 0.8
-
-
-def spent(definitions: int, searches: int = 0, history: int = 0) -> ModelRequested:
-    return ModelRequested(1, (), TokenParts(tools=definitions, searches=searches, history=history), 1)
-
-
-def replied(*names: str) -> ModelResponded:
-    calls = tuple(ToolCall(str(number), name, {}) for number, name in enumerate(names))
-    return ModelResponded(1, "", calls, Usage(output_tokens=10))
+    assert (found.rows[0].static_tokens, found.rows[0].saved) == (400, 0.8)
+    (row,) = compared(played("prd", catalog(100), UserSaid("a"), asked(20, 30, history=50))).rows
+    assert row.saved == pytest.approx(1 - 50 / 100)
+    assert row.input_saved == pytest.approx(1 - 100 / 150)
 
 
 def test_the_tokens_of_a_turn_are_summed_over_its_model_calls() -> None:
-    two = [
-        UserSaid("a"),
-        spent(10),
-        replied("search_tools"),
-        spent(20, 5),
-        replied(),
-        UserSaid("b"),
-        spent(30, 5),
-    ]
-    found = compared(played("prd", *two), played("static", UserSaid("a"), spent(50)))
+    search = replied("search_tools")
+    two = [UserSaid("a"), asked(10), search, asked(20, 5), replied(), UserSaid("b"), asked(30, 5)]
+    found = compared(played("prd", *two), played("static", UserSaid("a"), asked(50)))
     assert found.rows[0].turns == (35, 35)
     assert found.turns == ((35, 50), (35, None))
     assert sum(found.rows[0].turns) == found.rows[0].totals.discovery_tokens
 
 
-def test_searches_count_against_what_is_saved() -> None:
-    found = compared(played("prd", catalog(100), UserSaid("a"), spent(20, 30, history=50)))
-    (row,) = found.rows
-    assert row.saved == pytest.approx(1 - 50 / 100)
-    assert row.input_saved == pytest.approx(1 - 100 / 150)
-
-
 def test_binding_every_tool_needs_no_call_that_only_follows_a_search() -> None:
     search, both = replied("search_tools"), replied("search_tools", "weather__get_forecast")
-    events = [
-        catalog(100),
-        UserSaid("a"),
-        spent(5),
-        search,
-        spent(5),
-        search,
-        spent(5),
-        both,
-        spent(5),
-        replied(),
-    ]
-    (row,) = compared(played("prd", *events)).rows
+    calls = [asked(5), search, asked(5), search, asked(5), both, asked(5), replied()]
+    (row,) = compared(played("prd", catalog(100), UserSaid("a"), *calls)).rows
     assert row.static_tokens == 2 * 100
     assert row.totals.model_calls == 4
 
 
+@pytest.mark.parametrize(("between", "follows"), [(TurnEnded("failed"), True), (UserSaid("b"), False)])
+def test_a_call_follows_the_search_before_it_within_one_message(between: Event, follows: bool) -> None:
+    stream = recorded(UserSaid("a"), asked(1), replied("search_tools"), between, asked(2))
+    assert [cost.only_follows_search for cost in totals(stream).costs] == [False, follows]
+
+
 def test_what_a_script_searches_under_static_binding_is_not_the_price_of_static_binding() -> None:
     search = replied("search_tools")
-    static = played("static", UserSaid("a"), spent(100), search, spent(100, 9, 20), replied())
-    mine = played("prd", UserSaid("a"), spent(10), search, spent(30, 20, 20), replied())
+    static = played("static", UserSaid("a"), asked(100), search, asked(100, 9, 20), replied())
+    mine = played("prd", UserSaid("a"), asked(10), search, asked(30, 20, 20), replied())
     (_, row) = compared(static, mine).rows
     assert (row.static_tokens, row.static_input) == (100, 100)
     assert row.saved == pytest.approx(1 - 60 / 100)
@@ -173,14 +148,11 @@ def test_what_a_script_searches_under_static_binding_is_not_the_price_of_static_
 def test_a_step_costs_the_whole_session_divided_by_what_was_solved() -> None:
     prices = Prices("m", 1e-6, 10e-6)
     solved = [
-        CallStarted("1", FORECAST, {}),
-        called(FORECAST),
-        CallStarted("1", FORECAST, {"x": 1}),
-        called(FORECAST),
+        event
+        for number in range(2)
+        for event in (CallStarted("1", FORECAST, {"x": number}), called(FORECAST))
     ]
-    records = [
-        Record("s", n, 0.0, event) for n, event in enumerate([UserSaid("a"), spent(1000), replied(), *solved])
-    ]
+    records = recorded(UserSaid("a"), asked(1000), replied(), *solved)
     had = totals(records, prices)
     assert had.dollars == pytest.approx(1000e-6 + 10 * 10e-6)
     assert had.steps == 2
@@ -192,43 +164,47 @@ def test_a_step_costs_the_whole_session_divided_by_what_was_solved() -> None:
 def test_a_session_without_a_model_call_saves_nothing_known() -> None:
     (row,) = compared(played("prd", TurnEnded("failed", ""))).rows
     assert (row.first, row.last, row.saved, row.totals.outcome) == (None, None, None, "failed")
+    assert totals(()) == Totals()
 
 
-def test_a_rejected_search_and_a_closed_gate_are_the_scripts_fault() -> None:
-    gate = GateApplied("", (), (), 0.5, 0, 0, 0.0)
-    search, call = rejected("search_tools", "unknown tool"), rejected("weather__get_forecast", "deferred")
-    found = compared(played("attention", gate, search, search, call))
-    assert found.notes == (
-        "attention: 2 scripted searches were rejected; the script expects a search tool.",
-        "attention: 1 scripted call was rejected, because the gate did not select the tool.",
-    )
+GATE = GateApplied("", (), (), 0.5, 0, 0, 0.0)
+NO_SEARCH = rejected("search_tools", "unknown tool")
+KEPT_OUT = rejected("weather__get_forecast", "deferred")
 
 
-def test_a_call_that_is_rejected_without_a_gate_is_the_scenario_itself() -> None:
-    assert not compared(played("prd", rejected("weather__get_forecast", "deferred"))).notes
-
-
-def test_a_search_over_bound_tools_is_noted_but_not_one_over_deferred_tools() -> None:
-    found = compared(
-        played("prd", catalog(1), searched()), played("advisory", catalog(1, advisory=True), searched())
-    )
-    assert found.notes == (
-        "advisory: 1 scripted search was made with every tool bound, but the script expects deferred tools.",
-    )
-
-
-def test_a_model_of_its_own_mind_searches_as_it_likes() -> None:
-    result = played(
-        "advisory", catalog(1, advisory=True), searched(), rejected("search_tools", "unknown tool")
-    )
-    assert not compared(result, scripted=False).notes
+@pytest.mark.parametrize(
+    ("profile", "events", "notes"),
+    [
+        (
+            "attention",
+            (GATE, NO_SEARCH, NO_SEARCH, KEPT_OUT),
+            (
+                "attention: 2 scripted searches were rejected; the script expects a search tool.",
+                "attention: 1 scripted call was rejected, because the gate did not select the tool.",
+            ),
+        ),
+        ("prd", (KEPT_OUT,), ()),
+        ("prd", (catalog(1), SEARCHED), ()),
+        (
+            "advisory",
+            (catalog(1, advisory=True), SEARCHED),
+            (
+                "advisory: 1 scripted search was made with every tool bound, "
+                "but the script expects deferred tools.",
+            ),
+        ),
+    ],
+)
+def test_what_is_the_scripts_fault_is_noted_where_there_is_a_script(
+    profile: str, events: tuple[Event, ...], notes: tuple[str, ...]
+) -> None:
+    assert compared(played(profile, *events)).notes == notes
+    assert not compared(played(profile, *events), scripted=False).notes
 
 
 def test_a_setting_of_the_scenario_that_changes_a_profile_is_told() -> None:
-    found = compared(
-        played("advisory", settings={"binding.policy": "bounded"}),
-        played("kaman", settings={"binding.policy": "bounded"}),
-    )
+    settings = {"binding.policy": "bounded"}
+    found = compared(played("advisory", settings=settings), played("kaman", settings=settings))
     assert found.notes == ("advisory: binding.policy is bounded instead of the profile's all.",)
 
 
@@ -240,10 +216,3 @@ def test_who_leaves_out_a_call_that_others_made_is_told() -> None:
         scripted=False,
     )
     assert found.notes == (f"attention: no successful call to {FORECAST}, unlike other profiles.",)
-
-
-@pytest.mark.parametrize(("between", "follows"), [(TurnEnded("failed"), True), (UserSaid("b"), False)])
-def test_a_call_follows_the_search_before_it_within_one_message(between: Event, follows: bool) -> None:
-    search = ModelResponded(1, "", (ToolCall("1", SEARCH_TOOLS, {}),))
-    stream = [UserSaid("a"), request(1), search, between, request(2)]
-    assert [cost.only_follows_search for cost in totals(records(stream)).costs] == [False, follows]

@@ -28,15 +28,17 @@ from inspector.core.events.session import TurnOutcome
 from inspector.core.message import ToolCall
 from inspector.core.prompt_cache import CacheTerms, Charge
 from inspector.core.ranking import SearchReport, SearchRequest
-from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame
-from inspector.scenario.run import ScenarioResult
-from inspector.scenario.scenario import Scenario, ScriptedCall, Step
-from inspector.scenario.static_script import left_out, static_scenario
-from inspector.scenario.totals import totals
+from inspector.scenario.comparison import ScenarioResult, totals
+from inspector.scenario.ground import left_out, static_scenario
+from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Verdict
+from inspector.scenario.scenario import ScriptedCall, Step
+from tests.support.lab import story
 
 NO_CALLS = "Neither side made a successful tool call, so the number only covers definitions."
-SEARCH = ScriptedCall("search_tools", {"query": "late orders"})
-ORDERS = ScriptedCall("shop__list_orders", {})
+SEARCH = ScriptedCall(tool="search_tools", arguments={"query": "late orders"})
+ORDERS = ScriptedCall(tool="shop:list_orders")
+DONE = Step(say="Done.")
+CASE = story([Step(calls=(SEARCH,)), Step(calls=(ORDERS,)), DONE])
 
 
 def asked(tools: int, *, searches: int = 0, history: int = 0, charge: Charge | None = None) -> ModelRequested:
@@ -46,10 +48,6 @@ def asked(tools: int, *, searches: int = 0, history: int = 0, charge: Charge | N
 
 def searched(query: str) -> SearchPerformed:
     return SearchPerformed(SearchReport(SearchRequest(query=query), "bm25", ()), "")
-
-
-def answered(text: str) -> ModelResponded:
-    return ModelResponded(1, text)
 
 
 def records(*events: Event) -> list[Record]:
@@ -65,22 +63,21 @@ def sums(found: Sequence[RaceFrame]) -> list[tuple[int, int]]:
 
 
 def raced(
-    scenario: Scenario,
     static: Sequence[Record],
     other: Sequence[Record],
     *,
-    scripted: bool = True,
+    scripted: bool = False,
     prices: Prices | None = None,
+    notes: tuple[str, ...] = (),
 ) -> Race:
-    race = Race(scenario, ("static", "toolsight"), scripted=scripted, prices=prices)
+    race = Race(CASE, ("static", "toolsight"), scripted=scripted, prices=prices, notes=notes)
     for side, heard in enumerate((static, other)):
+        assert race.verdict is None
+        assert not race.is_over
         for record in heard:
             race.listener(side)(record)
-        race.end(side, ScenarioResult(scenario, race.profiles[side], tuple(heard), (), totals(heard)))
+        race.end(side, ScenarioResult(CASE, race.profiles[side], tuple(heard), (), totals(heard)))
     return race
-
-
-CASE = Scenario("Case", ("a",), ((Step(calls=(SEARCH,)), Step(calls=(ORDERS,)), Step("Done.")),))
 
 
 def frames(
@@ -89,7 +86,13 @@ def frames(
     pace: float = SECONDS_A_CALL,
     prices: Prices | None = None,
 ) -> tuple[RaceFrame, ...]:
-    return raced(CASE, static, other, prices=prices).frames(pace)
+    return raced(static, other, prices=prices).frames(pace)
+
+
+def ended(static: Sequence[Record], other: Sequence[Record], *, scripted: bool = False) -> Verdict:
+    verdict = raced(static, other, scripted=scripted).verdict
+    assert verdict is not None
+    return verdict
 
 
 def test_the_nth_call_of_both_happens_at_the_same_moment() -> None:
@@ -98,18 +101,11 @@ def test_the_nth_call_of_both_happens_at_the_same_moment() -> None:
     assert sums(found) == [(0, 0), (10, 1), (20, 3), (20, 6)]
 
 
-def test_who_needs_fewer_calls_is_over_and_stands_still() -> None:
-    found = frames(run(10), run(1, 2))
-    assert [frame.racers[0].is_over for frame in found] == [False, True, True]
-    assert [frame.racers[1].is_over for frame in found] == [False, False, True]
-    assert found[1].racers[0] == found[2].racers[0]
-
-
 _COUNTS = st.lists(st.integers(0, 10**6), max_size=6)
 
 
 @given(_COUNTS, _COUNTS)
-def test_the_last_frame_has_every_token_and_no_frame_has_fewer_than_the_one_before(
+def test_the_last_frame_has_every_token_and_who_needs_fewer_calls_stands_still(
     static: list[int], other: list[int]
 ) -> None:
     found = frames(run(*static), run(*other))
@@ -126,17 +122,17 @@ def test_the_last_frame_has_every_token_and_no_frame_has_fewer_than_the_one_befo
 def test_a_frame_that_is_there_does_not_change_while_the_race_goes_on(
     static: list[int], other: list[int], data: st.DataObject
 ) -> None:
-    whole = frames(run(*static), run(*other))
+    def plain(found: Sequence[RaceFrame]) -> list[list[tuple[int, int]]]:
+        return [[(racer.calls, racer.tokens) for racer in frame.racers] for frame in found]
+
+    whole = plain(frames(run(*static), run(*other)))
     race = Race(CASE, ("static", "toolsight"))
     left = [run(*static), run(*other)]
     while any(left):
         side = data.draw(st.sampled_from([side for side in (0, 1) if left[side]]))
         race.listener(side)(left[side].pop(0))
-        seen = race.frames()
-        plain = [[(racer.calls, racer.tokens) for racer in frame.racers] for frame in seen]
-        assert plain == [
-            [(racer.calls, racer.tokens) for racer in frame.racers] for frame in whole[: len(seen)]
-        ]
+        seen = plain(race.frames())
+        assert seen == whole[: len(seen)]
 
 
 def test_searches_in_the_conversation_count_as_tokens_because_of_tools() -> None:
@@ -145,7 +141,7 @@ def test_searches_in_the_conversation_count_as_tokens_because_of_tools() -> None
     assert (racer.tool_tokens, racer.search_tokens, racer.tokens, racer.input_tokens) == (100, 30, 130, 137)
 
 
-def test_a_cache_and_prices_make_billed_tokens_and_dollars() -> None:
+def test_a_cache_and_prices_make_billed_tokens_and_dollars_and_what_is_not_known_is_not_nothing() -> None:
     charge = Charge(read=1000, written=100, plain=10)
     prices = Prices("model", input=0.5, output=0.0)
     found = frames(records(asked(1110, charge=charge), asked(1110, charge=charge)), run(), prices=prices)
@@ -153,27 +149,23 @@ def test_a_cache_and_prices_make_billed_tokens_and_dollars() -> None:
     assert racer.billed == pytest.approx(2 * 235)
     assert racer.dollars == pytest.approx(2 * 117.5)
     assert racer.has_cache
-
-
-def test_what_is_not_known_is_not_nothing() -> None:
     racer = frames(run(10), run())[-1].racers[0]
     assert (racer.billed, racer.dollars, racer.has_cache) == (None, None, False)
 
 
 def test_a_lane_tells_what_came_of_each_call() -> None:
-    call = ModelResponded(1, "I look.", (ToolCall("c", "search_tools", {}),))
     heard = records(
         SessionStarted("c", (), "", "demo", "Demo", 1000, profile="prd"),
         UserSaid("a"),
         asked(1),
-        call,
+        ModelResponded(1, "I look.", (ToolCall("c", "search_tools", {}),)),
         searched("late orders"),
         searched("mail"),
         asked(2),
         CallFinished("1", "shop:list_orders", True, ""),
         CallRejected("1", "shop__x", "deferred", ""),
         asked(3),
-        answered("Seven\norders"),
+        ModelResponded(1, "Seven\norders"),
         TurnEnded("answered"),
         UserSaid("b"),
         asked(4),
@@ -191,31 +183,30 @@ def test_a_lane_tells_what_came_of_each_call() -> None:
 
 
 def test_the_script_of_static_binding_has_no_search_and_every_other_call() -> None:
-    both = Step("Both.", (SEARCH, ORDERS), wait=3.0)
-    scenario = Scenario("Case", ("a", "b"), ((Step(calls=(SEARCH,)), both, Step("Done.")), (Step("Hi."),)))
-    static = static_scenario(scenario)
-    assert static.turns == ((Step("Both.", (ORDERS,), wait=3.0), Step("Done.")), (Step("Hi."),))
+    both = Step(say="Both.", calls=(SEARCH, ORDERS), wait=3.0)
+    static = static_scenario(story([Step(calls=(SEARCH,)), both, DONE], [Step(say="Hi.")]))
+    assert [turn.steps for turn in static.turns] == [
+        (Step(say="Both.", calls=(ORDERS,), wait=3.0), DONE),
+        (Step(say="Hi."),),
+    ]
     assert static.profile == "static"
-    expected = "static: 2 scripted searches left out, 1 fewer model call."
-    assert left_out(scenario) == expected
     assert left_out(static) == ""
 
 
 def test_a_turn_of_nothing_but_searches_still_has_an_answer() -> None:
-    static = static_scenario(Scenario("Case", ("a",), ((Step(calls=(SEARCH,)),),)))
-    assert [(len(step.calls), bool(step.say)) for step in static.turns[0]] == [(0, True)]
+    static = static_scenario(story([Step(calls=(SEARCH,))]))
+    assert [(len(step.calls), bool(step.say)) for step in static.steps] == [(0, True)]
 
 
 def test_settings_of_a_scenario_do_not_make_another_profile_of_static() -> None:
-    settings = {"binding.policy": "bounded", "chat.max_steps": 3}
-    assert static_scenario(Scenario("Case", (), (), settings=settings)).settings == {"chat.max_steps": 3}
+    scenario = story([DONE], settings={"binding.policy": "bounded", "chat.max_steps": 3})
+    assert static_scenario(scenario).settings == {"chat.max_steps": 3}
 
 
 def test_the_verdict_has_both_shares_and_says_what_misleads() -> None:
     other = records(UserSaid("a"), asked(10, searches=10, history=80), asked(20), TurnEnded("answered"))
     static = records(UserSaid("a"), asked(160, history=40), TurnEnded("answered"))
-    verdict = raced(CASE, static, other).verdict
-    assert verdict is not None
+    verdict = ended(static, other, scripted=True)
     assert verdict.saved == pytest.approx(0.75)
     assert verdict.input_saved == pytest.approx(0.4)
     assert verdict.billed_saved is None
@@ -226,30 +217,15 @@ def test_the_verdict_has_both_shares_and_says_what_misleads() -> None:
     )
 
 
-def test_a_model_of_its_own_mind_has_no_script_to_excuse() -> None:
-    verdict = raced(CASE, run(5), run(5), scripted=False).verdict
-    assert verdict is not None
-    assert verdict.notes == (NO_CALLS,)
-
-
 def test_more_tokens_are_a_negative_saving_and_no_answer_is_told() -> None:
     capped = records(UserSaid("a"), asked(30), TurnEnded("capped"), UserSaid("b"), TurnEnded("answered"))
-    verdict = raced(CASE, run(20), capped, scripted=False).verdict
-    assert verdict is not None
+    verdict = ended(run(20), capped)
     assert verdict.saved == pytest.approx(-0.5)
     assert verdict.notes == (NO_CALLS, "toolsight: a message got no answer (capped).")
 
 
-def test_there_is_no_verdict_before_both_are_over() -> None:
-    race = Race(CASE, ("static", "toolsight"))
-    race.end(0, ScenarioResult(CASE, "static", (), (), totals(())))
-    assert race.verdict is None
-    assert not race.is_over
-    race.end(1, ScenarioResult(CASE, "toolsight", (), (), totals(())))
-    assert race.is_over
-    verdict = race.verdict
-    assert verdict is not None
-    assert verdict.saved is None
+def test_sides_that_sent_nothing_saved_nothing_that_is_known() -> None:
+    assert ended([], []).saved is None
 
 
 def solving(steps: int, outcome: TurnOutcome = "answered") -> list[Record]:
@@ -268,41 +244,26 @@ def solving(steps: int, outcome: TurnOutcome = "answered") -> list[Record]:
 
 @given(st.integers(0, 4), st.integers(0, 4))
 def test_a_saving_is_told_only_where_both_sides_solved_the_same(static: int, other: int) -> None:
-    verdict = raced(CASE, solving(static), solving(other), scripted=False).verdict
-    assert verdict is not None
-    assert (verdict.shortfall == "") is (static == other)
+    assert (ended(solving(static), solving(other)).shortfall == "") is (static == other)
 
 
 @pytest.mark.parametrize(("static", "other"), [("answered", "failed"), ("capped", "answered")])
 def test_a_side_that_did_not_answer_leaves_no_saving(static: TurnOutcome, other: TurnOutcome) -> None:
-    verdict = raced(CASE, solving(1, static), solving(1, other), scripted=False).verdict
-    assert verdict is not None
-    assert "did not answer" in verdict.shortfall
+    assert "did not answer" in ended(solving(1, static), solving(1, other)).shortfall
 
 
-def test_calls_that_were_not_allowed_and_servers_that_did_not_start_are_told_of_their_side() -> None:
+def test_what_is_known_of_the_question_comes_first_then_what_each_side_could_not_do() -> None:
     no = ApprovalDecided("shop:refund_order", Decision.NO)
+    broken = records(UserSaid("a"), asked(1), Failed("model", "no key"), TurnEnded("failed"))
     heard = records(UserSaid("a"), ServerFailed("mail", "gone"), asked(1), no, no, TurnEnded("answered"))
-    verdict = raced(CASE, run(1), heard, scripted=False).verdict
+    verdict = raced(broken, heard, notes=("Asked alone.",)).verdict
     assert verdict is not None
-    assert verdict.notes[1:] == (
+    assert verdict.notes == (
+        "Asked alone.",
+        NO_CALLS,
+        "static: a message got no answer (✕ failed: no key).",
         "toolsight: mail did not start.",
         "toolsight: 2 calls skipped, because a race might change something twice: shop:refund_order. "
         "It only calls tools that a trusted server marks as read-only or that "
         "you have allowed in this session.",
     )
-
-
-def test_what_the_page_knows_of_the_question_comes_first() -> None:
-    race = Race(CASE, ("static", "toolsight"), scripted=False, notes=("Asked alone.",))
-    for side in (0, 1):
-        race.end(side, ScenarioResult(CASE, race.profiles[side], (), (), totals(())))
-    assert race.verdict is not None
-    assert race.verdict.notes[0] == "Asked alone."
-
-
-def test_a_model_that_failed_is_told_with_its_reason() -> None:
-    broken = records(UserSaid("a"), asked(1), Failed("model", "no key"), TurnEnded("failed"))
-    verdict = raced(CASE, run(1), broken, scripted=False).verdict
-    assert verdict is not None
-    assert verdict.notes[-1] == "toolsight: a message got no answer (✕ failed: no key)."

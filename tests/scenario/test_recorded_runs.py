@@ -12,10 +12,9 @@ from inspector.core.budget import Prices
 from inspector.core.events import CallFinished, Event, ModelResponded, Record, UserSaid
 from inspector.core.tool import Tool
 from inspector.mcp.recorded_link import NO_RESULT, RecordedCall, RecordedMessage, RecordedRun, RecordedStep
-from inspector.scenario.recorded.agent import Reason, ToolNames, known_runs, last_words
-from inspector.scenario.recorded.outcome import PlayedRun
-from inspector.scenario.recorded.play import Kept, RunSetup, play
-from inspector.scenario.recorded.summary import play_batch, setups
+from inspector.scenario.recorded_agent import Reason, ToolNames, known_runs, last_words
+from inspector.scenario.recorded_batch import play_batch, setups
+from inspector.scenario.recorded_run import Kept, PlayedRun, RunSetup, play
 from inspector.session.assembly import Ports
 from inspector.store.memory import MemoryServerMemory, MemoryStore
 from tests.support.counting import CharacterCounter

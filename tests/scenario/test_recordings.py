@@ -8,7 +8,8 @@ import pytest
 
 from inspector.core.error import ConfigError
 from inspector.mcp.recorded_link import RecordedCall, RecordedRun
-from inspector.scenario.recording import read_definitions, read_runs
+from inspector.mcp.tool_file import read_definitions
+from inspector.scenario.recording import read_runs
 from tests.support import recordings
 from tests.support.recordings import LIBRARY, SPENT, chat_call, write, write_lines
 

@@ -4,10 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.breaker import FailureKind
 from inspector.core.error import ConfigError
-from inspector.scenario.file import load_scenario
-from inspector.scenario.scenario import AddedTool, CatalogChange, Fault, Preparation, ScriptedCall, Step
+from inspector.scenario.scenario import (
+    AddedTool,
+    CatalogChange,
+    Fault,
+    ScriptedCall,
+    Step,
+    Turn,
+    load_scenario,
+)
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "fixtures" / "scenarios").glob("*.yaml"))
 EVERYTHING = """
@@ -53,21 +59,22 @@ def test_every_key_of_a_file_is_read(tmp_path: Path) -> None:
     assert scenario.window == 9000
     assert scenario.settings["binding.capacity"] == 2
     assert scenario.settings["access.preconditions"] == {"a:b": ("milestone_reached('x')",)}
-    calls = (ScriptedCall("a__b", {"n": 1}), ScriptedCall("search_tools", {}))
-    assert scenario.turns == ((Step("I call.", calls, "Hm.", 1.5),), (Step("Done."),))
+    calls = (ScriptedCall(tool="a__b", arguments={"n": 1}), ScriptedCall(tool="search_tools"))
+    assert scenario.steps == (Step(say="I call.", calls=calls, think="Hm.", wait=1.5), Step(say="Done."))
     assert [one.text for one in scenario.expect] == ['loop, tool "a:b", count at least 3']
     assert [one.text for one in scenario.never] == ["error"]
 
 
 def test_what_happens_before_a_turn_is_read(tmp_path: Path) -> None:
     scenario = load_scenario(_written(tmp_path, EVERYTHING))
-    new = AddedTool("a:c", "New.", "42 is the answer")
-    change = CatalogChange("a", ("a:b",), (new,), {"a:d": "Another text."})
-    fault = Fault("a", FailureKind.RATE_LIMIT, 2, "b", 20.0)
-    assert scenario.prepare == (
-        Preparation(),
-        Preparation(600.0, "confirmed", change, stop="a", reconnect="a", fault=fault),
-    )
+    new = AddedTool(id="a:c", description="New.", answer="42 is the answer")
+    turn, steps = scenario.turns[1], (Step(say="Done."),)
+    assert (turn.wait, turn.milestone, turn.stop, turn.reconnect) == (600.0, "confirmed", "a", "a")
+    described = {"a:d": "Another text."}
+    assert turn.change == CatalogChange(server="a", remove=("a:b",), add=(new,), describe=described)
+    assert turn.fault == Fault(server="a", kind="rate_limit", times=2, tool="b", retry_after=20.0)
+    assert scenario.turns[0] == Turn(user="first", steps=scenario.turns[0].steps)
+    assert steps == turn.steps
     assert scenario.changes_servers
 
 
@@ -220,5 +227,4 @@ def test_every_shipped_scenario_says_what_it_is_about_and_what_comes_of_it(path:
     assert scenario.about
     assert scenario.expect
     assert scenario.never
-    assert len(scenario.users) == len(scenario.turns) == len(scenario.prepare)
-    assert all(steps[-1].say and not steps[-1].calls for steps in scenario.turns)
+    assert all(turn.steps[-1].say and not turn.steps[-1].calls for turn in scenario.turns)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,10 @@ from inspector.core.events import Record
 from inspector.core.message import ToolResult
 from inspector.core.ports import ChatModel
 from inspector.core.tool import Tool
-from inspector.scenario.changing import ChangingConnector
-from inspector.scenario.file import load_scenario
+from inspector.scenario.comparison import ScenarioResult
 from inspector.scenario.ground import AllowedBefore, Ground
-from inspector.scenario.run import LabClock, ScenarioResult, ScenarioRun
-from inspector.scenario.scenario import Scenario
+from inspector.scenario.run import ChangingConnector, LabClock, ScenarioRun
+from inspector.scenario.scenario import Scenario, Step, Turn, load_scenario
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryServerMemory, MemoryStore
@@ -57,6 +55,12 @@ def four_servers() -> dict[str, MemoryServer]:
 async def _snow(*_: object) -> ToolResult:
     """The forecast for any city, however it is spelled: a repeated call brings nothing new."""
     return ToolResult("Snow.")
+
+
+def story(*turns: Sequence[Step], **more: Any) -> Scenario:
+    """A scenario with these turns; in each the user says "a"."""
+    said = tuple(Turn(user="a", steps=tuple(steps)) for steps in turns)
+    return Scenario(title="Case", turns=said, **more)
 
 
 class MemoryLab:
@@ -137,7 +141,7 @@ class MemoryLab:
             bench.connect()
             await bench.wait_connected()
             await self.gate.wait()
-            played = replace(scenario, profile=profile, settings=bench.policy.session_values)
+            played = scenario.model_copy(update={"profile": profile, "settings": bench.policy.session_values})
             return await ScenarioRun(bench, played, clock, connector).run()
 
 

@@ -8,9 +8,8 @@ from inspector.cli.models import model_for
 from inspector.cli.options import Options
 from inspector.cli.scenario.opening import OpenLab
 from inspector.core.stream import Listener
-from inspector.scenario.changing import ChangingConnector
 from inspector.scenario.ground import AllowedBefore, Ground
-from inspector.scenario.run import LabClock, ScenarioRun
+from inspector.scenario.run import ChangingConnector, LabClock, ScenarioRun
 from inspector.scenario.scenario import Scenario
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench

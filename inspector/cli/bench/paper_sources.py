@@ -32,7 +32,7 @@ from inspector.core.ports import Clock, SystemClock, TokenCounter
 from inspector.measure.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
-from inspector.scenario.file import load_scenario
+from inspector.scenario.scenario import load_scenario
 from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry
 from inspector.search.sqlite import SqliteVectors
 

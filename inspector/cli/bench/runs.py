@@ -19,11 +19,12 @@ from inspector.config.setting import DEFAULT_PROFILE, find_knob, find_profile, p
 from inspector.core.error import ConfigError
 from inspector.core.ports import SystemClock
 from inspector.core.settings import BudgetSettings
-from inspector.scenario.profile_comparison import STATIC
-from inspector.scenario.recorded.agent import KnownRuns, known_runs
-from inspector.scenario.recorded.play import Allowed
-from inspector.scenario.recorded.summary import play_batch, setups
-from inspector.scenario.recording import Recordings, read_definitions, read_runs
+from inspector.mcp.tool_file import read_definitions
+from inspector.scenario.comparison import STATIC
+from inspector.scenario.recorded_agent import KnownRuns, known_runs
+from inspector.scenario.recorded_batch import play_batch, setups
+from inspector.scenario.recorded_run import Allowed
+from inspector.scenario.recording import Recordings, read_runs
 from inspector.session.assembly import Ports
 
 

@@ -8,11 +8,10 @@ from inspector.cli.table import say, say_json, say_table
 from inspector.core.number import count, money, money_decimals, percent, signed_percent
 from inspector.core.ranking import Answer
 from inspector.measure.bootstrap import Estimate
-from inspector.scenario.profile_comparison import STATIC
-from inspector.scenario.recorded.agent import KnownRuns, Reason
-from inspector.scenario.recorded.outcome import LOOP
-from inspector.scenario.recorded.play import SECONDS_A_CALL
-from inspector.scenario.recorded.summary import Batch, SetupSummary
+from inspector.scenario.comparison import STATIC
+from inspector.scenario.recorded_agent import KnownRuns, Reason
+from inspector.scenario.recorded_batch import Batch, SetupSummary
+from inspector.scenario.recorded_run import LOOP, SECONDS_A_CALL
 from inspector.scenario.recording import Recordings
 
 NOTHING = "–"

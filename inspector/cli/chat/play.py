@@ -11,7 +11,7 @@ from inspector.cli.table import say, say_json, say_table
 from inspector.core.events import ModelRequested
 from inspector.core.events.base import record_json
 from inspector.core.number import count, percent
-from inspector.scenario.file import load_scenario
+from inspector.scenario.scenario import load_scenario
 from inspector.session.workbench import Workbench
 
 

@@ -27,10 +27,10 @@ from inspector.cli.table import say, say_json, say_raw, say_table
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.number import count, percent
 from inspector.core.ports import SystemClock
+from inspector.mcp.tool_file import read_definitions
 from inspector.registry.acceptance import NAME_HINT, name_problem
 from inspector.registry.embedding import embed_missing, forget_other_dimensions
 from inspector.registry.export import export_lines, is_export, read_export, write_export
-from inspector.scenario.recording import read_definitions
 from inspector.search.ports import ToolRegistry
 from inspector.search.registered_tool import SyncReport
 from inspector.session.synchronise import Synchronised, synchronise

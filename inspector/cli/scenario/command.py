@@ -31,10 +31,8 @@ from inspector.core.error import ConfigError
 from inspector.core.events import Failed, Record
 from inspector.core.number import count
 from inspector.core.stream import Listener
-from inspector.scenario.file import load_scenario
-from inspector.scenario.profile_comparison import compare_profiles
-from inspector.scenario.run import ScenarioResult
-from inspector.scenario.scenario import Scenario
+from inspector.scenario.comparison import ScenarioResult, compare_profiles
+from inspector.scenario.scenario import Scenario, load_scenario
 
 _NO_TERMINAL = (200, 24)
 

@@ -28,12 +28,12 @@ from inspector.config.setting import PROFILES, find_profile
 from inspector.core.error import ConfigError
 from inspector.core.events import ModelRequested, Record
 from inspector.core.ports import SystemClock
-from inspector.scenario.profile_comparison import STATIC, compare_profiles
+from inspector.scenario.comparison import STATIC, compare_profiles
 from inspector.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
+    from inspector.scenario.comparison import ScenarioResult
     from inspector.scenario.ground import Ground
-    from inspector.scenario.run import ScenarioResult
 
 
 _ONE_PROFILE = "profile"
@@ -186,7 +186,7 @@ class ShippedLab:
 
 
 def _read(path: Path) -> ScenarioFile:
-    from inspector.scenario.file import load_scenario
+    from inspector.scenario.scenario import load_scenario
 
     try:
         return ScenarioFile(path, load_scenario(path))

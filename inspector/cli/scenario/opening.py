@@ -55,9 +55,8 @@ async def open_lab(
     something need no approval; on others they do, see `TerminalApprover`. A `ground` names the servers of a
     race instead, on which nobody is asked: see `AllowedBefore`. Raises ToolsightError.
     """
-    from inspector.scenario.changing import ChangingConnector
     from inspector.scenario.ground import AllowedBefore, require_tools
-    from inspector.scenario.run import LabClock, ScenarioRun
+    from inspector.scenario.run import ChangingConnector, LabClock, ScenarioRun
 
     chosen = profile or options.profile or scenario.profile
     options = replace(options, profile=chosen, implied={**options.implied, **scenario.settings})
@@ -95,7 +94,7 @@ async def open_lab(
         await bench.wait_connected()
         if ground is not None:
             require_tools(bench.state)
-        played = replace(scenario, profile=chosen, settings=bench.policy.session_values)
+        played = scenario.model_copy(update={"profile": chosen, "settings": bench.policy.session_values})
         yield OpenLab(bench, ScenarioRun(bench, played, clock, connector))
 
 

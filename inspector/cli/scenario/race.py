@@ -34,12 +34,10 @@ from inspector.config.file import is_file
 from inspector.config.setting import DEFAULT_PROFILE
 from inspector.core.error import ConfigError
 from inspector.core.redaction import write
-from inspector.scenario.ground import Ground, question, require_fit, require_own_mind
-from inspector.scenario.profile_comparison import STATIC
-from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame
-from inspector.scenario.racer import Racer
+from inspector.scenario.comparison import STATIC
+from inspector.scenario.ground import Ground, question, require_fit, require_own_mind, static_settings
+from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Racer
 from inspector.scenario.scenario import Scenario
-from inspector.scenario.static_script import static_settings
 from widgets.meter import big, size_for
 
 # A race on a terminal, drawn call by call or printed at its end, and as JSON.

@@ -9,10 +9,15 @@ from inspector.core.access import viewer
 from inspector.core.budget import Prices
 from inspector.core.events import ModelResponded, Record, SessionStarted
 from inspector.core.number import count, money, percent
-from inspector.scenario.profile_comparison import AlignedCall, ComparedProfile, ProfileComparison
-from inspector.scenario.run import ScenarioResult
-from inspector.scenario.scenario import Expectation, Finding, Scenario
-from inspector.scenario.totals import Totals
+from inspector.scenario.comparison import (
+    AlignedCall,
+    ComparedProfile,
+    ProfileComparison,
+    ScenarioResult,
+    Totals,
+)
+from inspector.scenario.expectation import Expectation, Finding
+from inspector.scenario.scenario import Scenario
 from widgets import visible
 
 NOTHING = "–"

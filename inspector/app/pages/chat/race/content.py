@@ -10,10 +10,8 @@ from inspector.app.scenario_job import Progress
 from inspector.config.setting import PROFILES
 from inspector.core.number import count, money, percent, tokens
 from inspector.core.ranking import IndexPhase
-from inspector.scenario.profile_comparison import STATIC
-from inspector.scenario.race import RaceFrame
-from inspector.scenario.racer import Racer
-from inspector.scenario.totals import ANSWERED
+from inspector.scenario.comparison import ANSWERED, STATIC
+from inspector.scenario.race import RaceFrame, Racer
 from widgets import visible
 
 COLORS = ("$foreground 40%", "$primary")

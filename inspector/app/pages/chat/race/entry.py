@@ -15,9 +15,8 @@ from inspector.app.scenario_job import ScenarioFile
 from inspector.core.conversation import Conversation, ItemKind
 from inspector.core.number import count, money, tokens
 from inspector.core.session import SessionState
-from inspector.scenario.ground import lacking, question
-from inspector.scenario.race import Estimate, RaceFrame, Verdict
-from inspector.scenario.racer import Racer
+from inspector.scenario.ground import Estimate, lacking, question
+from inspector.scenario.race import RaceFrame, Racer, Verdict
 from inspector.scenario.scenario import Scenario
 from inspector.tokens.manifest import Catalog
 from widgets import Record, plain, shorten, visible

@@ -6,8 +6,7 @@ from textual.content import Content
 
 from inspector.app.draw.line import MUTED
 from inspector.core.number import money, money_decimals, percent, tokens
-from inspector.scenario.race import Verdict
-from inspector.scenario.racer import Racer
+from inspector.scenario.race import Racer, Verdict
 from widgets import visible
 
 _CELL = 11

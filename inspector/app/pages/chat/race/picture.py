@@ -10,8 +10,7 @@ from inspector.app.draw import svg
 from inspector.app.pages.chat.race import outcome
 from inspector.app.pages.chat.race.entry import cast
 from inspector.core.number import count, money, percent, tokens
-from inspector.scenario.race import Race, RaceFrame, Verdict
-from inspector.scenario.racer import Racer
+from inspector.scenario.race import Race, RaceFrame, Racer, Verdict
 from widgets import middle
 
 _LEFT, _RIGHT = 64, 1216

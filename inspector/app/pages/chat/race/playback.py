@@ -10,12 +10,10 @@ from typing import Any, TypeVar
 
 from inspector.app.scenario_job import Lab, Progress, ScenarioFile
 from inspector.core.events import Record
-from inspector.scenario.ground import Ground
-from inspector.scenario.profile_comparison import STATIC
-from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Verdict
-from inspector.scenario.racer import Racer
-from inspector.scenario.scenario import Scenario, Step
-from inspector.scenario.static_script import static_scenario, static_settings
+from inspector.scenario.comparison import STATIC
+from inspector.scenario.ground import Ground, static_scenario, static_settings
+from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Racer, Verdict
+from inspector.scenario.scenario import Scenario
 
 Made = TypeVar("Made")
 Tell = Callable[[int, Record], None]
@@ -79,16 +77,8 @@ def _script(scenario: Scenario) -> str:
     """Return what the model says and calls as YAML, without the rest of the scenario."""
     import yaml
 
-    turns = [
-        {"user": user, "steps": [_step(step) for step in steps]}
-        for user, steps in zip(scenario.users, scenario.turns, strict=True)
-    ]
+    turns = [turn.model_dump(mode="json", include={"user", "steps"}) for turn in scenario.turns]
     return yaml.safe_dump({"title": scenario.title, "turns": turns})
-
-
-def _step(step: Step) -> dict[str, Any]:
-    calls = [{"tool": call.name, "arguments": dict(call.arguments)} for call in step.calls]
-    return {"say": step.say, "think": step.think, "calls": calls}
 
 
 # Seconds between model calls, fastest first; 0 shows everything at once.

@@ -27,8 +27,8 @@ from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.app.stream import View
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import Record
+from inspector.scenario.comparison import STATIC
 from inspector.scenario.ground import ground_of
-from inspector.scenario.profile_comparison import STATIC
 from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Verdict
 from widgets import BigNumber, Choice as Answer, GuardedConfirm, KeyBar, visible
 

@@ -9,9 +9,9 @@ from inspector.app.pages.chat.race import entry
 from inspector.app.scenario_job import ScenarioFile, choice
 from inspector.config.setting import DEFAULT_PROFILE
 from inspector.core.error import ConfigError
-from inspector.scenario.ground import require_fit, require_own_mind
-from inspector.scenario.profile_comparison import STATIC
-from inspector.scenario.race import Race, estimate
+from inspector.scenario.comparison import STATIC
+from inspector.scenario.ground import estimate, require_fit, require_own_mind
+from inspector.scenario.race import Race
 from inspector.session.view import SessionView
 from widgets import Record
 

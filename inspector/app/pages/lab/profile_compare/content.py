@@ -7,9 +7,14 @@ from textual.content import Content
 from inspector.app.draw.line import MUTED
 from inspector.config.setting import PROFILES
 from inspector.core.number import bar, count, money, percent, tokens
-from inspector.scenario.profile_comparison import STATIC, AlignedCall, ProfileComparison, compare_profiles
-from inspector.scenario.run import ScenarioResult
-from inspector.scenario.totals import Totals
+from inspector.scenario.comparison import (
+    STATIC,
+    AlignedCall,
+    ProfileComparison,
+    ScenarioResult,
+    Totals,
+    compare_profiles,
+)
 from widgets import Column, Record, visible
 
 CHOICE_COLUMNS = (

@@ -21,7 +21,7 @@ from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.app.stream import View
 from inspector.config.setting import DEFAULT_PROFILE
 from inspector.core.error import ToolsightError
-from inspector.scenario.profile_comparison import ProfileComparison
+from inspector.scenario.comparison import ProfileComparison
 from widgets import KeyBar, RecordList
 
 _SCENARIO = "demo"

@@ -12,7 +12,7 @@ from inspector.app.scenario_job import Choice, Progress, ScenarioFile
 from inspector.core.number import count
 from inspector.core.ranking import IndexPhase
 from inspector.core.settings import GuardSettings
-from inspector.scenario.run import ScenarioResult
+from inspector.scenario.comparison import ScenarioResult
 from inspector.scenario.scenario import Scenario
 from widgets import Column, Record, Tone, middle, plain, visible
 
@@ -166,13 +166,13 @@ def about(file: ScenarioFile, run: Choice | None) -> Content:
         problem = file.problem.replace(str(file.path), file.path.name)
         return Content.assemble(("✕ ", "$text-error"), plain(problem, limit=_TEXT))
     scenario = file.scenario
-    steps = sum(len(turn) for turn in scenario.turns)
+    steps = len(scenario.steps)
     lines = [
         plain(scenario.title, limit=_TEXT, newlines=False).stylize("bold"),
         plain(" ".join(scenario.about.split()), limit=_TEXT),
         Content(),
         _fact("runs under", run.profile, _with(scenario, run)),
-        _fact("script", f"{count(len(scenario.users), 'message')}, {count(steps, 'model step')}"),
+        _fact("script", f"{count(len(scenario.turns), 'message')}, {count(steps, 'model step')}"),
         Content(),
         *_expected(scenario),
     ]
@@ -254,7 +254,7 @@ def clock(seconds: float) -> str:
 def running(progress: Progress) -> Content:
     """Return the progress of a run."""
     scenario = progress.file.scenario
-    turns = len(scenario.users) if scenario is not None else 0
+    turns = len(scenario.turns) if scenario is not None else 0
     pieces = [
         Content.styled(f"running under {visible(progress.profile, limit=40)}", "$text-warning"),
         Content(f"servers {progress.connected} of {progress.servers or '…'}"),

@@ -23,7 +23,7 @@ from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
-from inspector.scenario.run import ScenarioResult
+from inspector.scenario.comparison import ScenarioResult
 from inspector.session.view import SessionView
 from widgets import KeyBar, RecordList
 

@@ -39,7 +39,7 @@ from inspector.core.events import (
 from inspector.core.fold import apply
 from inspector.core.session import SessionState
 from inspector.core.settings import GuardSettings
-from inspector.scenario.scenario import Finding
+from inspector.scenario.expectation import Finding
 
 START, MODEL, SEARCH, CALL, REJECT = "start", "model", "search", "call", "reject"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

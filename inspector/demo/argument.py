@@ -1,4 +1,4 @@
-"""Finds the value for one simple parameter in a step."""
+"""Fills a tool's arguments from a step and from earlier results, following its schema."""
 
 import re
 from collections.abc import Mapping
@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import Any
 from zoneinfo import available_timezones
 
-from inspector.demo.planner.reading import Number, Reading, word_set
-from inspector.schema.schema import SchemaField
+from inspector.demo.reading import Number, Reading, word_set
+from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import SchemaField, fields, resolve
 from inspector.search.vocabulary import stem, terms
 
 MAX_TEXT = 4_000
@@ -57,7 +58,7 @@ def words_of(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in re.findall(r"[^\W\d_]+", split))
 
 
-def boolean(parameter: SchemaField, source: Source) -> bool | None:
+def _boolean(parameter: SchemaField, source: Source) -> bool | None:
     """True if the step names the parameter, False if it negates it, else None."""
     text = source.reading.text.lower()
     names = words_of(parameter.name)
@@ -72,14 +73,7 @@ def boolean(parameter: SchemaField, source: Source) -> bool | None:
     return not re.search(rf"\b(?:not|no|without|never)\s+(?:\w+\s+)?{re.escape(names[-1])}", text)
 
 
-def choice(parameter: SchemaField, source: Source) -> object:
-    """The first listed value that the step mentions, or None."""
-    for option in mentioned(parameter.choices, source):
-        return option
-    return None
-
-
-def mentioned(choices: tuple[object, ...], source: Source) -> list[object]:
+def _mentioned(choices: tuple[object, ...], source: Source) -> list[object]:
     """All listed values that the step mentions, in the step's order."""
     heard = [stem(word) for word in re.findall(r"\w+", source.reading.text.lower())]
     mentions: list[tuple[int, object]] = []
@@ -100,7 +94,7 @@ def _position(said: list[str], heard: list[str]) -> int | None:
     return None
 
 
-def number(parameter: SchemaField, source: Source) -> int | float | None:
+def _number_for(parameter: SchemaField, source: Source) -> int | float | None:
     """A number in the step that fits by the words beside it, or any number for a required parameter."""
     about = {*map(stem, words_of(parameter.name)), *terms(parameter.description)}
     free = [n for i, n in enumerate(source.reading.numbers) if ("number", i) not in source.used]
@@ -121,21 +115,22 @@ def _allowed(number: Number, parameter: SchemaField) -> bool:
     return above and (not isinstance(high, int | float) or number.value <= high)
 
 
-def text(parameter: SchemaField, source: Source) -> str | None:
+def _text_for(parameter: SchemaField, source: Source) -> str | None:
     """The text for a parameter, chosen by its name."""
     reading, words = source.reading, words_of(parameter.name)
     names = frozenset(words)
+    is_dated = parameter.schema.get("format") in ("date", "date-time")
     if names & FORMULA:
         return reading.expression or None
     if names & ZONE:
-        return zone(source)
+        return _zone(source)
     if len(words) > 1 and words[0] in {"from", "to"}:
         return _side(words[0], source)
     if names & PEOPLE and (reading.emails or not names & CITY):
         return source.take(reading.emails)
     if names & CITY:
         return source.take(reading.places)
-    if _wants_day(parameter, names):
+    if "YYYY-MM-DD" in parameter.description or names & DAY or is_dated:
         return _day(parameter, source)
     return _by_name(parameter, names, source)
 
@@ -155,11 +150,6 @@ def _by_name(parameter: SchemaField, names: frozenset[str], source: Source) -> s
     return _anything(source) if parameter.required else None
 
 
-def _wants_day(parameter: SchemaField, names: frozenset[str]) -> bool:
-    dated = "YYYY-MM-DD" in parameter.description or parameter.schema.get("format") in ("date", "date-time")
-    return dated or bool(names & DAY)
-
-
 def _day(parameter: SchemaField, source: Source) -> str | None:
     day = source.take(source.reading.dates)
     about = parameter.description
@@ -167,7 +157,7 @@ def _day(parameter: SchemaField, source: Source) -> str | None:
     return day[:10] if day and only_day else day
 
 
-def zone(source: Source) -> str | None:
+def _zone(source: Source) -> str | None:
     """The time zone that the step names, or that a place in the step is in."""
     for name in (*source.reading.codes, *source.reading.places):
         known = _zones().get(name.rpartition("/")[2].replace(" ", "_").lower())
@@ -229,3 +219,181 @@ def _title(parameter: SchemaField, source: Source) -> str | None:
 def _anything(source: Source) -> str | None:
     reading = source.reading
     return source.take(reading.quotes) or source.take(reading.codes) or source.take(reading.places)
+
+
+MAX_DEPTH = 4
+MAX_FIELDS = 60
+MAX_ROWS = 200
+_NAMES = ("title", "name", "subject", "path", "key")
+_DEFINITIONS = ("$defs", "definitions")
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """Arguments, and the required parameters that have no value."""
+
+    arguments: dict[str, Any]
+    missing: tuple[str, ...] = ()
+
+
+def fill(schema: JsonObject, source: Source) -> Filled:
+    """Fill the arguments that the step gives; the tool's defaults apply to the rest."""
+    names = [words_of(parameter.name) for parameter in fields(schema) if parameter.required]
+    source.wants_content = any(CONTENT.intersection(words) for words in names)
+    return _object(schema, schema, source, MAX_DEPTH)
+
+
+def unused(arguments: object, reading: Reading) -> tuple[str, ...]:
+    """The step's values that the arguments do not use."""
+    passed = "\n".join(_leaves(arguments, MAX_DEPTH * 2))
+    return tuple(
+        text
+        for text in dict.fromkeys(reading.values)
+        if text not in passed and text.replace(" ", "_") not in passed
+    )
+
+
+def _leaves(node: object, depth: int) -> list[str]:
+    if isinstance(node, Mapping | list | tuple) and depth:
+        parts = node.values() if isinstance(node, Mapping) else node
+        return [leaf for part in parts for leaf in _leaves(part, depth - 1)]
+    return [str(node)]
+
+
+def _object(schema: JsonObject, root: JsonObject, source: Source, depth: int) -> Filled:
+    filled: dict[str, Any] = {}
+    missing: list[str] = []
+    declared = fields(_rooted(schema, root))[:MAX_FIELDS]
+    for parameter in sorted(declared, key=_order):
+        argument, lacking = _value(parameter, root, source, depth)
+        if argument is not None:
+            filled[parameter.name] = argument
+        elif parameter.required:
+            missing += lacking or [parameter.name]
+    ordered = {p.name: filled[p.name] for p in declared if p.name in filled}
+    return Filled(ordered, tuple(missing))
+
+
+def _order(parameter: SchemaField) -> tuple[bool, int]:
+    """The sort key: required parameters come first, and flags before the choices they may explain."""
+    kinds = ("boolean", "enum", "integer", "number")
+    return not parameter.required, kinds.index(parameter.type) if parameter.type in kinds else len(kinds)
+
+
+def _value(parameter: SchemaField, root: JsonObject, source: Source, depth: int) -> tuple[object, list[str]]:
+    """The value, or None and the names of what is missing in it."""
+    if "const" in parameter.schema:
+        return (parameter.schema["const"] if parameter.required else None), []
+    if parameter.type == "object" and depth > 0:
+        return _nested(parameter, root, source, depth)
+    if parameter.type == "array" and depth > 0:
+        return _array(parameter, root, source, depth)
+    return _simple(parameter, source), []
+
+
+def _simple(parameter: SchemaField, source: Source) -> object:
+    if parameter.choices:
+        chosen = next(iter(_mentioned(parameter.choices, source)), None)
+        only = parameter.choices[0] if len(parameter.choices) == 1 and parameter.required else None
+        return only if chosen is None else chosen
+    if parameter.type == "boolean":
+        return _boolean(parameter, source)
+    kinds = parameter.type.split(" or ")
+    if "integer" in kinds or "number" in kinds:
+        number = _number_for(parameter, source)
+        if number is not None or "string" not in kinds:
+            return _earlier_id(parameter, source) if number is None else number
+    if "string" in kinds or parameter.type == "any":
+        written = _text_for(parameter, source)
+        return _earlier_id(parameter, source) if written is None else written
+    return None
+
+
+def _nested(parameter: SchemaField, root: JsonObject, source: Source, depth: int) -> tuple[object, list[str]]:
+    inner = _object(parameter.schema, root, source, depth - 1)
+    if inner.missing:
+        return None, [f"{parameter.name}.{name}" for name in inner.missing]
+    return (inner.arguments if inner.arguments or parameter.required else None), []
+
+
+def _array(parameter: SchemaField, root: JsonObject, source: Source, depth: int) -> tuple[object, list[str]]:
+    raw = parameter.schema.get("items")
+    items = resolve(raw, root) if isinstance(raw, Mapping) else {}
+    element = fields(_rooted({"properties": {parameter.name: dict(items)}}, root))
+    item = element[0] if element else SchemaField(parameter.name, "any")
+    if item.type == "object":
+        inner = _object(item.schema, root, source, depth - 1)
+        if inner.missing:
+            return None, [f"{parameter.name}.{name}" for name in inner.missing]
+        return ([inner.arguments] if inner.arguments else None), []
+    return _elements(item, parameter, source) or None, []
+
+
+def _elements(item: SchemaField, parameter: SchemaField, source: Source) -> list[object]:
+    reading = source.reading
+    if item.choices:
+        return _mentioned(item.choices, source)
+    if item.type in {"integer", "number"}:
+        return [n.value for n in reading.numbers] if parameter.required else []
+    if item.type not in {"string", "any"}:
+        return []
+    names = frozenset(words_of(parameter.name))
+    if names & ZONE:
+        return list(iter(lambda: _zone(source), None))
+    if names & PEOPLE:
+        values = reading.emails
+    elif names & CITY:
+        values = reading.places
+    else:
+        values = reading.quotes or (reading.codes if parameter.required else ())
+    fresh = [text for text in values if text not in source.used]
+    source.used.update(fresh)
+    return list(fresh)
+
+
+def _earlier_id(parameter: SchemaField, source: Source) -> object:
+    """The id of the row that the step refers to, if a required parameter needs one."""
+    if not parameter.required or not source.rows or not source.reading.refers:
+        return None
+    row = _row(source)
+    names = words_of(parameter.name)
+    nouns = [name for name in names if name not in {"id", "number", "key"}]
+    keys = [parameter.name]
+    if source.about.issuperset(map(stem, nouns)) and (
+        "string" not in parameter.type or names[-1:] == ("id",)
+    ):
+        keys += ["id", "number", f"{parameter.name}_id", f"{parameter.name}_number"]
+    for key in keys:
+        candidate = row.get(key)
+        if _is_id(candidate, parameter.type):
+            return candidate
+    return None
+
+
+def _row(source: Source) -> Mapping[str, Any]:
+    """The row that the step counts ("the second"), or else the one whose name best matches the request."""
+    if (counted := source.reading.row) is not None:
+        return source.rows[counted if counted < len(source.rows) else 0]
+    asked = set(terms(source.asked))
+
+    def agreement(row: Mapping[str, Any]) -> int:
+        name = " ".join(str(row[key])[:200] for key in _NAMES if key in row)
+        return len(asked.intersection(terms(name)))
+
+    return max(source.rows[:MAX_ROWS], key=agreement)
+
+
+def _is_id(candidate: object, kind: str) -> bool:
+    if isinstance(candidate, bool):
+        return False
+    if isinstance(candidate, int):
+        return "integer" in kind or "number" in kind or kind == "any"
+    return isinstance(candidate, str) and ("string" in kind or kind == "any")
+
+
+def _rooted(schema: JsonObject, root: JsonObject) -> JsonObject:
+    """A part of a schema, with the definitions that its local references need."""
+    if not isinstance(schema, Mapping):
+        return {}
+    shared = {key: root[key] for key in _DEFINITIONS if isinstance(root, Mapping) and key in root}
+    return {**shared, **schema}

@@ -1,7 +1,12 @@
-"""A model that replays a written scenario, for demos and tests. It is not an LLM and says so."""
+"""Models that need no key and are no LLM, as they say themselves: one plans by rules, one plays a scenario.
 
+What they need is imported with the first request, or with the scenario.
+"""
+
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspector.core.message import (
     AssistantMessage,
@@ -14,13 +19,33 @@ from inspector.core.message import (
     ToolCall,
     UserMessage,
 )
-from inspector.scenario.file import load_scenario
-from inspector.scenario.scenario import Step
 from inspector.schema.dialect import PLAIN
+
+if TYPE_CHECKING:
+    from inspector.scenario.scenario import Step
 
 WINDOW = 128_000
 OVER = "The script is over and has no answer to this. Start a new session to replay it."
 THOUGHT = "Let me think about what to do differently."
+
+
+class DemoPlanner:
+    """Stands in for a language model by rules alone. It keeps no state: the request determines the reply."""
+
+    name = "demo/planner"
+    label = "demo/planner (rules, no LLM)"
+    api_base = ""
+    window = WINDOW
+    features = PLAIN
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
+        """Yield the text in pieces, then the reply. Never raises."""
+        from inspector.demo.planner import decide
+
+        reply = decide(request)
+        for piece in re.findall(r"\S+\s*|\s+", reply.text):
+            yield TextDelta(piece)
+        yield reply
 
 
 class ScriptModel:
@@ -30,6 +55,8 @@ class ScriptModel:
     features = PLAIN
 
     def __init__(self, path: Path) -> None:
+        from inspector.scenario.scenario import load_scenario
+
         self.name = f"demo/script:{path}"
         self.label = f"demo/script:{path.name} (scripted, no LLM)"
         self.scenario = load_scenario(path)
@@ -39,24 +66,23 @@ class ScriptModel:
         """Yield the scenario's next step, or a note that the script is over. Thinking takes no step."""
         turn, index = _position(request.messages)
         step = self._step(turn, index)
-        said = (step.think or THOUGHT) if request.think else step.say
+        said = step.say if step else OVER
+        if request.think:
+            said = (step.think if step else "") or THOUGHT
         for line in said.splitlines(keepends=True):
             yield TextDelta(line)
-        calls = () if request.think else _calls(step, turn, index)
+        scripted = step.calls if step and not request.think else ()
+        calls = tuple(
+            ToolCall(f"script-{turn}-{index}-{number}", call.tool, call.arguments)
+            for number, call in enumerate(scripted)
+        )
         yield ModelReply(said, calls, finish_reason="tool_calls" if calls else "stop")
 
-    def _step(self, turn: int, index: int) -> Step:
+    def _step(self, turn: int, index: int) -> "Step | None":
         turns = self.scenario.turns
-        if 0 <= turn < len(turns) and index < len(turns[turn]):
-            return turns[turn][index]
-        return Step(OVER)
-
-
-def _calls(step: Step, turn: int, index: int) -> tuple[ToolCall, ...]:
-    return tuple(
-        ToolCall(f"script-{turn}-{index}-{number}", call.name, call.arguments)
-        for number, call in enumerate(step.calls)
-    )
+        if 0 <= turn < len(turns) and index < len(turns[turn].steps):
+            return turns[turn].steps[index]
+        return None
 
 
 def _position(messages: tuple[Message, ...]) -> tuple[int, int]:

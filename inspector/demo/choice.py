@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from inspector.demo.planner.reading import Reading, reading_verbs, stems, word_set
-from inspector.demo.planner.value import CONTENT, FORMULA, PEOPLE, QUERY, words_of
+from inspector.demo.argument import CONTENT, FORMULA, PEOPLE, QUERY, words_of
+from inspector.demo.reading import Reading, reading_verbs, stems, word_set
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, fields, resolve
 from inspector.search.query import is_statement

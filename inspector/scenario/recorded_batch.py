@@ -12,9 +12,8 @@ from inspector.core.ranking import Answer
 from inspector.core.tool import Tool
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.measure.bootstrap import Estimate, ratio_estimate, share_estimate
-from inspector.scenario.recorded.agent import KnownRuns, OtherRuns, Reason
-from inspector.scenario.recorded.outcome import Need, PlayedRun
-from inspector.scenario.recorded.play import Kept, RunSetup, play
+from inspector.scenario.recorded_agent import KnownRuns, OtherRuns, Reason
+from inspector.scenario.recorded_run import Kept, Need, PlayedRun, RunSetup, play
 from inspector.session.assembly import Ports
 
 CUTS = (1, 3, 5, 8, 10)

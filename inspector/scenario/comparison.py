@@ -1,0 +1,370 @@
+"""What a session cost and did, and one scenario under several profiles, with notes on what misleads."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from inspector.config.setting import find_profile, render_value
+from inspector.core.budget import Prices
+from inspector.core.events import (
+    CallFinished,
+    CallRejected,
+    CatalogBuilt,
+    GateApplied,
+    ModelRequested,
+    Record,
+    SearchPerformed,
+    TurnEnded,
+)
+from inspector.core.fold import fold
+from inspector.core.number import plural
+from inspector.core.prompt_cache import Charge
+from inspector.core.turns import ModelCall, turns
+from inspector.scenario.expectation import Finding
+from inspector.scenario.scenario import Scenario
+from inspector.tokens.manifest import SEARCH_TOOLS
+from inspector.tokens.plan import answer_tokens, estimated, solved_steps
+
+STATIC = "static"
+ANSWERED = "answered"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCallCost:
+    """One model call: its input tokens, those of them because of tools, and how many tools were bound.
+
+    `tool_tokens` are definitions, manifest and summaries, `search_tokens` the searches and their results in
+    the conversation. `dollars` include the answer; None without prices. `message` counts the user's messages.
+    With `only_follows_search` the call before it did nothing but search.
+    """
+
+    call: int
+    tool_tokens: int
+    bound: int
+    think: bool = False
+    search_tokens: int = 0
+    input_tokens: int = 0
+    message: int = 0
+    dollars: float | None = None
+    only_follows_search: bool = False
+
+    @property
+    def discovery_tokens(self) -> int:
+        """Definitions and searches: all input because of tools."""
+        return self.tool_tokens + self.search_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over all model calls of a session, and counts. `redundant` counts searches that found nothing new.
+
+    `steps` counts the solved steps, see `SolvedSteps`. `outcome` is `answered` if every turn was, else the
+    outcome of the first turn that was not; "" before any turn has ended.
+    """
+
+    costs: tuple[ModelCallCost, ...] = ()
+    searches: int = 0
+    loads: int = 0
+    evictions: int = 0
+    calls: int = 0
+    rejections: int = 0
+    loops: int = 0
+    redundant: int = 0
+    outcome: str = ""
+    steps: int = 0
+
+    @property
+    def model_calls(self) -> int:
+        return len(self.costs)
+
+    @property
+    def tool_tokens(self) -> int:
+        """Tokens of definitions, manifest and summaries."""
+        return sum(cost.tool_tokens for cost in self.costs)
+
+    @property
+    def discovery_tokens(self) -> int:
+        """The same with the searches and their results."""
+        return sum(cost.discovery_tokens for cost in self.costs)
+
+    @property
+    def input_tokens(self) -> int:
+        """Everything that was sent."""
+        return sum(cost.input_tokens for cost in self.costs)
+
+    @property
+    def dollars(self) -> float | None:
+        """US dollars, answers included; None without prices or model calls."""
+        known = [cost.dollars for cost in self.costs if cost.dollars is not None]
+        return sum(known) if known else None
+
+    @property
+    def dollars_per_step(self) -> float | None:
+        """US dollars for each solved step; None without prices or solved steps."""
+        return self.dollars / self.steps if self.dollars is not None and self.steps else None
+
+
+def totals(
+    records: Sequence[Record], prices: Prices | None = None, count: Callable[[str], int] = estimated
+) -> Totals:
+    """The totals of a session's records, counted as in the session's state.
+
+    `count` counts the answers whose tokens the provider did not report, by default as characters / 4.
+    """
+    state = fold(records)
+    outcomes = [record.event.outcome for record in records if isinstance(record.event, TurnEnded)]
+    return Totals(
+        costs=tuple(_costs(records, prices, count)),
+        searches=state.searches,
+        loads=state.loads,
+        evictions=state.evictions,
+        calls=state.calls,
+        rejections=state.rejections,
+        loops=state.loops,
+        redundant=state.redundant,
+        outcome=next((one for one in outcomes if one != ANSWERED), outcomes[0] if outcomes else ""),
+        steps=solved_steps(records),
+    )
+
+
+def _costs(
+    records: Sequence[Record], prices: Prices | None, count: Callable[[str], int]
+) -> Iterator[ModelCallCost]:
+    for message, call, searched in _after_searches(records):
+        sent, parts, output = call.request, call.request.tokens, answer_tokens(call.answer, count)
+        yield ModelCallCost(
+            call=sent.call,
+            tool_tokens=parts.tool_tokens,
+            bound=len(sent.bound),
+            think=sent.think,
+            search_tokens=parts.searches,
+            input_tokens=parts.input,
+            message=message,
+            dollars=None if prices is None else prices.cost(charged(sent), sent.terms, output),
+            only_follows_search=searched,
+        )
+
+
+def _after_searches(records: Sequence[Record]) -> Iterator[tuple[int, ModelCall, bool]]:
+    """The model calls by message, each with whether the one before it did nothing but search."""
+    last, searched = 0, False
+    for turn in turns(records):
+        searched, last = searched and turn.message == last, turn.message
+        for call in turn.calls:
+            yield turn.message, call, searched
+            if call.answer is not None:
+                wanted = call.answer.tool_calls
+                searched = bool(wanted) and all(one.name == SEARCH_TOOLS for one in wanted)
+
+
+def charged(event: ModelRequested) -> Charge:
+    """How a request's input is charged; at full price if no prompt cache is known."""
+    return event.charge if event.charge.tokens else Charge(plain=event.tokens.input)
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioResult:
+    """The result of a scenario so far; `records` are those of the whole session, `prices` its model's."""
+
+    scenario: Scenario
+    profile: str
+    records: tuple[Record, ...]
+    findings: tuple[Finding, ...]
+    totals: Totals
+    prices: Prices | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything expected occurred, and nothing forbidden."""
+        return all(finding.met for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedProfile:
+    """One profile in a comparison.
+
+    `static_tokens` is the cost of binding every tool, `static_input` everything that is sent then: measured
+    in the run of `static` if there is one, else computed for those of this profile's model calls that binding
+    every tool would need; 0 if neither is known.
+    """
+
+    profile: str
+    totals: Totals
+    static_tokens: int
+    static_input: int
+
+    @property
+    def first(self) -> int | None:
+        """Tool tokens of the first model call, None without one."""
+        return self.totals.costs[0].tool_tokens if self.totals.costs else None
+
+    @property
+    def last(self) -> int | None:
+        """Tool tokens of the last model call; None without one."""
+        return self.totals.costs[-1].tool_tokens if self.totals.costs else None
+
+    @property
+    def saved(self) -> float | None:
+        """The share of `static_tokens` that was saved, searches counted; negative if more was spent."""
+        return share_saved(self.static_tokens, self.totals.discovery_tokens)
+
+    @property
+    def input_saved(self) -> float | None:
+        """The share of `static_input` that was saved; negative if more was sent."""
+        return share_saved(self.static_input, self.totals.input_tokens)
+
+    @property
+    def turns(self) -> tuple[int, ...]:
+        """Tokens of definitions and searches by turn, each summed over its model calls."""
+        return tuple(sum(cost.discovery_tokens for cost in calls) for calls in self.messages)
+
+    @property
+    def messages(self) -> tuple[tuple[ModelCallCost, ...], ...]:
+        """The model calls by the user's message."""
+        last = max((cost.message for cost in self.totals.costs), default=0)
+        return tuple(
+            tuple(cost for cost in self.totals.costs if cost.message == message)
+            for message in range(1, last + 1)
+        )
+
+
+def share_saved(static: float, other: float) -> float | None:
+    """The share (0 to 1) of what static binding takes that was saved; None if that is nothing."""
+    return 1 - other / static if static else None
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedCall:
+    """Model call number `call` of turn number `message`, both from 1.
+
+    `tool_tokens` matches the profiles by position; None for a profile that needed fewer calls.
+    """
+
+    message: int
+    call: int
+    tool_tokens: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileComparison:
+    """Results of one scenario. If `measured`, static binding was run, not computed from the catalog."""
+
+    title: str
+    rows: tuple[ComparedProfile, ...]
+    calls: tuple[AlignedCall, ...]
+    notes: tuple[str, ...]
+    measured: bool
+    prices: Prices | None = None
+
+    @property
+    def turns(self) -> tuple[tuple[int | None, ...], ...]:
+        """Tokens of definitions and searches: a row a turn, by profile; None if it has no such turn."""
+        return tuple(zip_longest(*(row.turns for row in self.rows)))
+
+
+def compare_profiles(results: Sequence[ScenarioResult], *, scripted: bool) -> ProfileComparison:
+    """Compare results of the same scenario, one per profile, in their order.
+
+    If `scripted`, the model said the same under every profile, and the notes say where that misleads.
+    """
+    static = next((result for result in results if result.profile == STATIC), None)
+    rows = tuple(_compared(result, static, scripted=scripted) for result in results)
+    notes = [note for result in results for note in _notes(result, scripted=scripted)]
+    return ProfileComparison(
+        results[0].scenario.title if results else "",
+        rows,
+        tuple(_aligned(rows)),
+        (*notes, *_undone(results)),
+        static is not None,
+        next((result.prices for result in results if result.prices is not None), None),
+    )
+
+
+def _compared(result: ScenarioResult, static: ScenarioResult | None, *, scripted: bool) -> ComparedProfile:
+    if static is not None and scripted and result is not static:
+        # A script searches under static binding too, where nobody would: those calls are not its price.
+        needed = [cost for cost in static.totals.costs if not cost.only_follows_search]
+        tools = sum(cost.tool_tokens for cost in needed)
+        every = sum(cost.input_tokens - cost.search_tokens for cost in needed)
+    elif static is not None:
+        tools, every = static.totals.discovery_tokens, static.totals.input_tokens
+    else:
+        tools, every = _if_static(result.records)
+    return ComparedProfile(result.profile, result.totals, tools, every)
+
+
+def _if_static(records: Sequence[Record]) -> tuple[int, int]:
+    """The definitions and all that binding every tool would have sent, by the catalog at each model call.
+
+    A model call that follows nothing but searches is left out: with every tool bound it is not needed. So
+    are the searches in the conversation.
+    """
+    tools = rest = 0
+    for _, call, searched in _after_searches(records):
+        if not searched:
+            tools += call.catalog.static_tokens if call.catalog is not None else 0
+            rest += call.request.tokens.system + call.request.tokens.history
+    return (tools, tools + rest) if tools else (0, 0)
+
+
+def _aligned(rows: Sequence[ComparedProfile]) -> Iterator[AlignedCall]:
+    for message, profiles in enumerate(zip_longest(*(row.messages for row in rows), fillvalue=()), start=1):
+        tokens = ([cost.tool_tokens for cost in costs] for costs in profiles)
+        for call, cells in enumerate(zip_longest(*tokens), start=1):
+            yield AlignedCall(message, call, cells)
+
+
+def _notes(result: ScenarioResult, *, scripted: bool) -> Iterator[str]:
+    yield from _overruled(result)
+    if not scripted:
+        return
+    events = [record.event for record in result.records]
+    rejected = [event for event in events if isinstance(event, CallRejected)]
+    if searches := sum(event.name == SEARCH_TOOLS for event in rejected):
+        yield f"{result.profile}: {_were(searches, 'search')} rejected; the script expects a search tool."
+    kept_out = sum(event.reason == "deferred" for event in rejected)
+    if kept_out and any(isinstance(event, GateApplied) for event in events):
+        calls = _were(kept_out, "call")
+        yield f"{result.profile}: {calls} rejected, because the gate did not select the tool."
+    if needless := _needless_searches(result.records):
+        made = f"{_were(needless, 'search')} made with every tool bound"
+        yield f"{result.profile}: {made}, but the script expects deferred tools."
+
+
+def _were(number: int, what: str) -> str:
+    things = plural(number, what, "searches" if what == "search" else "")
+    return f"{number} scripted {things} {'was' if number == 1 else 'were'}"
+
+
+def _overruled(result: ScenarioResult) -> Iterator[str]:
+    """Note settings of the scenario that override the profile's values and so change the profile."""
+    values = find_profile(result.profile).values
+    for path, value in result.scenario.settings.items():
+        if path in values and values[path] != value:
+            mine, own = render_value(value) or "nothing", render_value(values[path]) or "nothing"
+            yield f"{result.profile}: {path} is {mine} instead of the profile's {own}."
+
+
+def _undone(results: Sequence[ScenarioResult]) -> Iterator[str]:
+    """Note tools that at least half of the profiles called but one did not: fewer calls also cost less."""
+    called = [
+        {e.tool: None for record in result.records if isinstance(e := record.event, CallFinished) and e.ok}
+        for result in results
+    ]
+    by_count = Counter(tool for tools in called for tool in tools)
+    usual = [tool for tool, count in by_count.items() if 2 * count >= len(results)]
+    for result, tools in zip(results, called, strict=True):
+        missing = [tool for tool in usual if tool not in tools]
+        if missing:
+            yield f"{result.profile}: no successful call to {', '.join(missing)}, unlike other profiles."
+
+
+def _needless_searches(records: Sequence[Record]) -> int:
+    advisory, count = False, 0
+    for record in records:
+        if isinstance(record.event, CatalogBuilt):
+            advisory = record.event.advisory
+        elif isinstance(record.event, SearchPerformed) and record.event.by == "model":
+            count += advisory
+    return count

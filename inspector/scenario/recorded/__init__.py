@@ -1,1 +1,0 @@
-"""Plays recorded runs of agents again through the loop, and measures what each setup would have cost."""
