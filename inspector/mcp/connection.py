@@ -1,17 +1,15 @@
 """The connection of one server: its owner task and its state."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
 from inspector.access.reach import covers
 from inspector.access.restriction import seen_failure, seen_info, seen_listing, since
 from inspector.config.configuration import in_words, target
-from inspector.core.access import Sight
 from inspector.core.error import ConnectError, ProtocolError, ServerExited, StoreError, ToolsightError
 from inspector.core.events import (
-    Event,
     ServerConnecting,
     ServerFailed,
     ServerListing,
@@ -20,13 +18,12 @@ from inspector.core.events import (
     ToolsChanged,
 )
 from inspector.core.message import ToolResult
-from inspector.core.ports import Clock, ToolListing
+from inspector.core.ports import ToolListing
 from inspector.core.server import ChangedFile, Era, ServerInfo, ServerSpec, SkippedTool, changed_files
-from inspector.core.store_ports import ServerMemory
 from inspector.core.tool import Tool
-from inspector.mcp.listing import Difference, Listed, Look, Seen, difference, list_tools
-from inspector.mcp.pace import ChangePace, StartPace
-from inspector.mcp.port import ClientSide, Connector, ServerLink
+from inspector.mcp.listing import Difference, Listed, Look, Seen, Shared, difference, list_tools
+from inspector.mcp.pace import ChangePace
+from inspector.mcp.port import ClientSide, ServerLink
 from inspector.schema.json_value import JsonObject
 
 _LIST = "tools/list"
@@ -43,50 +40,20 @@ class Connection:
     `sight` of the moment permits; another sight is another object.
     """
 
-    def __init__(
-        self,
-        spec: ServerSpec,
-        connector: Connector,
-        memory: ServerMemory,
-        *,
-        clock: Clock,
-        emit: Callable[[Event], None],
-        count_tokens: Callable[[Sequence[Tool]], int],
-        on_tools: Callable[[], None],
-        redact: Callable[[Tool], Tool] | None,
-        slots: asyncio.Semaphore,
-        pace: StartPace,
-        client_for: Callable[[ServerSpec], ClientSide | None],
-        sight: Callable[[], Sight],
-    ) -> None:
+    def __init__(self, spec: ServerSpec, shared: Shared, on_tools: Callable[[], None]) -> None:
         self.tools: tuple[Tool, ...] = ()
         self.summary = ""
         self.instructions = ""
-        self._last: tuple[Tool, ...] = ()
         self._listing = ToolListing(())
         self._failure: ServerFailed | None = None
         self._stderr_before = ""
         self._milliseconds = 0.0
-        self._sight = sight
         self._showing = asyncio.Lock()
         self._spec = spec
-        self._connector = connector
-        self._memory = memory
-        self._clock = clock
-        self._emit = emit
-        self._pace = pace
-        self._client_for = client_for
-        self._look = Look(
-            spec,
-            memory,
-            clock,
-            count_tokens=count_tokens,
-            redact=redact,
-            slots=slots,
-            sight=sight,
-            offered=lambda: self._last,
-        )
-        self._change_pace = ChangePace(clock.monotonic)
+        self._shared = shared
+        self._sight, self._emit = shared.sight, shared.emit
+        self._look = Look(spec, shared)
+        self._change_pace = ChangePace(shared.clock.monotonic)
         self._client: ClientSide | None = None
         self._on_tools = on_tools
         self._link: ServerLink | None = None
@@ -108,7 +75,7 @@ class Connection:
     @property
     def away(self) -> tuple[Tool, ...]:
         """The tools that were listed last, while there is no connection."""
-        return self._last if self._link is None else ()
+        return self._look.last if self._link is None else ()
 
     async def settled(self) -> None:
         if self._owner is not None:
@@ -120,7 +87,7 @@ class Connection:
     def _changed_files(self) -> tuple[ChangedFile, ...]:
         """The files it runs that are not as a person approved them; none of what needs no approval."""
         files, id_ = self._spec.files, self._spec.consent_id
-        approved = self._memory.approved([id_]).get(id_) if files else None
+        approved = self._shared.memory.approved([id_]).get(id_) if files else None
         return changed_files(files, approved) if approved is not None else ()
 
     async def stop(self) -> None:
@@ -138,7 +105,7 @@ class Connection:
         async with self._switching:
             if self._client is None or self._owner is None or self._owner.done():
                 return
-            now = self._client_for(self._spec)
+            now = self._shared.client_for(self._spec)
             if now is not None and now.capabilities != self._client.capabilities:
                 await self._end()
                 self.start()
@@ -170,7 +137,7 @@ class Connection:
         self._stderr_before = self._link.stderr_tail() if self._link is not None else ""
         if self._failure is not None:
             self._failure = replace(self._failure, stderr_tail="")
-        self._last, self.tools, self.summary, self.instructions = (), (), "", ""
+        self._look.last, self.tools, self.summary, self.instructions = (), (), "", ""
 
     async def renew(self) -> None:
         """Tell a session that has just begun of the server as it is, as if it had been connected for it."""
@@ -194,7 +161,7 @@ class Connection:
         info = seen_info(self._spec.name, info, sight)
         self.summary, self.instructions = info.summary, info.instructions
         if self._link is None:
-            self._last = sight.of(self._listing.tools)
+            self._look.last = sight.of(self._listing.tools)
 
     async def look_again(self) -> None:
         """Offer what the sight permits now of what the server lists."""
@@ -220,7 +187,7 @@ class Connection:
 
     async def _own(self) -> None:
         try:
-            self._client = self._client_for(self._spec)
+            self._client = self._shared.client_for(self._spec)
             told = in_words(self._client.capabilities) if self._client is not None else ()
             self._emit(ServerConnecting(self._spec.name, target(self._spec), told, self._changed_files))
             await self._connect()
@@ -243,18 +210,18 @@ class Connection:
         self._emit(seen_failure(failure, self._sight()))
 
     async def _connect(self) -> None:
-        remembered = self._memory.era(_startable(self._spec).fingerprint())
+        remembered = self._shared.memory.era(_startable(self._spec).fingerprint())
         self._failure, self._stderr_before = None, ""
         self._changed.clear()
-        opening = self._connector.connect(
+        opening = self._shared.connector.connect(
             self._spec, era=remembered, on_tools_changed=self._changed.set, client=self._client
         )
-        start, began = await self._pace.begin(), self._clock.monotonic()
+        start, began = await self._shared.pace.begin(), self._shared.clock.monotonic()
         try:
             async with opening as link:
                 listing = await list_tools(link, self._spec.connect_timeout, self._progress())
                 start.end()
-                milliseconds = (self._clock.monotonic() - began) * 1000
+                milliseconds = (self._shared.clock.monotonic() - began) * 1000
                 era = link.info.era if link.info.era is not remembered else None
                 async with self._showing:
                     await self._emit_ready(link, listing, milliseconds, era)
@@ -345,7 +312,7 @@ class Connection:
         """Offer what is seen of a listing; an event reports a change."""
         seen = seen_listing(self._spec.name, listing, self._sight())
         is_same = seen.skipped == seen_listing(self._spec.name, self._listing, self._sight()).skipped
-        if await asyncio.to_thread(difference, self._last, seen.tools) == Difference() and is_same:
+        if await asyncio.to_thread(difference, self._look.last, seen.tools) == Difference() and is_same:
             self._listing, self.tools = listing, seen.tools
             told = seen_info(self._spec.name, link.info, self._sight())
             if (self.summary, self.instructions) != (told.summary, told.instructions):
@@ -385,7 +352,7 @@ class Connection:
         """
         self._link, self.tools, self._listing = link, seen.listing.tools, listing
         self.summary, self.instructions = seen.info.summary, seen.info.instructions
-        self._last = seen.listing.tools
+        self._look.last = seen.listing.tools
 
     def _forget(self) -> None:
         self._link, self.tools, self.summary, self.instructions = None, (), "", ""

@@ -2,70 +2,32 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from inspector.access.reach import reaches
-from inspector.core.access import EVERYTHING, Sight
+from inspector.core.access import Sight
 from inspector.core.error import ToolsightError
-from inspector.core.events import Event
 from inspector.core.message import ToolResult
-from inspector.core.ports import Clock
 from inspector.core.server import ServerSpec
-from inspector.core.store_ports import ServerMemory
 from inspector.core.tool import Tool
 from inspector.mcp.connection import Connection
-from inspector.mcp.pace import Coalesced, StartPace
-from inspector.mcp.port import ClientSide, Connector
+from inspector.mcp.listing import Shared
+from inspector.mcp.pace import Coalesced
 from inspector.schema.json_value import JsonObject
 
-# More servers than this at a time, each in two threads, only wait for one another, and keep the keys waiting.
-_READ_AT_ONCE = 2
 
-
-# Long because whatever is done with all servers at once is here.
 class Connections:
-    """All servers of a configuration. `on_tools` is called soon after `tools` may have changed.
+    """All servers of a configuration. `on_tools` is called soon after `tools` may have changed."""
 
-    `count_tokens` counts the tokens of definitions, and `redact` takes the secrets out of a definition to be
-    recorded; both run in a thread. `client_for` makes Toolsight's side of each connection that is opened.
-    `sight` says what may be seen now: a server that cannot have such a tool is neither started nor known.
-    """
-
-    def __init__(
-        self,
-        specs: Sequence[ServerSpec],
-        connector: Connector,
-        memory: ServerMemory,
-        *,
-        clock: Clock,
-        emit: Callable[[Event], None],
-        count_tokens: Callable[[Sequence[Tool]], int],
-        on_tools: Callable[[], None],
-        redact: Callable[[Tool], Tool] | None = None,
-        client_for: Callable[[ServerSpec], ClientSide | None] = lambda _spec: None,
-        sight: Callable[[], Sight] = lambda: EVERYTHING,
-    ) -> None:
-        self._sight = sight
+    def __init__(self, specs: Sequence[ServerSpec], shared: Shared, on_tools: Callable[[], None]) -> None:
+        self._shared = shared
         self._is_started = False
         self._changes = Coalesced(on_tools)
         self._is_starting = False
-        slots, self._pace = asyncio.Semaphore(_READ_AT_ONCE), StartPace()
-        self._new = partial(
-            Connection,
-            connector=connector,
-            memory=memory,
-            clock=clock,
-            emit=emit,
-            count_tokens=count_tokens,
-            on_tools=self._changed,
-            redact=redact,
-            slots=slots,
-            pace=self._pace,
-            client_for=client_for,
-            sight=sight,
-        )
         self._all = {spec.name: self._new(spec) for spec in specs}
         self._servers = self._reached()
+
+    def _new(self, spec: ServerSpec) -> Connection:
+        return Connection(spec, self._shared, self._changed)
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -107,7 +69,7 @@ class Connections:
 
     def _reached(self) -> dict[str, Connection]:
         """The servers that may have a tool to see."""
-        return {name: server for name, server in self._all.items() if reaches(self._sight(), name)}
+        return {name: server for name, server in self._all.items() if reaches(self._shared.sight(), name)}
 
     async def leave(self, sight: Sight) -> None:
         """Before another session begins, end the servers that do not exist in it, and open questions."""
@@ -163,7 +125,7 @@ class Connections:
 
     async def calm(self) -> None:
         """Wait until every server has been started, though it may not be ready."""
-        await self._pace.calm()
+        await self._shared.pace.calm()
 
     def catch_up(self) -> None:
         """Call `on_tools` now if it is to be called soon."""

@@ -2,21 +2,48 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from inspector.access.restriction import seen_info, seen_listing
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.definition import ToolDefinition, Verdict, definition_hash, judged
 from inspector.core.error import ConnectError
-from inspector.core.events import DefinitionChanged
+from inspector.core.events import DefinitionChanged, Event
 from inspector.core.number import count
 from inspector.core.ports import Clock, ToolListing
 from inspector.core.redaction import SECRETS, clean
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.store_ports import ServerMemory, Snapshot
 from inspector.core.tool import Tool
-from inspector.mcp.port import ServerLink, ignored
+from inspector.mcp.pace import StartPace
+from inspector.mcp.port import ClientSide, Connector, ServerLink, ignored
+
+# More servers than this at a time, each in two threads, only wait for one another, and keep the keys waiting.
+_READ_AT_ONCE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the connections of a session have in common.
+
+    `count_tokens` counts the tokens of definitions, and `redact` takes the secrets out of a definition to be
+    recorded; both run in a thread. `client_for` makes Toolsight's side of each connection that is opened.
+    `sight` says what may be seen now: a server that cannot have such a tool is neither started nor known.
+    """
+
+    connector: Connector
+    memory: ServerMemory
+    clock: Clock
+    emit: Callable[[Event], None]
+    count_tokens: Callable[[Sequence[Tool]], int]
+    redact: Callable[[Tool], Tool] | None = None
+    client_for: Callable[[ServerSpec], ClientSide | None] = lambda _spec: None
+    sight: Callable[[], Sight] = lambda: EVERYTHING
+    slots: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, _READ_AT_ONCE))
+    pace: StartPace = field(default_factory=StartPace)
+
 
 MOST_TOLD = 50
 """The most tools that get an event each when a server changes many at once."""
@@ -240,34 +267,17 @@ class Seen:
 
 
 class Look:
-    """Reads what one server lists, for one session after the other."""
+    """Reads what one server lists, for one session after the other; `last` is what was seen last."""
 
-    def __init__(
-        self,
-        spec: ServerSpec,
-        memory: ServerMemory,
-        clock: Clock,
-        *,
-        count_tokens: Callable[[Sequence[Tool]], int],
-        redact: Callable[[Tool], Tool] | None,
-        slots: asyncio.Semaphore,
-        sight: Callable[[], Sight],
-        offered: Callable[[], tuple[Tool, ...]],
-    ) -> None:
-        """`offered` are the tools that were seen last: what is new is what differs from them."""
+    def __init__(self, spec: ServerSpec, shared: Shared) -> None:
+        self.last: tuple[Tool, ...] = ()
         self._spec = spec
-        self._memory = memory
-        self._clock = clock
-        self._count_tokens = count_tokens
-        self._redact = redact
-        self._slots = slots
-        self._sight = sight
-        self._offered = offered
-        self._definitions = DefinitionRecord(redact)
+        self._shared = shared
+        self._definitions = DefinitionRecord(shared.redact)
 
     def begin(self) -> None:
         """Another session begins: nothing of the server is recorded in it yet."""
-        self._definitions = DefinitionRecord(self._redact)
+        self._definitions = DefinitionRecord(self._shared.redact)
 
     def note(self, listed: Listed) -> None:
         """Note what the stream has now."""
@@ -276,11 +286,11 @@ class Look:
     async def at(self, listing: ToolListing, info: ServerInfo, era: Era | None = None) -> Seen:
         """What is seen of a listing; it is read again if the sight changes meanwhile."""
         while True:
-            sight = self._sight()
+            sight = self._shared.sight()
             shown = seen_listing(self._spec.name, listing, sight)
             told = seen_info(self._spec.name, info, sight)
             tokens, listed = await self._read(listing, info, shown, sight, era)
-            if self._sight() is sight:
+            if self._shared.sight() is sight:
                 return Seen(shown, told, tokens, listed)
 
     async def _read(
@@ -291,19 +301,19 @@ class Look:
         All of it is done in threads, which are awaited even if the connection ends meanwhile. Remembered is
         the whole listing: it is for nobody's eyes before it is looked at by a sight.
         """
-        snapshot, before = Snapshot(listing.tools, self._clock.now(), info.summary), self._offered()
+        snapshot, before = Snapshot(listing.tools, self._shared.clock.now(), info.summary), self.last
         record = self._definitions
 
         def read() -> Listed:
             if era is not None:
-                self._memory.remember_era(self._spec.fingerprint(), era)
-            listed = read_listing(self._memory, self._spec, snapshot, before, record, sight)
-            first = self._memory.first_version(self._spec.consent_id, info.version)
+                self._shared.memory.remember_era(self._spec.fingerprint(), era)
+            listed = read_listing(self._shared.memory, self._spec, snapshot, before, record, sight)
+            first = self._shared.memory.first_version(self._spec.consent_id, info.version)
             return replace(listed, approved_version=first if first != info.version else "")
 
-        async with self._slots:
+        async with self._shared.slots:
             # Two threads, as counting leaves a processor's time to Python.
-            counting = asyncio.create_task(asyncio.to_thread(self._count_tokens, shown.tools))
+            counting = asyncio.create_task(asyncio.to_thread(self._shared.count_tokens, shown.tools))
             reading = asyncio.create_task(asyncio.to_thread(read), name=f"reading {self._spec.name}")
             try:
                 await asyncio.wait({counting, reading})

@@ -23,6 +23,7 @@ from inspector.core.tool import Tool
 from inspector.loop.settings_check import Policy
 from inspector.mcp.client_side import SessionClient
 from inspector.mcp.connections import Connections
+from inspector.mcp.listing import Shared
 from inspector.mcp.log import Beginning, WireLog
 from inspector.registry.acceptance import StoredGrants
 from inspector.registry.library import servers_for
@@ -97,15 +98,17 @@ class RunningSession:
         """The connections outlast a session: their news goes to the one that runs."""
         return Connections(
             self._whole.servers,
-            self.ports.connector,
-            self.ports.memory,
-            clock=self.ports.clock,
-            emit=lambda event: self._session.emit(event),
-            count_tokens=lambda tools: self.accounting.count(tools),
-            on_tools=self._on_servers,
-            redact=lambda tool: self._session.redactor.once(tool),
-            client_for=self._client_for,
-            sight=lambda: self.access.sight,
+            Shared(
+                self.ports.connector,
+                self.ports.memory,
+                self.ports.clock,
+                emit=lambda event: self._session.emit(event),
+                count_tokens=lambda tools: self.accounting.count(tools),
+                redact=lambda tool: self._session.redactor.once(tool),
+                client_for=self._client_for,
+                sight=lambda: self.access.sight,
+            ),
+            self._on_servers,
         )
 
     def _open_session(self, session_id: str) -> None:

@@ -20,11 +20,6 @@ def test_by_default_everything_is_declared_that_is_answered() -> None:
     assert protocol_form(ClientCapabilities()) == {"roots": {}, "elicitation": {"form": {}, "url": {}}}
 
 
-def test_sampling_is_declared_only_when_it_is_wanted() -> None:
-    assert "sampling" not in protocol_form(ClientCapabilities())
-    assert protocol_form(ClientCapabilities(sampling=True))["sampling"] == {}
-
-
 @pytest.mark.parametrize(
     ("client", "elicitation"),
     [

@@ -139,14 +139,6 @@ def test_comments_trailing_commas_and_a_byte_order_mark_are_fine(tmp_path: Path)
     assert configured(tmp_path, text).servers[0].args == ("//no comment", "/* nor this */", "a,]", '"//')
 
 
-def test_claude_desktop_is_read_as_it_is(tmp_path: Path) -> None:
-    content = {
-        "globalShortcut": "Ctrl+Space",
-        "mcpServers": {"fs": {"command": "npx", "args": ["-y", "server-fs"]}},
-    }
-    assert configured(tmp_path, content).servers[0].argv == ("npx", "-y", "server-fs")
-
-
 def test_claude_code_is_read_as_it_is(tmp_path: Path) -> None:
     servers = {
         "api": {
@@ -207,11 +199,6 @@ def test_vs_code_is_read_as_it_is(tmp_path: Path) -> None:
     ).servers
     assert spec.argv == (f"{tmp_path}/run", "k1", "low", "me", "/home/me/x")
     assert spec.env == {"PORT": "8080"}
-
-
-def test_vs_codes_user_settings_are_read_too(tmp_path: Path) -> None:
-    content = {"editor.fontSize": 12, "mcp": {"servers": {"s": {"command": "x"}}}}
-    assert configured(tmp_path, content).servers[0].command == "x"
 
 
 def test_a_clients_keys_may_stand_beside_ours(tmp_path: Path) -> None:
@@ -320,8 +307,3 @@ def test_a_server_can_be_told_something_else_of_its_client(tmp_path: Path) -> No
     spec = one_server(tmp_path, {"command": "x", "client_capabilities": {"roots": False, "name": "other"}})
     assert spec.client == {"roots": False, "name": "other"}
     assert one_server(tmp_path, {"command": "x"}).client == {}
-
-
-def test_what_all_servers_are_told_is_a_setting(tmp_path: Path) -> None:
-    content = {"settings": {"client": {"sampling": True}}, "mcpServers": {"s": {"command": "x"}}}
-    assert configured(tmp_path, content).values == {"client.sampling": True}

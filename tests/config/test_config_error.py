@@ -62,8 +62,6 @@ def toolset(rule: Any, server: str = "weather") -> dict[str, Any]:
         ('{\n  // note\n  "a": 1\n  "b": 2\n}', ":4:3: expecting ',' delimiter", "plain JSON"),
         ('{"a": [1, 2', ":1:12:", "ends too early"),
         ("{'a': 1}", ":1:2:", "double quotes"),
-        ("{a: 1}", ":1:2:", "double quotes"),
-        ('{"a": /* open', ":1:7:", "plain JSON"),
         ('{"a": NaN}', "NaN is not JSON", "configuration"),
         ('{"a": 1} x', ":1:10: extra data", "plain JSON"),
     ],
@@ -80,18 +78,13 @@ def test_a_syntax_error_is_told_with_line_and_column(
     ("content", "expected"),
     [
         ("", "is empty"),
-        (" \n ", "is empty"),
         ("[]", "is not a JSON object"),
-        ("null", "is not a JSON object"),
         ("{}", "has no servers"),
-        ({"mcpServers": {}}, "has no servers"),
         ({"mcpServer": {"s": SERVER}}, "Did you mean `mcpServers` instead of `mcpServer`?"),
         ({"mcpServers": {"s": {"command": "x", "disabled": True}}}, "every server is disabled"),
         ({"mcpServers": []}, "mcpServers must be an object, not a list"),
-        ({"mcpServers": {"s": "x"}}, "mcpServers.s must be an object, not a string"),
         ({"servers": {"s": {"command": 1}}}, "servers.s.command must be a string, not a number"),
         ('{"mcpServers": {"s": {"command": "x"}, "s": {"command": "y"}}}', "mcpServers.s appears twice"),
-        ('{"mcpServers": {"s": {"command": "x", "command": "y"}}}', "mcpServers.s.command appears twice"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )
@@ -102,7 +95,6 @@ def test_a_file_without_usable_servers_is_refused(tmp_path: Path, content: objec
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (discovery(max_search_result=3), "tool_discovery.max_search_result is not a known key"),
         (discovery(max_search_result=3), "Did you mean `max_search_results`?"),
         (
             discovery(max_search_results=0),
@@ -110,12 +102,9 @@ def test_a_file_without_usable_servers_is_refused(tmp_path: Path, content: objec
         ),
         (discovery(max_search_results="5"), "must be a whole number, not a string"),
         (discovery(max_search_results=True), "must be a whole number, not true or false"),
-        (discovery(max_search_results=2.5), "must be a whole number, not a fraction"),
         (discovery(enabled="yes"), "Write true or false without quotes."),
-        (discovery(defer_all=None, enabled=1), "tool_discovery.enabled must be true or false, not a number"),
         ({"tool_discovery": [], "mcpServers": {"s": SERVER}}, "tool_discovery must be an object, not a list"),
         ({"toolDiscovery": {}, "mcpServers": {"s": SERVER}}, "Did you mean `tool_discovery`?"),
-        ({"tool_set": {}, "mcpServers": {"s": SERVER}}, "Did you mean `tool_sets`?"),
         (own(comand="y"), "mcpServers.s.comand is not a known key | Did you mean `command`?"),
         (own(defer_loading=True, deferLoading=True), "Did you mean `defer_loading`?"),
         (own(args="-v"), "mcpServers.s.args must be a list, not a string | Write a list in brackets"),
@@ -123,11 +112,9 @@ def test_a_file_without_usable_servers_is_refused(tmp_path: Path, content: objec
             own(args=["a", 1]),
             "mcpServers.s.args[1] must be a string, not a number | Put it in double quotes.",
         ),
-        (own(env={"A": 1}), "mcpServers.s.env.A must be a string, not a number"),
         (own(connect_timeout=0), "mcpServers.s.connect_timeout must be greater than 0, not 0"),
         (own(call_timeout=10**9), "mcpServers.s.call_timeout must be less than or equal to 86400"),
         (own(era="future"), "mcpServers.s.era must be 'legacy', '2026-07-28' or 'auto'"),
-        (own(type="pigeon"), "mcpServers.s.type must be 'stdio', 'http' or 'streamable-http'"),
         (own(era="future", args=1), "(and 1 more)"),
     ],
 )
@@ -144,12 +131,8 @@ def test_a_wrong_key_or_value_is_told_with_its_place(tmp_path: Path, content: ob
         ),
         (toolset(True, "zzz"), "Known: weather."),
         (toolset(False), "tool_sets.t.servers.weather must be true"),
-        (toolset("all"), "tool_sets.t.servers.weather must be true"),
-        (toolset({}), "either include or exclude"),
         (toolset({"include": ["a"], "exclude": ["b"]}), "either include or exclude"),
-        (toolset({"includes": ["a"]}), "tool_sets.t.servers.weather.includes is not a known key"),
         (toolset({"includes": ["a"]}), "Did you mean `include`?"),
-        (toolset({"include": "a"}), "tool_sets.t.servers.weather.include must be a list, not a string"),
         ({"mcpServers": {"s": SERVER}, "tool_sets": {"t": {}}}, "tool_sets.t.servers is missing"),
         ({"mcpServers": {"s": SERVER}, "tool_sets": {"t": {"server": {}}}}, "Did you mean `servers`?"),
     ],
@@ -164,10 +147,8 @@ def test_a_wrong_toolset_is_told_with_its_place(tmp_path: Path, content: object,
         ({"command": "x", "url": "http://a"}, "mcpServers.s has both command and url"),
         ({}, "mcpServers.s has neither command nor url"),
         ({"comand": "x"}, "Is `comand` a misspelling?"),
-        ({"command": ""}, "has neither command nor url"),
         ({"command": "${NO:-}"}, "mcpServers.s.command is empty after its variables are expanded"),
         ({"command": "x", "type": "http"}, "mcpServers.s.type is http, which needs a url"),
-        ({"url": "http://a", "type": "stdio"}, "mcpServers.s.type is stdio, which needs a command"),
         ({"url": "ftp://a/b"}, "mcpServers.s.url is not an http or https URL"),
         ({"url": "http://a:99999/"}, "is not an http or https URL"),
         ({"url": "http://a/\n"}, "is not an http or https URL"),
@@ -185,10 +166,8 @@ def test_a_server_that_cannot_be_started_is_refused(tmp_path: Path, server: obje
 @pytest.mark.parametrize(
     ("server", "expected"),
     [
-        ({"command": "x", "env": {"K": "${API_KYE}"}}, "mcpServers.s.env.K: the variable API_KYE is not set"),
         ({"command": "x", "env": {"K": "${API_KYE}"}}, "Did you mean API_KEY?"),
         ({"command": "${env:NOPE}"}, "mcpServers.s.command: the variable NOPE is not set"),
-        ({"command": "x", "cwd": "${NOPE}"}, "mcpServers.s.cwd: the variable NOPE"),
         ({"url": "http://${NOPE}/"}, "mcpServers.s.url: the variable NOPE"),
         (
             {"url": "http://a", "headers": {"A": "${input:key}"}},
@@ -233,17 +212,13 @@ def test_a_secret_value_is_not_repeated_in_an_error(tmp_path: Path) -> None:
     assert "hunter2" not in refused_content(tmp_path, content)
 
 
-def test_a_missing_file_is_told_as_missing(tmp_path: Path) -> None:
-    assert "does not exist" in refused(tmp_path / "nope.json").message
-
-
-def test_a_folder_is_told_as_a_folder(tmp_path: Path) -> None:
-    assert "is a folder" in refused(tmp_path).message
-
-
-def test_a_path_through_a_file_is_told_as_unreadable(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("nope.json", "does not exist"), (".", "is a folder"), ("file/c.json", "cannot be read")],
+)
+def test_what_is_no_file_is_told_as_what_it_is(tmp_path: Path, name: str, told: str) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
-    assert "cannot be read" in refused(tmp_path / "file" / "c.json").message
+    assert told in refused(tmp_path / name).message
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])

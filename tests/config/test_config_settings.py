@@ -22,12 +22,6 @@ def refused(folder: Path, **more: Any) -> str:
     return f"{raised.value.message.removeprefix(path)} | {raised.value.hint}"
 
 
-def test_a_file_without_them_has_the_default_profile_and_no_values(tmp_path: Path) -> None:
-    configuration = configured(tmp_path, SERVERS)
-    assert configuration.profile == "toolsight"
-    assert configuration.values == {}
-
-
 def test_settings_may_be_nested_and_dotted_in_one_file(tmp_path: Path) -> None:
     settings = {
         "binding": {"capacity": 8, "always_include": ["mail:*"]},
@@ -92,16 +86,12 @@ def test_a_clients_other_keys_are_an_error_beside_our_settings(tmp_path: Path) -
     ("more", "expected"),
     [
         ({"profile": "kamann"}, ": profile 'kamann' does not exist | Did you mean `kaman`?"),
-        ({"profile": ""}, ": profile '' does not exist"),
         ({"profile": 3}, ": profile must be a string, not a number"),
-        ({"profil": "kaman"}, "Did you mean `profile`?"),
         ({"setings": {}}, "Did you mean `settings`?"),
         ({"settings": []}, ": settings must be an object, not a list"),
         ({"settings": {"binding": {"capacty": 8}}}, "Did you mean `binding.capacity`?"),
-        ({"settings": {"binding": {"capacty": 8}}}, ": settings.binding.capacty is not a setting"),
         ({"settings": {"binding.capacty": 8}}, ": settings.binding.capacty is not a setting"),
         ({"settings": {"bindng": {"capacity": 8}}}, "Did you mean `binding.capacity`?"),
-        ({"settings": {"binding": {}, "bindng": {}}}, "Did you mean `binding`?"),
         ({"settings": {"binding": 8}}, ": settings.binding must be an object | Put its settings in braces"),
         ({"settings": {"binding": {}, "capacity": 8}}, "Did you mean `binding.capacity`?"),
         (
@@ -109,20 +99,14 @@ def test_a_clients_other_keys_are_an_error_beside_our_settings(tmp_path: Path) -
             ": settings.binding.capacity must be at least 0, not -1",
         ),
         ({"settings": {"binding.capacity": "8"}}, ": settings.binding.capacity must be a whole number"),
-        ({"settings": {"binding.policy": "keeep"}}, "must be one of all, keep, bounded, gate"),
         (
             {"settings": {"binding": {"capacity": 8}, "binding.capacity": 9}},
             ": settings.binding.capacity appears twice | Keep one of them.",
         ),
-        ({"settings": {"gate": {"threshold": {}}}}, ": settings.gate.threshold must be a number"),
         ({"settings": {"gate.": 1, "..": 2}}, "is not a setting"),
         (
             {"tool_sets": {"t": {"servers": {"s": True}, "always_include": "s:*"}}},
             ": tool_sets.t.always_include must be a list, not a string",
-        ),
-        (
-            {"tool_sets": {"t": {"servers": {"s": True}, "always_includ": []}}},
-            "Did you mean `always_include`?",
         ),
     ],
 )
@@ -149,8 +133,3 @@ def test_any_settings_are_read_or_refused_with_a_place(settings: dict[str, Any])
         told = error.message
     assert told.startswith("any.json: settings.")
     assert profile_settings("toolsight", None, found)
-
-
-def test_a_number_that_no_machine_holds_is_refused(tmp_path: Path) -> None:
-    told = refused(tmp_path, settings={"gate.threshold": 10**400})
-    assert "settings.gate.threshold must be a number" in told

@@ -1,37 +1,31 @@
-"""What the question before a start says, and what it marks."""
+"""Consent: what the question says and marks, what it covers, and what asks again."""
+
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
-from inspector.config.configuration import Configuration
-from inspector.config.consent import Fact, chooses, describe, warnings_text
-from inspector.core.server import Expansion, Program, ServerSpec
+from inspector.config.configuration import Configuration, Named
+from inspector.config.consent import Fact, approve, check_consent, chooses, describe, warnings_text
+from inspector.core.server import ChangedFile, Era, Expansion, Program, RunFile, ServerInfo, ServerSpec
+from inspector.store.memory import MemoryServerMemory
+from tests.support.marketplace import market, servers_and_money
+from tests.support.memory_editor import MemoryEditor
+from tests.support.memory_servers import MemoryServer
+from tests.support.workbench import configured, opened, shop_and_weather
 
 NPX = Program("/usr/bin/npx", "/usr/lib/npx.js", "/usr/bin/node")
 
 DECISIVE = (
-    *(
-        "PATH",
-        "HOME",
-        "LD_PRELOAD",
-        "LD_LIBRARY_PATH",
-        "LD_AUDIT",
-        "DYLD_INSERT_LIBRARIES",
-        "BASH_ENV",
-        "ENV",
-    ),
-    *(
-        "NODE_OPTIONS",
-        "NODE_PATH",
-        "PYTHONSTARTUP",
-        "PYTHONPATH",
-        "PYTHONHOME",
-        "PERL5OPT",
-        "PERL5LIB",
-        "RUBYOPT",
-    ),
-    *("RUBYLIB", "JAVA_TOOL_OPTIONS", "GIT_SSH_COMMAND", "GIT_CONFIG_VALUE_0", "npm_config_registry"),
-    *("NPM_CONFIG_PREFIX", "npm_config_script_shell", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "PIP_INDEX_URL"),
-    *("HTTP_PROXY", "https_proxy", "NODE_EXTRA_CA_CERTS", "DOCKER_HOST"),
+    *("PATH", "HOME", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV"),
+    *("ENV", "NODE_OPTIONS", "NODE_PATH", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PERL5OPT"),
+    *("PERL5LIB", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "GIT_SSH_COMMAND", "GIT_CONFIG_VALUE_0"),
+    *("npm_config_registry", "NPM_CONFIG_PREFIX", "npm_config_script_shell", "UV_INDEX_URL"),
+    *("UV_DEFAULT_INDEX", "PIP_INDEX_URL", "HTTP_PROXY", "https_proxy", "NODE_EXTRA_CA_CERTS"),
+    "DOCKER_HOST",
 )
 
 
@@ -48,10 +42,6 @@ def test_a_command_is_shown_with_the_file_its_target_and_what_runs_it() -> None:
     shown = lines(ServerSpec("a", "npx", ("x",), program=NPX))
     assert "  command npx x\n  file /usr/bin/npx\n  links to /usr/lib/npx.js\n  run by /usr/bin/node" in shown
     assert "!" not in shown
-
-
-def test_a_file_that_is_written_whole_is_not_said_twice() -> None:
-    assert "file" not in lines(ServerSpec("a", "/bin/x", program=Program("/bin/x")))
 
 
 def test_a_command_without_a_file_and_a_script_without_its_interpreter_are_marked() -> None:
@@ -102,12 +92,6 @@ def test_every_own_variable_that_goes_to_a_host_is_named_and_a_secret_is_marked(
     assert "s3cret" not in shown
 
 
-def test_a_name_before_the_host_is_not_mistaken_for_it() -> None:
-    assert "address https://***@evil.example/mcp" in lines(
-        ServerSpec("a", url="https://a.example@evil.example/mcp")
-    )
-
-
 def test_own_variables_in_an_address_or_a_command_line_are_named_and_secrets_stay_as_written() -> None:
     asked = Expansion("url", ("SHOP_KEY",), "https://shop.example/?key=${SHOP_KEY}")
     shown = lines(ServerSpec("a", url="https://shop.example/?key=s3cret", expansions=(asked,)))
@@ -143,3 +127,241 @@ def test_the_question_says_how_many_lines_are_marked() -> None:
     loud = ServerSpec("b", "x", env={"PATH": "/tmp", "LD_PRELOAD": "/tmp/x.so"})
     assert warnings_text(describe(Configuration("mcp.json", (calm,)))) == ""
     assert warnings_text(describe(Configuration("mcp.json", (calm, loud)))) == "Check the 2 lines marked !"
+
+
+def script(*lines: str, asks: bool = False) -> RunFile:
+    return RunFile("/srv/a.py", repr(lines), tuple(zlib.crc32(line.encode()) for line in lines), asks)
+
+
+def running(file: RunFile, *others: ServerSpec) -> Configuration:
+    return Configuration("mcp.json", (ServerSpec("shop", "python", ("a.py",), files=(file,)), *others))
+
+
+@pytest.fixture
+def memory() -> MemoryServerMemory:
+    return MemoryServerMemory()
+
+
+def test_a_part_of_what_was_approved_is_approved_and_more_is_not(memory: MemoryServerMemory) -> None:
+    whole = running(script("one"), ServerSpec("mail", "mail"))
+    approve(whole, memory)
+    for part in (whole, replace(whole, servers=whole.servers[1:]), replace(whole, servers=())):
+        assert check_consent(part, memory).is_approved
+    assert not check_consent(running(script("one"), ServerSpec("mail", "other")), memory).is_approved
+
+
+def test_a_changed_script_is_reported_and_asks_only_where_it_may(memory: MemoryServerMemory) -> None:
+    approve(running(script("one", "two")), memory)
+    told = check_consent(running(script("one", "other", "more")), memory)
+    assert told.is_approved
+    assert told.changed == {"shop": (ChangedFile("/srv/a.py", 2),)}
+    asked = check_consent(running(script("one", "other", "more", asks=True)), memory)
+    assert not asked.is_approved
+    facts = [fact.text for fact in asked.question[0].facts() if fact.label == "changed" and fact.warns]
+    assert facts == ["/srv/a.py: 2 lines changed since you approved it"]
+    approve(running(script("one", "other", "more", asks=True)), memory)
+    assert check_consent(running(script("one", "other", "more", asks=True)), memory).is_approved
+
+
+@pytest.mark.parametrize("is_trusted", [False, True])
+@pytest.mark.parametrize(
+    "named",
+    [
+        Named("discovery.embedding_model", "somebody/model"),
+        Named("access.policy", "/srv/policy.yaml"),
+        Named("marketplace.catalogs", "/srv/catalog.json"),
+        Named("access.predicates", "/srv/own.py", "d1"),
+    ],
+)
+def test_what_settings_name_is_asked_for_even_where_servers_are_trusted(
+    memory: MemoryServerMemory, named: Named, is_trusted: bool
+) -> None:
+    plain = replace(running(script("one")), trusted=is_trusted)
+    approve(plain, memory)
+    assert check_consent(plain, memory).is_approved
+    naming = replace(plain, named=(named,))
+    check = check_consent(naming, memory)
+    assert not check.is_approved
+    assert any(named.text in fact.text for fact in check.question[-1].facts())
+    assert [server.name for server in check.question] == ["shop", "settings"][is_trusted:]
+    approve(naming, memory)
+    assert check_consent(naming, memory).is_approved
+    assert not check_consent(replace(plain, named=(replace(named, text="other"),)), memory).is_approved
+
+
+async def test_servers_are_listed_with_what_changed_since_they_were_approved() -> None:
+    after = running(script("one", "other"))
+    shop = MemoryServer(info=ServerInfo("shop", "1.0"))
+    async with opened(servers={"shop": shop}, configuration=after, approved=False) as rig:
+        approve(running(script("one", "two")), rig.memory)
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        assert rig.bench.state.servers["shop"].news == ("/srv/a.py: 1 line changed since you approved it",)
+        assert "1 line changed: a.py" in rig.events("connecting")[0].summary()
+        shop.info = ServerInfo("shop", "1.1")
+        await rig.bench.reconnect("shop")
+        assert list(rig.bench.state.servers["shop"].news)[1:] == ["version 1.1, was 1.0 when you approved it"]
+
+
+async def test_a_server_that_is_as_it_was_approved_has_no_news() -> None:
+    same = running(script("one"))
+    async with opened(
+        servers={"shop": MemoryServer(info=ServerInfo("shop", "1.0"))}, configuration=same
+    ) as rig:
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        await rig.bench.reconnect("shop")
+        assert rig.bench.state.servers["shop"].news == ()
+
+
+@pytest.mark.parametrize("is_empty", [False, True])
+async def test_installing_into_a_configuration_that_nobody_approved_stores_no_consent(is_empty: bool) -> None:
+    known = configured(shop_and_weather())
+    configuration = replace(known, servers=(), toolsets={}) if is_empty else known
+    ports = market(editor=MemoryEditor())
+    async with opened(
+        servers=servers_and_money(), configuration=configuration, approved=False, marketplace=ports
+    ) as rig:
+        await rig.bench.install(rig.bench.marketplace.plan("currency"))
+        assert [spec.name for spec in rig.bench.configuration.servers][-1] == "currency"
+        assert rig.memory.approvals == {}
+        await rig.bench.remove_server(rig.bench.marketplace.removal("currency"))
+        assert rig.memory.approvals == {}
+
+
+texts = st.one_of(st.text("ab -=", max_size=3), st.text(max_size=3))
+tables = st.dictionaries(texts, texts, min_size=1, max_size=3)
+arguments = st.lists(texts, min_size=2, max_size=3, unique=True).map(tuple)
+specs = st.builds(
+    ServerSpec, st.sampled_from(["shop", "mail"]), texts, arguments, tables, texts, texts, tables
+)
+
+
+def configuration(*servers: ServerSpec) -> Configuration:
+    return Configuration("mcp.json", servers)
+
+
+def covers(given_for: Configuration, wanted: Configuration) -> bool:
+    """Whether a consent to one configuration covers another one."""
+    return set(wanted.consent_items()) <= set(given_for.consent_items())
+
+
+def reordered(table: Mapping[str, str]) -> dict[str, str]:
+    return dict(reversed(list(table.items())))
+
+
+def changed(spec: ServerSpec, field: str, value: Any) -> ServerSpec:
+    return replace(spec, **{field: value})
+
+
+def with_another_text(spec: ServerSpec) -> Iterator[ServerSpec]:
+    for field in ("command", "cwd", "url"):
+        yield changed(spec, field, getattr(spec, field) + "x")
+
+
+def with_other_arguments(spec: ServerSpec) -> Iterator[ServerSpec]:
+    """One more, one less, one changed, another order, and the same text cut elsewhere."""
+    args = spec.args
+    for start, one in enumerate(args):
+        before, after = args[:start], args[start + 1 :]
+        yield replace(spec, args=(*before, *after))
+        yield replace(spec, args=(*before, one + "x", *after))
+        yield replace(spec, args=(*before, one, "", *after))
+    yield replace(spec, args=args[::-1])
+    yield replace(spec, args=(f"{args[0]} {args[1]}", *args[2:]))
+    yield replace(spec, command=f"{spec.command} {args[0]}", args=args[1:])
+
+
+def with_another_table(spec: ServerSpec, field: str) -> Iterator[ServerSpec]:
+    """One more name, one less, one renamed, one with another value."""
+    table: Mapping[str, str] = getattr(spec, field)
+    yield changed(spec, field, {**table, "one more": ""})
+    for name, value in table.items():
+        others = {other: table[other] for other in table if other != name}
+        yield changed(spec, field, others)
+        yield changed(spec, field, {**others, f"{name}, renamed": value})
+        yield changed(spec, field, {**others, name: value + "x"})
+
+
+@given(specs)
+def test_any_change_of_what_runs_voids_the_consent(spec: ServerSpec) -> None:
+    others = (
+        *with_another_text(spec),
+        *with_other_arguments(spec),
+        *with_another_table(spec, "env"),
+        *with_another_table(spec, "headers"),
+    )
+    for other in others:
+        assert other.fingerprint() != spec.fingerprint(), other
+        assert not covers(configuration(spec), configuration(other))
+
+
+FOUND = Program("/usr/bin/npx", "/usr/lib/npx.js", "/usr/bin/node")
+SENT = Expansion("headers.X-Key", ("SHOP_KEY",), "${SHOP_KEY}")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"program": Program("/tmp/npx", FOUND.target, FOUND.interpreter)},
+        {"program": Program(FOUND.file, "/tmp/npx.js", FOUND.interpreter)},
+        {"program": Program(FOUND.file, FOUND.target, "/tmp/node")},
+        {"program": Program()},
+        {"expansions": ()},
+        {"expansions": (SENT, Expansion("headers.X-Trace", ("AWS_SECRET",), "${AWS_SECRET}"))},
+        {"expansions": (replace(SENT, own=("AWS_SECRET",)),)},
+        {"expansions": (replace(SENT, key="headers.X-Trace"),)},
+    ],
+)
+def test_another_file_or_another_own_variable_voids_the_consent_and_not_what_is_remembered(
+    other: dict[str, Any],
+) -> None:
+    spec = ServerSpec("shop", "npx", ("shop",), program=FOUND, expansions=(SENT,))
+    assert not covers(configuration(spec), configuration(replace(spec, **other)))
+    assert replace(spec, **other).fingerprint() == spec.fingerprint()
+
+
+@given(specs)
+def test_the_order_of_variables_and_headers_is_no_change(spec: ServerSpec) -> None:
+    again = replace(spec, env=reordered(spec.env), headers=reordered(spec.headers))
+    assert again.fingerprint() == spec.fingerprint()
+
+
+@given(st.lists(specs, min_size=1, max_size=3, unique_by=lambda spec: spec.fingerprint()))
+def test_a_consent_covers_the_same_servers_in_any_order_and_any_of_them_and_no_other(
+    servers: list[ServerSpec],
+) -> None:
+    given_for = configuration(*servers)
+    assert covers(given_for, configuration(*reversed(servers)))
+    assert covers(given_for, configuration(*servers[1:]))
+    assert not covers(configuration(*servers[1:]), given_for)
+    assert not covers(given_for, configuration(replace(servers[0], name="other"), *servers[1:]))
+
+
+@given(st.lists(specs, min_size=1, max_size=3, unique_by=lambda spec: (spec.name, spec.fingerprint())))
+def test_a_consent_to_less_than_a_server_may_do_does_not_cover_more(servers: list[ServerSpec]) -> None:
+    servers = [replace(spec, listing="") for spec in servers]
+    more = (
+        configuration(*(replace(spec, trust_annotations=True) for spec in servers)),
+        replace(configuration(*servers), folders=("/work",)),
+        replace(configuration(*servers), predicates="/srv/own.py", predicates_digest="d"),
+        replace(configuration(*servers), named=(Named("access.policy", "/srv/policy.yaml"),)),
+    )
+    for other in more:
+        assert covers(other, configuration(*servers))
+        assert not covers(configuration(*servers), other)
+
+
+@pytest.mark.parametrize(
+    "unrelated",
+    [
+        {"defer_loading": True},
+        {"tags": ("x",)},
+        {"era": Era.LEGACY},
+        {"connect_timeout": 1.0},
+        {"call_timeout": 1.0},
+    ],
+)
+def test_what_does_not_change_what_runs_keeps_the_consent(unrelated: dict[str, Any]) -> None:
+    spec = ServerSpec("shop", "node", ("shop.js",), {"TOKEN": "t"})
+    assert replace(spec, **unrelated).fingerprint() == spec.fingerprint()

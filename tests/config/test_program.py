@@ -1,4 +1,4 @@
-"""The file that a command comes down to: what the platform would start, and what is started."""
+"""What a command comes down to, which files it runs, and that nothing else is started unasked."""
 
 import asyncio
 import json
@@ -7,11 +7,13 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 
+from inspector.config import program
 from inspector.config.configuration import Configuration
 from inspector.config.program import INHERITED, file_to_start, program_of
 from inspector.config.reader import read
@@ -74,14 +76,6 @@ async def test_a_bare_command_is_the_file_that_the_platform_starts(folder: Path,
 async def test_a_path_counts_from_the_folder_of_the_process(folder: Path, command: str) -> None:
     spec = ServerSpec("a", command.format(folder), env={"PATH": "/bin"}, cwd=str(folder / "here"))
     assert program_of(spec, {}).file == await started(spec)
-
-
-def test_without_a_path_of_its_own_a_process_has_the_persons(folder: Path) -> None:
-    mine = {"PATH": str(folder / "b")}
-    assert program_of(ServerSpec("a", "prog"), mine).file == str(folder / "b" / "prog")
-    assert program_of(ServerSpec("a", "prog", env={"PATH": str(folder / "a")}), mine).file == str(
-        folder / "a" / "prog"
-    )
 
 
 def test_links_are_followed_to_their_end(folder: Path) -> None:
@@ -168,19 +162,6 @@ async def test_what_was_looked_at_is_started_whatever_comes_before_it_in_the_nex
         assert f"started {tmp_path / 'evil' / 'npx'}" in link.stderr_tail()
 
 
-async def test_a_link_that_leads_elsewhere_now_is_not_started(tmp_path: Path) -> None:
-    for name in ("old", "new"):
-        script(tmp_path / name, SERVER)
-    link = tmp_path / "server"
-    link.symlink_to(tmp_path / "old")
-    shown = read_entry(tmp_path, {"command": str(link)})
-    link.unlink()
-    link.symlink_to(tmp_path / "new")
-    with pytest.raises(ConnectError, match=r"now leads to .*new"):
-        async with opened(tmp_path, shown.servers[0]):
-            pass
-
-
 async def test_a_command_that_was_missing_when_it_was_asked_about_is_not_started_later(
     tmp_path: Path,
 ) -> None:
@@ -194,10 +175,122 @@ async def test_a_command_that_was_missing_when_it_was_asked_about_is_not_started
             pass
 
 
-async def test_an_edit_of_a_file_in_its_place_keeps_the_consent(tmp_path: Path) -> None:
-    shown = tricky(tmp_path)
-    script(tmp_path / "evil" / "npx", SERVER + "# edited\n")
-    entry = json.loads((tmp_path / "mcp.json").read_text())["mcpServers"]["tricky"]
-    assert read_entry(tmp_path, entry).consent_items() == shown.consent_items()
-    async with opened(tmp_path, shown.servers[0]) as link:
-        assert len((await link.list_tools()).tools) == 4
+ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A configuration's folder with scripts, data, and a script outside of it."""
+    folder = tmp_path / "project"
+    for name in ("server.py", "index.js", "run", "own/__main__.py", "own/part.py", "sub/server.py", "plain"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("#!/bin/sh\n" if name == "run" else "one\ntwo\n")
+    (folder / "run").chmod(0o755)
+    (folder / "data.db").write_bytes(b"SQLite\0")
+    (folder / "rows.csv").write_text("a,b\n")
+    (folder / "link.py").symlink_to(tmp_path / "outside.py")
+    (tmp_path / "outside.py").write_text("one\n")
+    os.mkfifo(folder / "pipe.py")
+    return folder
+
+
+def spec(home: Path, command: str, *args: str, cwd: str = ".") -> ServerSpec:
+    path = home / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"a": {"command": command, "args": args, "cwd": cwd}}}))
+    return read(path, environment=ENVIRONMENT).servers[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "files"),
+    [
+        (("python3", "server.py"), ["server.py"]),
+        (("python3", "-u", "server.py", "data.db", "rows.csv"), ["server.py"]),
+        (("sh", "plain", "rows.csv"), ["plain"]),
+        (("sh", "plain", "server.py"), ["plain", "server.py"]),
+        (("python3", "-m", "own"), ["own/__main__.py"]),
+        (("python3", "-m", "own.part"), ["own/part.py"]),
+        (("env", "--directory", "sub", "server.py"), ["server.py", "sub/server.py"]),
+        (("env", "--directory=sub", "run", "server.py"), ["run", "server.py", "sub/server.py"]),
+        (("env", "--require=./index.js"), ["index.js"]),
+        (("./run", "--db", "data.db"), ["run"]),
+        (("env", "--database", "data.db", "rows.csv", "pipe.py", ".", "missing.py"), []),
+        (("sh", "link.py"), ["../outside.py"]),
+    ],
+)
+def test_the_scripts_of_a_command_are_found_and_data_is_not(
+    home: Path, words: tuple[str, ...], files: list[str]
+) -> None:
+    found = [Path(file.path).resolve() for file in spec(home, *words).files]
+    assert found == [(home / file).resolve() for file in files]
+
+
+def test_a_script_counts_by_its_lines(home: Path) -> None:
+    (before,) = spec(home, "python3", "server.py").files
+    (home / "server.py").write_text("one\nother\n")
+    (after,) = spec(home, "python3", "server.py").files
+    assert (len(before.lines), before.lines[0]) == (2, after.lines[0])
+    assert before.digest != after.digest
+
+
+def test_only_a_script_outside_the_folder_or_of_another_owner_asks_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asks(*words: str) -> list[bool]:
+        return [file.asks for file in spec(home, *words).files]
+
+    assert asks("python3", "server.py") == [False]
+    assert asks("python3", "link.py") == [True]
+    assert asks("python3", str(home.parent / "outside.py")) == [True]
+    other = SimpleNamespace(**{**vars(os), "geteuid": lambda: os.geteuid() + 1})
+    monkeypatch.setattr(program, "os", other)
+    assert asks("python3", "server.py") == [True]
+
+
+def test_a_server_under_work_asks_nothing_about_a_person_s_own_files(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = spec(home, "python3", "link.py")
+    assert [file.asks for file in program.under_work(outside).files] == [False]
+    monkeypatch.setattr(program, "os", SimpleNamespace(geteuid=lambda: os.geteuid() + 1))
+    assert [file.asks for file in program.under_work(outside).files] == [True]
+
+
+def test_a_program_of_the_system_is_left_out_unless_others_may_write_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "program").write_bytes(b"\x7fELF\0")
+    (home / "program").chmod(0o755)
+    monkeypatch.setattr(program, "_ROOT", os.geteuid())
+    assert spec(home, "./program").files == ()
+    (home / "program").chmod(0o777)
+    assert len(spec(home, "./program").files) == 1
+
+
+def test_a_large_program_is_not_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "_HASHED", 4)
+    (before,) = spec(home, "python3", "server.py").files
+    (home / "server.py").write_text("one\ntwo\nthree\n")
+    (after,) = spec(home, "python3", "server.py").files
+    assert (before.lines, after.lines) == ((), ())
+    assert before.digest != after.digest
+
+
+def test_what_asks_again_is_not_started_with_another_content_than_was_looked_at(home: Path) -> None:
+    shown = spec(home, "python3", "link.py")
+    assert file_to_start(shown, ENVIRONMENT)
+    (home.parent / "outside.py").write_text("other\n")
+    with pytest.raises(ConnectError, match=r"outside\.py changed after the configuration was opened"):
+        file_to_start(shown, ENVIRONMENT)
+    (home.parent / "outside.py").unlink()
+    with pytest.raises(ConnectError, match="changed"):
+        file_to_start(shown, ENVIRONMENT)
+
+
+def test_a_script_that_is_edited_all_day_is_started_each_time(home: Path) -> None:
+    shown = spec(home, "python3", "server.py")
+    (home / "server.py").write_text("other\n")
+    assert file_to_start(shown, ENVIRONMENT)
+    asked = replace(shown, files=tuple(replace(file, asks=True) for file in shown.files))
+    with pytest.raises(ConnectError):
+        file_to_start(asked, ENVIRONMENT)

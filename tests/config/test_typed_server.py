@@ -51,10 +51,6 @@ def test_a_server_is_called_after_its_script_package_or_host(words: tuple[str, .
     assert typed(*(word.replace("python", "python3") for word in words)).name == name
 
 
-def test_an_address_is_reached_over_http() -> None:
-    assert typed("https://host.example/mcp").url == "https://host.example/mcp"
-
-
 def test_a_stored_answer_to_tools_list_is_a_server_that_is_never_started(folder: Path) -> None:
     (folder / "crm.json").write_text(json.dumps({"tools": [TOOL]}))
     spec = typed("crm.json")

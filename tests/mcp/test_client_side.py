@@ -82,12 +82,6 @@ def test_no_server_gets_an_answer_of_the_model(sampling: bool) -> None:
     assert events[0].message == "Say yes"
 
 
-def test_a_server_learns_the_folders_that_the_configuration_allows() -> None:
-    side, events = client(folders=("/work",))
-    assert side.roots() == ("/work",)
-    assert events[1].answer == "/work"
-
-
 async def test_a_server_that_floods_a_person_with_questions_is_turned_away() -> None:
     side, events = client(elicitor=Silent())
     waiting = [asyncio.create_task(side.elicit(FORM)) for _ in range(MAX_WAITING)]
@@ -208,12 +202,3 @@ async def test_a_stopped_server_is_not_started_by_a_changed_declaration() -> Non
         rig.bench.change_setting("client.roots", False)
         await rig.bench.settled()
         assert rig.servers["calc"].links == []
-
-
-def test_a_server_that_may_learn_the_folder_needs_consent_to_that() -> None:
-    spec = ServerSpec("a", "a")
-    silent = Configuration("t.json", (spec,))
-    telling = Configuration("t.json", (spec,), folders=("/work",))
-    private = Configuration("t.json", (spec,), folders=("/work",), client=ClientCapabilities(roots=False))
-    assert silent.consent_items() == private.consent_items()
-    assert set(silent.consent_items()) < set(telling.consent_items())

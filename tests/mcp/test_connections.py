@@ -31,6 +31,7 @@ from inspector.core.store_ports import Snapshot
 from inspector.core.tool import Tool
 from inspector.mcp import pace
 from inspector.mcp.connections import Connections
+from inspector.mcp.listing import Shared
 from inspector.schema.json_value import JsonObject
 from inspector.store.memory import MemoryServerMemory
 from tests.support.counting import named_characters
@@ -52,12 +53,8 @@ class Bench:
         self._news = asyncio.Event()
         self.connections = Connections(
             specs or tuple(ServerSpec(name, command=name) for name in servers),
-            MemoryConnector(servers),
-            self.memory,
-            clock=ManualClock(),
-            emit=self._emit,
-            count_tokens=self._count,
-            on_tools=self._rebuild,
+            Shared(MemoryConnector(servers), self.memory, ManualClock(), self._emit, self._count),
+            self._rebuild,
         )
 
     def _emit(self, event: Event) -> None:
@@ -128,18 +125,6 @@ async def test_the_tools_of_a_server_are_kept_with_the_time_and_without_its_secr
     assert kept == Snapshot((cleaned,), ManualClock().now(), "Serves.")
 
 
-async def test_a_changed_list_replaces_the_one_that_was_kept() -> None:
-    server = MemoryServer(tools("a", "one"))
-    spec = ServerSpec("a", "a")
-    bench = Bench(spec, a=server)
-    async with connected(bench):
-        server.change(tools("a", "two"))
-        await bench.until_event(ToolsChanged)
-        kept = bench.memory.snapshot(spec.fingerprint())
-    assert kept is not None
-    assert kept.tools == tools("a", "two")
-
-
 async def test_definitions_are_counted_outside_the_event_loop() -> None:
     server = MemoryServer(tools("a", "one"))
     bench = Bench(a=server)
@@ -162,15 +147,6 @@ async def test_a_burst_of_servers_that_get_ready_is_told_a_few_times_and_whoever
         assert bench.rebuilds <= 2
 
 
-async def test_start_returns_before_any_server_is_ready() -> None:
-    bench = Bench(a=MemoryServer(tools("a", "one")))
-    bench.connections.start()
-    assert bench.connections.tools == ()
-    await bench.connections.settled()
-    assert bench.connections.tools == tools("a", "one")
-    await bench.connections.aclose()
-
-
 async def test_a_hanging_server_holds_up_nobody() -> None:
     others = {f"s{number}": MemoryServer(tools(f"s{number}", "one")) for number in range(8)}
     bench = Bench(hang=MemoryServer(hangs=True), **others)
@@ -190,13 +166,6 @@ async def test_a_failed_server_tells_why_with_its_last_words() -> None:
         ]
 
 
-async def test_a_list_that_cannot_be_had_fails_the_server() -> None:
-    bench = Bench(a=MemoryServer(list_error=ProtocolError("the cursor repeats")))
-    async with connected(bench) as connections:
-        assert connections.tools == ()
-        assert bench.of(ServerFailed) == [ServerFailed("a", "the cursor repeats")]
-
-
 async def test_skipped_tools_are_reported_beside_the_good_ones() -> None:
     bad = SkippedTool("bad", "inputSchema.type: Field required")
     bench = Bench(a=MemoryServer(tools("a", "good"), skipped=[bad]))
@@ -204,13 +173,6 @@ async def test_skipped_tools_are_reported_beside_the_good_ones() -> None:
         (ready,) = bench.of(ServerReady)
         assert isinstance(ready, ServerReady)
         assert (ready.tools, ready.skipped) == (1, (bad,))
-
-
-async def test_a_call_reaches_its_server() -> None:
-    server = MemoryServer(tools("a", "echo"))
-    async with connected(Bench(a=server)) as connections:
-        result = await connections.call("a", "echo", {"x": 1})
-    assert (result.text, server.calls) == ('{"x":1}', [("echo", {"x": 1})])
 
 
 async def test_a_call_is_given_the_time_its_server_is_configured_with() -> None:
@@ -351,14 +313,6 @@ async def test_reconnecting_opens_a_new_connection() -> None:
     assert [event.kind for event in bench.events] == ["connecting", "ready", "connecting", "ready", "stopped"]
 
 
-async def test_a_failed_server_can_be_reconnected() -> None:
-    server = MemoryServer(tools("a", "one"), fault=ConnectError("not yet"))
-    async with connected(Bench(a=server)) as connections:
-        server.fault = None
-        await connections.reconnect("a")
-        assert connections.tools == tools("a", "one")
-
-
 async def test_reconnecting_twice_at_once_leaves_one_connection() -> None:
     server = MemoryServer(tools("a", "one"))
     async with connected(Bench(a=server)) as connections:
@@ -406,25 +360,19 @@ async def test_a_database_that_fails_is_told_to_whoever_waits() -> None:
 
     connections = Connections(
         [ServerSpec("a", command="a"), ServerSpec("b", command="b")],
-        MemoryConnector({"a": MemoryServer(), "b": MemoryServer(tools("b", "one"))}),
-        bench.memory,
-        clock=ManualClock(),
-        emit=refuse,
-        count_tokens=named_characters,
-        on_tools=lambda: None,
+        Shared(
+            MemoryConnector({"a": MemoryServer(), "b": MemoryServer(tools("b", "one"))}),
+            bench.memory,
+            ManualClock(),
+            refuse,
+            named_characters,
+        ),
+        lambda: None,
     )
     connections.start()
     with pytest.raises(StoreError):
         await connections.settled()
     await connections.aclose()
-
-
-async def test_a_server_summarises_itself_while_it_is_ready() -> None:
-    bench = Bench(a=MemoryServer(info=ServerInfo(summary="Weather")))
-    async with connected(bench) as connections:
-        assert connections.summaries == {"a": "Weather"}
-        await connections.stop("a")
-        assert connections.summaries == {}
 
 
 @pytest.mark.parametrize(

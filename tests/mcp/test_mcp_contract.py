@@ -101,12 +101,6 @@ async def test_a_healthy_server_lists_its_tools_and_answers_calls(case: Case) ->
         assert (await link.call("echo", {"text": "hi"}, timeout=PATIENCE)).text == "hi"
 
 
-async def test_calls_of_several_tasks_run_at_the_same_time(case: Case) -> None:
-    async with case.open("healthy") as link:
-        calls = (link.call("echo", {"text": str(number)}, timeout=PATIENCE) for number in range(20))
-        assert [result.text for result in await asyncio.gather(*calls)] == [str(n) for n in range(20)]
-
-
 async def test_a_crash_on_start_shows_the_last_words_of_the_process(case: Case) -> None:
     with pytest.raises(ConnectError) as caught:
         async with case.open("crashes"):

@@ -128,12 +128,6 @@ async def test_a_wrong_path_is_told_from_a_wrong_server(tmp_path: Path) -> None:
         assert "502" in error.message
 
 
-async def test_json_that_is_no_mcp_is_refused(tmp_path: Path) -> None:
-    async with serving(answering(200, "application/json", b'{"hello": "world"}')) as origin:
-        error = await refusal(tmp_path, ServerSpec("http", url=origin))
-    assert "handshake failed" in error.message
-
-
 async def test_nobody_listening_is_a_clear_error(tmp_path: Path) -> None:
     async with serving(answering(200)) as origin:
         pass
@@ -203,14 +197,3 @@ async def test_a_server_that_never_answers_holds_up_neither_opening_nor_closing(
     async with serving(silent) as origin:
         error = await refusal(tmp_path, ServerSpec("http", url=origin, connect_timeout=0.2))
     assert "handshake" in error.message
-
-
-@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
-async def test_a_server_that_stops_while_idle_is_noticed(tmp_path: Path, era: Era) -> None:
-    async with AsyncExitStack() as stack:
-        server = await stack.enter_async_context(AsyncExitStack())
-        url = await server.enter_async_context(mcp_server())
-        link = await stack.enter_async_context(opened(tmp_path, ServerSpec("http", url=url, era=era)))
-        await server.aclose()
-        async with asyncio.timeout(PATIENCE):
-            assert (await link.wait_closed()).message

@@ -1,4 +1,4 @@
-"""The reader between bytes and the SDK: what is wrong costs itself, and is counted."""
+"""The reader between bytes and the SDK: what is wrong, or too long, costs itself, and is counted."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -11,12 +11,95 @@ from hypothesis import given, strategies as st
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
 
 from inspector.mcp.client.http import read_stream
-from inspector.mcp.client.limit import MESSAGES, MESSAGES_A_SECOND, REQUEST, CutLine, Lines
-from inspector.mcp.client.message import UNREADABLE, RawMessage, Recorder
+from inspector.mcp.client.limit import HEAD, MESSAGES, REQUEST, TAIL, CutLine, Lines
+from inspector.mcp.client.message import TOO_LARGE, UNREADABLE, RawMessage, Recorder, cut_frame
 from inspector.mcp.client.reader import FLOOD, MARK, SEVERAL_LINES, STRAY, TOO_LONG, Reader
 from inspector.mcp.client.translate import NOT_UTF8, OTHER_TEXT, TOO_DEEP, shallow
 from inspector.mcp.frame import FrameLog
 from tests.support.fakes import ManualClock
+
+LONG = HEAD + TAIL
+
+
+def fed(longest: int, data: bytes, *cuts: int) -> list[bytes | CutLine]:
+    """The lines of some output that comes in pieces, which end at these places."""
+    lines, ends = Lines(longest), sorted({0, *cuts, len(data)})
+    pieces = (data[start:end] for start, end in pairwise(ends))
+    return [line for piece in pieces for line in lines.feed(piece)]
+
+
+@given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=6))
+def test_lines_are_the_same_however_the_output_is_cut(data: bytes, cuts: list[int]) -> None:
+    whole = data + b"\n"
+    found = fed(1_000, whole, *(cut for cut in cuts if cut < len(whole)))
+    assert found == whole.split(b"\n")[:-1]
+
+
+@given(st.lists(st.integers(0, 100), max_size=6))
+def test_of_a_line_that_is_too_long_the_ends_and_the_size_are_kept(cuts: list[int]) -> None:
+    data = b"short\n" + b"x" * 40 + b"end\nnext\n"
+    found = fed(20, data, *(cut for cut in cuts if cut < len(data)))
+    assert (found[0], found[2]) == (b"short", b"next")
+    line = found[1]
+    assert isinstance(line, CutLine)
+    assert (b"x" * 40 + b"end").startswith(line.head)
+    assert (len(line.head) > 20, line.tail[-4:], line.size) == (True, b"xend", 43)
+
+
+def test_no_more_than_its_ends_are_held_of_a_line_without_an_end() -> None:
+    lines = Lines(LONG)
+    for _ in range(50):
+        assert not list(lines.feed(b"y" * LONG))
+    (line,) = lines.feed(b"z\n")
+    assert isinstance(line, CutLine)
+    assert (len(line.head), len(line.tail), line.size) == (HEAD, TAIL, 50 * LONG + 1)
+    assert line.tail.endswith(b"yz")
+
+
+def seventh(**result: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": 7, "result": result}).encode()
+
+
+def cut(whole: bytes, head: int) -> CutLine:
+    return CutLine(whole[:head], whole[-200:], 50_000_000)
+
+
+@pytest.mark.parametrize("first", ["type", "text"])
+def test_the_beginning_of_a_text_that_is_too_large_is_an_answer_with_a_note(first: str) -> None:
+    block = {"type": "text", "text": 'He said "ä" and\n' + "so on " * 100}
+    ordered = {first: block[first], **block}
+    frame = cut_frame(cut(seventh(content=[ordered], isError=False), 180))
+    assert isinstance(frame, JSONRPCResponse)
+    text = frame.result["content"][0]["text"]
+    assert frame.id == 7
+    assert text.startswith('He said "ä" and\nso on')
+    assert f"{TOO_LARGE}: it has 50 MB" in text
+    assert frame.result["isError"] is False
+
+
+@given(st.text(min_size=40), st.integers(0, 300))
+def test_a_text_may_be_cut_anywhere(text: str, at: int) -> None:
+    line = seventh(content=[{"type": "text", "text": text}])
+    start = line.index(b'"text": "') + 9
+    frame = cut_frame(CutLine(line[: start + at], line, 50_000_000))
+    if isinstance(frame, JSONRPCResponse):
+        kept = frame.result["content"][0]["text"].rpartition("\n[")[0]
+        assert text.startswith(kept)
+
+
+def test_any_other_answer_that_is_too_large_is_an_error_for_whoever_asked() -> None:
+    frame = cut_frame(cut(seventh(tools=[{"name": "x", "description": "long " * 100}]), 100))
+    assert isinstance(frame, JSONRPCError)
+    assert (frame.id, frame.error.message[: len(TOO_LARGE)]) == (7, TOO_LARGE)
+    late = json.dumps({"result": {"tools": ["x" * 9_000]}, "id": "a"}).encode()
+    named = cut_frame(CutLine(late[:5_000], late[-200:], 50_000_000))
+    assert isinstance(named, JSONRPCError)
+    assert named.id == "a"
+
+
+def test_output_that_answers_nothing_is_dropped() -> None:
+    assert cut_frame(CutLine(b"x" * 100, b"x" * 100, 50_000_000)) is None
+
 
 CHANGED = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -85,11 +168,6 @@ def test_no_bytes_stop_the_messages_after_them(noise: bytes) -> None:
     assert message == {"ok": True}
 
 
-@given(st.binary(max_size=80))
-def test_no_body_raises_anything(body: bytes) -> None:
-    Case().reader.body(body)
-
-
 def test_a_lone_surrogate_is_replaced_and_its_tool_is_named() -> None:
     case = Case()
     tools = [{"name": "good", "description": "\U0001f600"}, {"name": "odd", "description": "\ud83d!"}]
@@ -136,12 +214,6 @@ def test_a_message_over_several_lines_survives_garbage_before_and_within() -> No
     assert case.flaws == {STRAY: ("dropped", 1 + len(others)), SEVERAL_LINES: ("repaired", 1)}
 
 
-def test_half_a_message_costs_only_itself() -> None:
-    case = Case()
-    half = line(answer(ok=True), indent=2).rpartition(b"\n }")[0]
-    assert list(results(case.fed(half + b"\n" + line(answer(2, ok=False))))) == [{"ok": False}]
-
-
 def test_an_answer_that_is_no_result_is_an_error_for_whoever_asked() -> None:
     (message,) = Case().fed(line({"jsonrpc": "2.0", "id": 1, "result": ["no", "object"]}))
     assert isinstance(message.message, JSONRPCError)
@@ -180,14 +252,6 @@ def test_a_message_over_several_lines_without_an_end_takes_a_bounded_memory(
     case.fed(b'{"a": [\n' + b"1,\n" * 100)
     assert case.flaws[TOO_LONG] == ("dropped", 1)
     assert list(results(case.fed(line(answer(ok=True))))) == [{"ok": True}]
-
-
-def test_after_a_flood_so_many_messages_a_second_are_let_through() -> None:
-    case = Case()
-    case.fed((CHANGED + b"\n") * (MESSAGES + 1))
-    assert not case.fed(CHANGED + b"\n")
-    case.clock.advance(1)
-    assert len(case.fed((CHANGED + b"\n") * 2_000)) == MESSAGES_A_SECOND
 
 
 @pytest.mark.parametrize(

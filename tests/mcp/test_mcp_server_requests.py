@@ -116,11 +116,6 @@ async def test_a_server_is_told_exactly_what_is_declared(
         assert (told if era is Era.MODERN else told[0]) == declared
 
 
-async def test_another_clients_name_is_declared_if_it_is_wanted(tmp_path: Path) -> None:
-    async with asked_by(tmp_path, capabilities=ClientCapabilities(name="other", version="2")) as link:
-        assert (await said(link, "declared"))[1] == "other"
-
-
 async def test_without_a_client_everything_is_refused(tmp_path: Path) -> None:
     async with asked_by(tmp_path, capabilities=None) as link:
         codes = [(await said(link, tool))["code"] for tool in ("form", "link", "folders", "sample")]
@@ -247,7 +242,6 @@ async def test_a_question_that_comes_as_a_limit_expires_is_asked_and_the_call_en
     assert asked == ["Where?"]
 
 
-async def test_a_call_that_takes_too_long_by_itself_ends() -> None:
-    with pytest.raises(TimeoutError):
-        async with Patience().limit(0.0):
-            await asyncio.Event().wait()
+async def test_another_clients_name_is_declared_if_it_is_wanted(tmp_path: Path) -> None:
+    async with asked_by(tmp_path, capabilities=ClientCapabilities(name="other", version="2")) as link:
+        assert (await said(link, "declared"))[1] == "other"

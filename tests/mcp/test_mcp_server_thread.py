@@ -81,15 +81,6 @@ async def test_the_error_of_the_work_comes_back(thread: ServerThread) -> None:
         assert await thread.run(current())
 
 
-async def test_work_that_cancels_itself_cancels_its_caller(thread: ServerThread) -> None:
-    async def give_up() -> None:
-        raise asyncio.CancelledError
-
-    with thread, pytest.raises(asyncio.CancelledError):
-        async with asyncio.timeout(PATIENCE):
-            await thread.run(give_up())
-
-
 async def test_a_cancelled_caller_waits_until_the_work_has_ended(thread: ServerThread) -> None:
     slow = Slow()
     with thread:
@@ -137,23 +128,6 @@ async def test_the_thread_is_there_for_as_long_as_somebody_uses_it(thread: Serve
     assert not second.is_alive()
 
 
-async def test_two_event_loops_use_it_at_the_same_time(thread: ServerThread) -> None:
-    both = asyncio.Barrier(2)
-
-    async def meet() -> threading.Thread:
-        async with asyncio.timeout(PATIENCE):
-            await both.wait()
-        return threading.current_thread()
-
-    async def use() -> threading.Thread:
-        with thread:
-            return await thread.run(meet())
-
-    there = asyncio.to_thread(asyncio.run, use())
-    first, second = await asyncio.gather(use(), there)
-    assert first is second
-
-
 async def test_a_server_that_opens_as_its_caller_is_cancelled_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,3 +158,12 @@ async def test_a_server_that_opens_as_its_caller_is_cancelled_is_closed(
     with pytest.raises(asyncio.CancelledError):
         await caller
     assert closed.is_set()
+
+
+async def test_work_that_cancels_itself_cancels_its_caller(thread: ServerThread) -> None:
+    async def give_up() -> None:
+        raise asyncio.CancelledError
+
+    with thread, pytest.raises(asyncio.CancelledError):
+        async with asyncio.timeout(PATIENCE):
+            await thread.run(give_up())

@@ -15,7 +15,7 @@ from inspector.mcp.client.message import Recorder
 from inspector.mcp.frame import LONGEST_TEXT, Frame, FrameKind, FrameLog
 from tests.mcp.test_mcp_http import mcp_server
 from tests.support.fakes import ManualClock
-from tests.support.mcp_case import PATIENCE, faulty, odd, python
+from tests.support.mcp_case import PATIENCE, odd, python
 
 
 async def _exchanged(folder: Path, spec: ServerSpec, *calls: str) -> tuple[Frame, ...]:
@@ -59,11 +59,6 @@ async def test_a_listing_is_logged_with_the_tools_that_are_left_out_of_it(tmp_pa
     assert frames[-1].size == len(frames[-1].text)
 
 
-async def test_a_notification_of_a_server_is_logged(tmp_path: Path) -> None:
-    frames = await _exchanged(tmp_path, odd(), "stubborn")
-    assert _whats(frames)[-3:] == ["→ tools/call", "← notifications/message", "← result of tools/call"]
-
-
 async def test_a_reply_that_is_none_is_shown_as_it_came(tmp_path: Path) -> None:
     frames = await _exchanged(tmp_path, odd(), "a_list")
     assert frames[-1].what == "invalid reply to tools/call"
@@ -99,17 +94,6 @@ async def test_what_a_failing_server_prints_is_in_its_log(tmp_path: Path) -> Non
         async with connector.connect(spec, era=None, on_tools_changed=lambda: None):
             pass
     assert "← not a message: Welcome to talks 1.0!" in _whats(connector.frames("talks").frames())
-
-
-async def test_one_log_goes_on_over_all_connections_of_a_server(tmp_path: Path) -> None:
-    connector, spec = McpConnector(tmp_path), faulty()
-    for _ in range(2):
-        async with connector.connect(spec, era=None, on_tools_changed=lambda: None):
-            pass
-    frames = connector.frames(spec.name).frames()
-    assert [frame.what for frame in frames].count("initialize") == 2
-    assert [frame.number for frame in frames] == list(range(1, len(frames) + 1))
-    assert connector.frames("another").frames() == ()
 
 
 def _response(request_id: int) -> bytes:

@@ -22,6 +22,7 @@ from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.connections import Connections
+from inspector.mcp.listing import Shared
 from inspector.store.memory import MemoryServerMemory
 from tests.support.counting import named_characters
 from tests.support.mcp_case import ROOT
@@ -87,12 +88,14 @@ async def test_a_real_server_is_listed_searched_and_called(name: str, workdir: P
     events: list[Event] = []
     connections = Connections(
         [spec],
-        McpConnector(workdir / "logs"),
-        MemoryServerMemory(),
-        clock=SystemClock(),
-        emit=events.append,
-        count_tokens=named_characters,
-        on_tools=lambda: None,
+        Shared(
+            McpConnector(workdir / "logs"),
+            MemoryServerMemory(),
+            SystemClock(),
+            events.append,
+            named_characters,
+        ),
+        lambda: None,
     )
     connections.start()
     try:

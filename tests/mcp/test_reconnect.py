@@ -66,23 +66,6 @@ async def test_an_evicted_tool_comes_back_evicted() -> None:
         assert rig.bench.state.tools[ID] == before
 
 
-async def test_a_held_tool_that_is_evicted_by_hand_comes_back_evicted() -> None:
-    async with used() as rig:
-        await rig.bench.stop("weather")
-        rig.bench.evict(ID)
-        await rig.bench.reconnect("weather")
-        assert rig.bench.state.tools[ID].binding is Binding.EVICTED
-        assert [event.cause for event in rig.events("evict")] == ["hand"]
-
-
-async def test_a_reconnect_between_two_calls_leaves_the_request_as_it_was() -> None:
-    async with used() as rig:
-        rig.bench.load("shop:list_orders")
-        before = rig.bench.next_request()
-        await rig.bench.reconnect("weather")
-        assert rig.bench.next_request() == before
-
-
 async def test_a_tool_that_a_request_went_without_comes_back_at_the_end() -> None:
     async with used(says("Later."), says("Again.")) as rig:
         rig.bench.load("shop:list_orders")
@@ -90,20 +73,6 @@ async def test_a_tool_that_a_request_went_without_comes_back_at_the_end() -> Non
         await rig.bench.chat("And now?")
         await rig.bench.reconnect("weather")
         assert names(rig.bench.next_request())[-2:] == ["shop__list_orders", WIRE]
-
-
-async def test_pinned_tools_are_held_too() -> None:
-    async with connected(profile="static") as rig:
-        await rig.bench.stop("weather")
-        assert rig.bench.state.held[ID].held_as is Binding.PINNED
-        await rig.bench.reconnect("weather")
-        assert rig.bench.state.tools[ID].binding is Binding.PINNED
-
-
-async def test_a_tool_without_a_history_is_not_held() -> None:
-    async with connected() as rig:
-        await rig.bench.stop("weather")
-        assert rig.bench.state.held == {}
 
 
 @pytest.mark.parametrize("name", [WIRE, ID, "get_forecast"])
@@ -229,13 +198,6 @@ async def test_finding_a_tool_again_that_was_gone_is_not_redundant() -> None:
         assert rig.events("redundant") == []
 
 
-async def test_finding_a_tool_again_that_was_held_is_redundant() -> None:
-    async with used(searches(tool_names=["get_forecast"]), says("Found.")) as rig:
-        await rig.bench.reconnect("weather")
-        await rig.bench.chat("Forecast?")
-        assert len(rig.events("redundant")) == 1
-
-
 async def test_a_definition_is_recorded_once_however_often_it_is_listed() -> None:
     async with connected() as rig:
         await rig.bench.reconnect("weather")
@@ -314,3 +276,11 @@ async def test_a_server_that_reconnects_while_the_user_is_asked_needs_no_second_
     async with asked_while(lambda rig: rig.bench.reconnect("shop")) as (rig, approver):
         assert len(approver.asked) == 1
         assert len(rig.servers["shop"].calls) == 1
+
+
+async def test_a_reconnect_between_two_calls_leaves_the_request_as_it_was() -> None:
+    async with used() as rig:
+        rig.bench.load("shop:list_orders")
+        before = rig.bench.next_request()
+        await rig.bench.reconnect("weather")
+        assert rig.bench.next_request() == before

@@ -33,10 +33,6 @@ def test_it_takes_none_of_another_type() -> None:
     assert argument_mapping({"q": "x"}, schema("q"), schema("query", kind="integer")) is None
 
 
-def test_it_takes_none_of_a_type_that_nobody_declared() -> None:
-    assert argument_mapping({"q": "x"}, {"type": "object"}, schema("query")) is None
-
-
 def test_two_that_are_left_or_two_that_are_required_are_not_guessed() -> None:
     assert argument_mapping({"a": 1, "b": 2}, schema("a", "b"), schema("c")) is None
     assert argument_mapping({"a": 1}, schema("a"), schema("c", "d")) is None

@@ -1,7 +1,12 @@
+"""Schemas read as fields, and in the form and with the features that providers take."""
+
 from typing import Any
 
+import pytest
 from hypothesis import given, strategies as st
 
+from inspector.loop.model.litellm import LitellmModel
+from inspector.schema.dialect import PLAIN, ModelFeatures, schema_for
 from inspector.schema.schema import fields
 
 json_values = st.recursive(
@@ -51,11 +56,6 @@ def test_a_list_of_types_without_null_reads_as_alternatives() -> None:
     assert only_field({"type": ["string", "null"]}).type == "string"
 
 
-def test_a_reference_to_itself_is_left_as_it_stands() -> None:
-    field = only_field({"$ref": "#/$defs/A"}, **{"$defs": {"A": {"$ref": "#/$defs/A"}}})
-    assert field.name == "field"
-
-
 @given(st.dictionaries(st.sampled_from(["type", "properties", "required", "$ref", "$defs"]), json_values))
 def test_no_schema_is_too_strange_to_read(schema: dict[str, Any]) -> None:
     assert all(isinstance(field.type, str) for field in fields(schema))
@@ -65,3 +65,81 @@ def test_an_index_of_any_number_of_digits_is_no_error() -> None:
     for digits in (3, 500, 5_000):
         schema = {"anyOf": [{}], "properties": {"a": {"$ref": "#/anyOf/" + "9" * digits}}}
         assert fields(schema)[0].type == "any"
+
+
+TEXT = {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent"),
+    [
+        ({}, {"type": "object", "properties": {}}),
+        ({"type": "object"}, {"type": "object", "properties": {}}),
+        (
+            {"$schema": "x", "title": "T", "type": "object", "properties": {"a": TEXT}, "required": ["a"]},
+            {"type": "object", "properties": {"a": TEXT}, "required": ["a"]},
+        ),
+        (
+            {"type": "object", "properties": {"a": {"$ref": "#/definitions/A"}}, "definitions": {"A": TEXT}},
+            {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": TEXT}},
+        ),
+        (
+            {
+                "type": "object",
+                "properties": {"a": {"$ref": "#/components/schemas/A"}},
+                "components": {"schemas": {"A": TEXT}},
+            },
+            {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": TEXT}},
+        ),
+        ({"type": "object", "properties": {}, "definitions": 3}, {"type": "object", "properties": {}}),
+    ],
+)
+def test_anthropic_gets_few_keys_and_references_that_it_finds(schema: Any, sent: Any) -> None:
+    assert schema_for("anthropic", schema) == sent
+    assert schema_for("", schema) == schema
+
+
+def test_a_text_that_looks_like_a_reference_stays() -> None:
+    told = {"description": 'say "$ref":"#/definitions/A"'}
+    schema = {"type": "object", "properties": {"a": told}, "definitions": {"A": TEXT}}
+    assert schema_for("anthropic", schema)["properties"] == {"a": told}
+
+
+_VALUES = st.recursive(
+    st.none() | st.integers() | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+_KEYS = st.sampled_from(["type", "properties", "$defs", "definitions", "components", "$ref", "title"])
+
+
+@given(st.dictionaries(_KEYS, _VALUES, max_size=5))
+def test_a_schema_that_was_brought_into_form_is_in_form(schema: dict[str, Any]) -> None:
+    once = schema_for("anthropic", schema)
+    assert schema_for("anthropic", once) == once
+    assert list(schema_for("anthropic", once)) == list(once)
+
+
+CLAUDE = ModelFeatures(True, "tool_reference", "anthropic")
+
+
+@pytest.mark.parametrize(
+    ("name", "features"),
+    [
+        ("anthropic/claude-sonnet-4-5", CLAUDE),
+        ("claude-haiku-4-5", CLAUDE),
+        ("anthropic/claude-opus-4-5-20251101", CLAUDE),
+        ("anthropic/claude-opus-4-1", ModelFeatures(True, "", "anthropic")),
+        ("anthropic/claude-of-tomorrow", ModelFeatures(True, "", "anthropic")),
+        ("openai/gpt-5.4", ModelFeatures(deferral="tool_search")),
+        ("gpt-5.4-mini", ModelFeatures(deferral="tool_search")),
+        ("openai/gpt-5.2", PLAIN),
+        ("openai/gpt-5", PLAIN),
+        ("openrouter/anthropic/claude-sonnet-4.5", PLAIN),
+        ("azure/gpt-5.4", PLAIN),
+        ("ollama/claude-sonnet-4-5", PLAIN),
+        ("ollama/llama3", PLAIN),
+    ],
+)
+def test_marks_and_deferral_are_for_models_that_take_them(name: str, features: ModelFeatures) -> None:
+    assert LitellmModel(name).features == features

@@ -74,14 +74,14 @@ MUTANTS = (
         "inspector/config/consent.py",
         "is_approved = len(again) == len(items) and not asking",
         "is_approved = bool(again) and not asking",
-        ("tests/config/test_consent_check.py", "tests/cli/test_consent.py"),
+        ("tests/config/test_consent.py", "tests/cli/test_consent.py"),
     ),
     Mutant(
         "a changed file outside the folder asks",
         "inspector/config/consent.py",
         "is_approved = len(again) == len(items) and not asking",
         "is_approved = len(again) == len(items)",
-        ("tests/config/test_consent_check.py", "tests/cli/test_consent.py"),
+        ("tests/config/test_consent.py", "tests/cli/test_consent.py"),
     ),
     Mutant(
         "credentials in an address are hidden in the question",

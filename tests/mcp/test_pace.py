@@ -1,15 +1,18 @@
-"""Many requests, few calls: on an event loop whose clock a test moves."""
+"""How often the catalog is rebuilt, and how many servers start at a time."""
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 from hypothesis import given, strategies as st
 
 from inspector.mcp import pace
-from inspector.mcp.pace import Coalesced
+from inspector.mcp.pace import _AT_ONCE, _PATIENCE, Coalesced, Slot, StartPace
 
 # Whole seconds, so that sums are exact.
 SECONDS = st.integers(0, 5)
@@ -93,17 +96,6 @@ def test_many_requests_are_one_call(loop: Loop) -> None:
     assert work.began == [0]
 
 
-def test_a_request_after_or_during_a_call_gets_another_one(loop: Loop) -> None:
-    work = Work(loop)
-    changes = Coalesced(work)
-    changes.soon()
-    loop.reach(1)
-    work.meanwhile = lambda: changes.soon() if len(work.began) == 2 else None
-    changes.soon()
-    loop.reach(1)
-    assert len(work.began) == 3
-
-
 def test_what_was_requested_can_be_called_at_once_and_is_not_called_again(loop: Loop) -> None:
     work = Work(loop)
     changes = Coalesced(work)
@@ -114,18 +106,6 @@ def test_what_was_requested_can_be_called_at_once_and_is_not_called_again(loop: 
     changes.now()
     loop.reach(100)
     assert work.began == [0]
-
-
-def test_a_call_at_once_is_followed_by_its_whole_pause(loop: Loop) -> None:
-    work = Work(loop, 2)
-    changes = Coalesced(work)
-    changes.soon()
-    loop.reach(10)
-    changes.soon()
-    changes.now()
-    changes.soon()
-    loop.reach(1_000)
-    assert work.began == [0, 10, 12 + 20]
 
 
 def test_no_request_waits_longer_than_the_longest_pause(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,23 +151,6 @@ def test_a_call_that_fails_keeps_no_later_request_waiting(loop: Loop, at_once: b
     assert len(work.began) == 3
 
 
-def test_a_slow_call_that_fails_is_followed_by_a_pause_too(loop: Loop) -> None:
-    work = Work(loop, 2)
-    changes = Coalesced(work)
-
-    def fail() -> None:
-        raise RuntimeError
-
-    work.meanwhile = fail
-    changes.soon()
-    with pytest.raises(RuntimeError):
-        loop.reach(0)
-    work.meanwhile = lambda: None
-    changes.soon()
-    loop.reach(1000)
-    assert work.began[1] >= 2 + 10 * 2
-
-
 @given(SECONDS, st.lists(SECONDS, min_size=1, max_size=30))
 def test_the_pause_grows_with_what_a_call_takes_and_no_request_is_lost(
     takes: int, pauses: Sequence[int]
@@ -212,18 +175,102 @@ def test_the_pause_grows_with_what_a_call_takes_and_no_request_is_lost(
         assert any(request <= began <= request + 11 * takes for began in work.began)
 
 
-def test_a_call_that_failed_is_made_again_by_who_needs_it(loop: Loop) -> None:
-    work = Work(loop)
-    changes = Coalesced(work)
+Step = tuple[str, int]
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["begin", "begin", "end", "expire", "cancel", "end and cancel"]), st.integers(0, 9)
+    ),
+    max_size=40,
+)
 
-    def fail() -> None:
-        raise RuntimeError
 
-    work.meanwhile = fail
-    changes.soon()
-    with pytest.raises(RuntimeError):
-        loop.reach(0)
-    work.meanwhile = lambda: None
-    changes.now()
-    changes.now()
-    assert len(work.began) == 2
+class Scene:
+    """Servers that want to start at one pace; patience is over when a test says so."""
+
+    def __init__(self) -> None:
+        self.pace = StartPace()
+        self.waiting: list[asyncio.Task[Slot]] = []
+        self.started: list[Slot] = []
+        self.timers: list[tuple[float, Callable[[], None]]] = []
+        # Those that count: started, not ended, and their patience is not over.
+        self.counting: list[Slot] = []
+
+    def later(self, seconds: float, call: Callable[[], None], *_: Any) -> SimpleNamespace:
+        self.timers.append((seconds, call))
+        return SimpleNamespace(cancel=lambda: self.forget(call))
+
+    def forget(self, call: Callable[[], None]) -> None:
+        self.timers = [timer for timer in self.timers if timer[1] != call]
+
+    async def begin(self, times: int = 1) -> None:
+        self.waiting += [asyncio.create_task(self.pace.begin()) for _ in range(times)]
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Let every start that may begin do so."""
+        for _ in range(5):
+            await asyncio.sleep(0)
+        for task in [task for task in self.waiting if task.done()]:
+            self.waiting.remove(task)
+            if not task.cancelled():
+                self.started.append(task.result())
+                self.counting.append(task.result())
+
+    def end(self, start: Slot) -> None:
+        start.end()
+        if start in self.counting:
+            self.counting.remove(start)
+
+    def expire(self, start: Slot) -> None:
+        """The patience for a start is over."""
+        for _, call in [timer for timer in self.timers if timer[1] == start.end]:
+            call()
+        if start in self.counting:
+            self.counting.remove(start)
+
+
+def plays(scene: Callable[[Scene], Any]) -> None:
+    """Run a scene on an event loop without a clock."""
+
+    async def play() -> None:
+        starting = Scene()
+        with patch.object(asyncio.get_running_loop(), "call_later", starting.later):
+            await scene(starting)
+            for task in starting.waiting:
+                task.cancel()
+
+    asyncio.run(play())
+
+
+def test_a_start_that_takes_long_keeps_others_waiting_for_a_moment_only() -> None:
+    async def scene(starting: Scene) -> None:
+        await starting.begin(10)
+        assert [seconds for seconds, _ in starting.timers] == [_PATIENCE] * _AT_ONCE
+        starting.expire(starting.started[0])
+        await starting.settle()
+        assert len(starting.started) == _AT_ONCE + 1
+        # It ends at last, and gives nothing back that it has given already.
+        starting.end(starting.started[0])
+        await starting.settle()
+        assert len(starting.started) == _AT_ONCE + 1
+
+    plays(scene)
+
+
+@given(STEPS)
+def test_never_more_than_a_few_start_and_no_free_place_is_left_waiting(steps: Sequence[Step]) -> None:
+    async def scene(starting: Scene) -> None:
+        for step, number in steps:
+            if step == "begin":
+                await starting.begin()
+            if starting.started and step.startswith("end"):
+                starting.end(starting.started[number % len(starting.started)])
+            if starting.started and step == "expire":
+                starting.expire(starting.started[number % len(starting.started)])
+            if starting.waiting and step.endswith("cancel"):
+                starting.waiting[number % len(starting.waiting)].cancel()
+            await starting.settle()
+            assert len(starting.counting) <= _AT_ONCE
+            assert len(starting.counting) == _AT_ONCE or not starting.waiting
+
+    plays(scene)

@@ -1,4 +1,4 @@
-"""Only regular files are read: a pipe may never end, and reading a device may do anything."""
+"""Files that people write: only regular ones are read, and their changes are noticed."""
 
 import os
 from collections.abc import Callable
@@ -10,10 +10,11 @@ from inspector.access.policy_file import load_policy
 from inspector.cli.audit.command import _read_baseline
 from inspector.cli.bench.command import _stored
 from inspector.clients.transcript_file.reader import open_transcript
-from inspector.config.file import followed_lines, read_bytes
+from inspector.config.file import Looks, State, file_state, followed_lines, read_bytes, server_files
 from inspector.config.predicate import digest
 from inspector.config.reader import read
 from inspector.core.error import ConfigError
+from inspector.core.server import ServerSpec
 from inspector.measure.evalset import is_there, read_cases
 from inspector.registry.export import is_export, read_export
 from inspector.registry.marketplace.reader import read_catalog
@@ -67,3 +68,36 @@ def test_what_became_a_pipe_after_the_look_is_not_read(
     monkeypatch.setattr(Path, "stat", lambda *_, **__: before)
     with pytest.raises(ConfigError, match="is not a regular file"):
         read_bytes(pipe, "configuration")
+
+
+def test_a_servers_files_are_its_script_and_what_lies_beside_it(tmp_path: Path) -> None:
+    for name in ("server.py", "tools.py", "notes.txt"):
+        (tmp_path / name).write_text("")
+    spec = ServerSpec("s", "python3", (str(tmp_path / "server.py"), "--port", "1"))
+    assert server_files(spec) == [tmp_path / "server.py", tmp_path / "tools.py"]
+    assert server_files(ServerSpec("s", "python3", ("server.py",), cwd=str(tmp_path))) == server_files(spec)
+    assert server_files(ServerSpec("s", listing=str(tmp_path / "a.json"))) == [tmp_path / "a.json"]
+    assert server_files(ServerSpec("s", "npx", ("-y", "@scope/server"))) == []
+
+
+def test_a_change_is_told_once_and_only_when_it_is_over(tmp_path: Path) -> None:
+    file, other = tmp_path / "server.py", tmp_path / "tools.py"
+    file.write_text("one")
+
+    def look() -> State:
+        return file_state(tmp_path.glob("*.py"))
+
+    looks = Looks(look())
+    assert not looks.changed(look())
+    file.write_text("one and")
+    assert not looks.changed(look())
+    file.write_text("one and more")
+    assert [looks.changed(look()) for _ in range(3)] == [False, True, False]
+    other.write_text("new")
+    assert [looks.changed(look()) for _ in range(3)] == [False, True, False]
+    other.unlink()
+    assert [looks.changed(look()) for _ in range(3)] == [False, True, False]
+
+
+def test_a_file_that_goes_while_it_is_looked_at_is_no_error(tmp_path: Path) -> None:
+    assert file_state([tmp_path / "gone.py"]) == {}
