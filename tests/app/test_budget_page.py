@@ -12,7 +12,7 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.pages.cost.budget import trial_screen as budget_trial
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.screen import BudgetScreen
-from inspector.app.pages.tools.catalog.screen import ToolsScreen
+from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.core.budget import Prices
 from inspector.core.session import Binding
 from inspector.core.tool import Tool

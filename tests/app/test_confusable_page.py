@@ -3,7 +3,7 @@
 import pytest
 from textual.pilot import Pilot
 
-from inspector.app.pages.tools.catalog.screen import ToolsScreen
+from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.pages.tools.confusable import ConfusableScreen, PairScreen, marked
 from inspector.app.place import Destination, EditPage, WhyNotPage
 from inspector.core.ranking import SearchRequest

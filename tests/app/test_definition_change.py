@@ -6,8 +6,8 @@ import pytest
 
 from inspector.app.dialogs.approver import approval_body
 from inspector.app.draw.line import change_lines
-from inspector.app.pages.tools.catalog.server_panel import server_facts
 from inspector.app.pages.tools.manifest import ManifestScreen
+from inspector.app.pages.tools.server_panel import server_facts
 from inspector.app.replay import Replay
 from inspector.cli.consent import TerminalApprover
 from inspector.core.definition import DefinitionChange, definition_changes

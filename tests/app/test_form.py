@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from fixtures.hostile import hostile_tools
-from inspector.app.pages.tools.catalog.call_panel import form_fields
+from inspector.app.pages.tools.call_panel import form_fields
 from widgets import NOTHING, Field
 
 

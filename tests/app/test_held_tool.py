@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 
 from inspector.app.draw.table import ICONS, deferred_rows, evicted_rows, loaded_rows
-from inspector.app.pages.tools.catalog.row import CatalogRows, server_key
-from inspector.app.pages.tools.catalog.server_panel import server_facts
+from inspector.app.pages.tools.catalog import CatalogRows, server_key
+from inspector.app.pages.tools.server_panel import server_facts
 from inspector.core.session import Binding
 from inspector.session.timeline import Timeline
 from tests.support.app import app_rig, is_up_to_date, said, seen, until
@@ -49,11 +49,11 @@ async def test_the_page_of_a_held_tool_shows_it_as_it_was_listed_last() -> None:
     async with _away() as (pilot, rig):
         await opened(pilot, ID)
         await until(pilot, lambda: f"{SIGN} held" in seen(pilot))
-        facts = " ".join(said(pilot, "#facts").split())
+        facts = " ".join(said(pilot, "#tool-facts").split())
         assert "weather is away; loaded again once it reconnects" in facts
         assert "Forecast for a city." in seen(pilot)
         await pilot.press("l")
-        await until(pilot, lambda: "away; evicted again" in said(pilot, "#facts"))
+        await until(pilot, lambda: "away; evicted again" in said(pilot, "#tool-facts"))
         await pilot.press("l")
         await until(pilot, lambda: len(pilot.app._notifications) == 2)
         told = list(pilot.app._notifications)[-1]

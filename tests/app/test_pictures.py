@@ -31,7 +31,7 @@ from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
 from inspector.app.pages.tools.access import AccessScreen
-from inspector.app.pages.tools.catalog.screen import ToolsScreen
+from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.pages.tools.clients import ClientsScreen
 from inspector.app.pages.tools.confusable import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest import ManifestScreen

@@ -7,13 +7,14 @@ import pytest
 
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.tools.catalog.row import CatalogRows
-from inspector.app.pages.tools.catalog.server_panel import server_facts, server_title
-from inspector.app.pages.tools.catalog.wire_panel import (
+from inspector.app.pages.tools.catalog import CatalogRows
+from inspector.app.pages.tools.server_panel import (
     NO_WIRE,
     exported,
     frame_row,
     frame_text,
+    server_facts,
+    server_title,
     wire_heading,
 )
 from inspector.app.replay import Replay

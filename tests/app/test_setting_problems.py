@@ -8,7 +8,7 @@ from inspector.app.draw.header import Where, header
 from inspector.app.draw.line import problem_line, problem_lines
 from inspector.app.pages.chat.session.conversation_panel import ItemBlock
 from inspector.app.pages.chat.session.screen import welcome
-from inspector.app.pages.tools.catalog.server_panel import server_facts
+from inspector.app.pages.tools.server_panel import server_facts
 from inspector.config.configuration import Configuration
 from inspector.config.setting import find_knob, with_values
 from inspector.core.server import ServerPhase

@@ -10,8 +10,8 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.tools.catalog.call_panel import CallPanel
-from inspector.app.pages.tools.catalog.screen import ToolsScreen
+from inspector.app.pages.tools.call_panel import CallPanel
+from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.place import Destination, EditPage, WhyNotPage
 from inspector.core.error import CallTimeout
 from inspector.core.events import CallFinished

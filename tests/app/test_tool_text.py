@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from inspector.app.pages.tools.catalog import tool_text as content
+from inspector.app.pages.tools import tool_text as content
 from inspector.core.error import ToolsightError
 from inspector.core.message import ToolResult
 from inspector.core.session import Binding, ToolState

@@ -2,8 +2,7 @@
 
 import pytest
 
-from inspector.app.pages.tools.catalog.row import CatalogRows, server_key
-from inspector.app.pages.tools.catalog.screen import ToolsScreen
+from inspector.app.pages.tools.catalog import CatalogRows, ToolsScreen, server_key
 from inspector.app.place import ServerPage, ToolPage
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState

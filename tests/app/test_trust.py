@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from inspector.app.dialogs.approver import approval_body, consent_body
-from inspector.app.pages.tools.catalog.tool_text import facts
+from inspector.app.pages.tools.tool_text import facts
 from inspector.cli.consent import TerminalApprover, consent_text
 from inspector.config.consent import ServerConsent
 from inspector.core.ports import ApprovalRequest, Decision

@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 
 from textual.pilot import Pilot
 
-from inspector.app.pages.tools.catalog.screen import ToolsScreen
-from inspector.app.pages.tools.catalog.server_panel import ServerPanel
-from inspector.app.pages.tools.catalog.tool_panel import ToolPanel
+from inspector.app.pages.tools.catalog import ToolsScreen
+from inspector.app.pages.tools.server_panel import ServerPanel
+from inspector.app.pages.tools.tool_panel import ToolPanel
 from inspector.app.place import Destination, ServerPage, ToolPage
 from inspector.mcp.frame import Frame, FrameKind
 from tests.support.app import app_rig, goes, seen, until

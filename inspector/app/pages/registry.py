@@ -22,7 +22,7 @@ from inspector.app.place import (
 SCREENS: Mapping[str, str] = {
     "session": "chat.session.screen:SessionScreen",
     "race": "chat.race.screen:RaceScreen",
-    "servers": "tools.catalog.screen:ToolsScreen",
+    "servers": "tools.catalog:ToolsScreen",
     "clients": "tools.clients:ClientsScreen",
     "manifest": "tools.manifest:ManifestScreen",
     "access": "tools.access:AccessScreen",

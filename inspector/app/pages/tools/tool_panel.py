@@ -1,6 +1,6 @@
 """Everything about one tool, one view at a time."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from textual import on
@@ -12,14 +12,12 @@ from textual.widgets import Static
 from inspector.app.context import InContext
 from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import fact
-from inspector.app.pages.tools.catalog import tool_text
-from inspector.app.pages.tools.catalog.call_panel import CallPanel
+from inspector.app.pages.tools import tool_text
+from inspector.app.pages.tools.call_panel import CallPanel
 from inspector.app.place import WhyNotPage
-from inspector.app.stream import View
 from inspector.core.budget import Prices, Tokenizer, ToolCost
 from inspector.core.events import SearchPerformed
 from inspector.core.number import bar, count, money, percent
-from inspector.core.ranking import SearchReport
 from inspector.core.session import ToolState
 from inspector.core.tool import Tool
 from inspector.reliability.approval import why_ask
@@ -49,55 +47,37 @@ class ToolBill:
 
 def bill_lines(bill: ToolBill, width: int = 0) -> Content:
     """Return the bill in lines of `width`: parts first, then what the tool costs bound and deferred."""
-    total = bill.cost.tokens
-    head = Content.assemble((f"{total:,} tokens", "bold"), _share(bill))
-    parts = (
-        ("name", bill.cost.name),
-        ("description", bill.cost.description),
-        ("parameters", bill.cost.schema),
-        ("JSON around them", bill.cost.framing),
-    )
+    cost, total = bill.cost, bill.cost.tokens
+    share = percent(total / bill.all_tools, 1) if bill.all_tools else ""
+    of_all = f"   {share} of the {bill.all_tools:,} tokens for all {count(bill.tools, 'tool')}"
+    bound = f"{total:,} tokens in every model call"
+    if bill.prices is not None:
+        price = money(total * bill.prices.input)
+        bound += f": {price} per call at {bill.prices.model} prices, without a prompt cache"
+    named = f"{count(bill.mention, 'token')} for its name in the manifest" if bill.mention else "nothing"
+    deferred = f"{named} until a search finds it, then {total:,} in every call"
+    counted = f"tokens counted by {bill.tokenizer.label} in the compact JSON that is sent"
     return Content("\n").join(
         [
-            head,
+            Content.assemble((f"{total:,} tokens", "bold"), of_all if share else ""),
             Content(""),
-            *(_part(label, tokens, total) for label, tokens in parts),
+            _part("name", cost.name, total),
+            _part("description", cost.description, total),
+            _part("parameters", cost.schema, total),
+            _part("JSON around them", cost.framing, total),
             Content(""),
-            fact("bound", plain(_bound(bill)), _LABELS, width),
-            fact("deferred", plain(_deferred(bill)), _LABELS, width),
+            fact("bound", plain(bound), _LABELS, width),
+            fact("deferred", plain(deferred), _LABELS, width),
             Content(""),
-            Content.styled(
-                f"tokens counted by {bill.tokenizer.label} in the compact JSON that is sent", MUTED
-            ),
+            Content.styled(counted, MUTED),
         ]
     )
 
 
 def _part(label: str, tokens: int, total: int) -> Content:
     share = tokens / total if total else 0.0
-    return Content.assemble(
-        (f"{label:<{_LABELS}}", MUTED), f"{tokens:>7,}  {percent(share):>5}  ", bar(share, _BAR)
-    )
-
-
-def _share(bill: ToolBill) -> str:
-    if not bill.all_tools:
-        return ""
-    share = percent(bill.cost.tokens / bill.all_tools, 1)
-    return f"   {share} of the {bill.all_tools:,} tokens for all {count(bill.tools, 'tool')}"
-
-
-def _bound(bill: ToolBill) -> str:
-    text = f"{bill.cost.tokens:,} tokens in every model call"
-    if bill.prices is None:
-        return text
-    price = money(bill.cost.tokens * bill.prices.input)
-    return f"{text}: {price} per call at {bill.prices.model} prices, without a prompt cache"
-
-
-def _deferred(bill: ToolBill) -> str:
-    named = f"{count(bill.mention, 'token')} for its name in the manifest" if bill.mention else "nothing"
-    return f"{named} until a search finds it, then {bill.cost.tokens:,} in every call"
+    numbers = f"{tokens:>7,}  {percent(share):>5}  "
+    return Content.assemble((f"{label:<{_LABELS}}", MUTED), numbers, bar(share, _BAR))
 
 
 # Which searches of the session found a tool, and which did not.
@@ -112,22 +92,16 @@ EMPTY = "No searches in this session yet. Press w to see in Search what finds th
 MOST = 50
 
 
-def search_rows(tool_id: str, searches: Iterable[SearchPerformed]) -> tuple[Record, ...]:
-    """Return one row per search, in the order given; the key is its position."""
-    return tuple(_row(number, tool_id, event) for number, event in enumerate(searches))
-
-
-def _row(number: int, tool_id: str, event: SearchPerformed) -> Record:
-    rank, outcome, found = _standing(tool_id, event.report)
-    cells = (event.report.request.label(), rank, outcome, event.by)
-    return Record(str(number), cells, "" if found else "muted")
-
-
-def _standing(tool_id: str, report: SearchReport) -> tuple[str, str, bool]:
+def _search_row(number: int, tool_id: str, event: SearchPerformed) -> Record:
+    """Return how a tool stood in a search; the key is the search's place in the list."""
+    report = event.report
     hit = next((hit for hit in report.hits if hit.tool_id == tool_id), None)
     if hit is None:
-        return "", f"not in the top {len(report.hits)}" if report.hits else "nothing found", False
-    return str(hit.rank), hit.outcome.value, hit.outcome.is_result
+        rank, outcome = "", f"not in the top {len(report.hits)}" if report.hits else "nothing found"
+    else:
+        rank, outcome = str(hit.rank), hit.outcome.value
+    cells = (report.request.label(), rank, outcome, event.by)
+    return Record(str(number), cells, "" if hit is not None and hit.outcome.is_result else "muted")
 
 
 OUTPUT = "output"
@@ -150,7 +124,7 @@ class ToolPanel(InContext, Vertical):
         yield Static(_GONE, id="tool-gone", markup=False)
         with Container(id="tool-parts", classes="parts"):
             with Vertical(classes="part about"):
-                yield Static(id="facts")
+                yield Static(id="tool-facts")
                 with VerticalScroll(id="changed-parts"):
                     yield Static(id="changed")
                 yield TextView(empty="The server gives no description.", id="description")
@@ -226,8 +200,7 @@ class ToolPanel(InContext, Vertical):
             part.display = part.has_class(self.strip.current)
 
     def _draw_view(self, tool: Tool) -> None:
-        draw = _DRAWN[self.strip.current]
-        draw(self, tool)
+        _DRAW[self.strip.current](self, tool)
 
     def _is_new(self, view: str, *seen: object) -> bool:
         """Whether a view has to be drawn again: what it shows is not what it showed last."""
@@ -236,45 +209,38 @@ class ToolPanel(InContext, Vertical):
         self._drawn[view] = seen
         return True
 
-    def draw_about(self, tool: Tool) -> None:
-        """Draw the facts and what changed."""
+    def _draw_about(self, tool: Tool) -> None:
         why = why_ask(tool, self.session.state)
         state, tags = self.session.state, self.session.retrieval.rules.tags.of(tool)
-        self.query_one("#facts", Static).update(tool_text.facts(tool, self._state, why, self._width, tags))
-        changed = tool_text.changed(
-            self._state, state.versions(self._tool_id), state.changes.get(self._tool_id)
-        )
+        facts = tool_text.facts(tool, self._state, why, self._width, tags)
+        versions, change = state.versions(self._tool_id), state.changes.get(self._tool_id)
+        changed = tool_text.changed(self._state, versions, change)
+        self.query_one("#tool-facts", Static).update(facts)
         self.query_one("#changed", Static).update(changed)
         self.query_one("#changed-parts").display = bool(changed.plain)
         if self._is_new("about", tool.description):
             self.query_one("#description", TextView).text = tool.description
 
-    def draw_parameters(self, tool: Tool) -> None:
-        """Draw the parameters as a tree."""
+    def _draw_parameters(self, tool: Tool) -> None:
         if self._is_new("parameters", tool.id, tool.input_schema):
             self.query_one("#parameters", SchemaTree).value = tool.input_schema
 
-    def draw_schema(self, tool: Tool) -> None:
-        """Draw the schema of the parameters as its server declares it."""
+    def _draw_schema(self, tool: Tool) -> None:
         if self._is_new("schema", tool.input_schema):
             self.query_one("#schema", TextView).text = tool_text.schema_json(tool.input_schema)
 
-    def draw_definition(self, tool: Tool) -> None:
-        """Draw the definition as it is sent to the model."""
+    def _draw_definition(self, tool: Tool) -> None:
         if self._is_new("JSON", tool):
             self.query_one("#definition", TextView).text = tool_text.exact_json(tool)
 
-    def draw_output(self, tool: Tool) -> None:
-        """Draw the schema of the structured result."""
+    def _draw_output(self, tool: Tool) -> None:
         if self._is_new(OUTPUT, tool.id, tool.output_schema):
             self.query_one("#output", SchemaTree).value = tool.output_schema
 
-    def draw_call(self, tool: Tool) -> None:
-        """Draw the form."""
+    def _draw_call(self, tool: Tool) -> None:
         self.call.show(tool)
 
-    def draw_cost(self, tool: Tool) -> None:
-        """Draw the tokens by part, and what they cost."""
+    def _draw_cost(self, tool: Tool) -> None:
         state, accounting = self.session.state, self.session.accounting
         if self._is_new("cost", tool, state.tools, state.manifest, accounting.meter, self._width):
             bill = ToolBill(
@@ -287,19 +253,16 @@ class ToolPanel(InContext, Vertical):
             )
             self.query_one("#cost", Static).update(bill_lines(bill, self._width))
 
-    def draw_searches(self, tool: Tool) -> None:
-        """Draw how the tool stood in the searches of the session, the newest first."""
-        newest = next((r.seq for r in reversed(self._view.feed) if r.kind == SearchPerformed.kind), 0)
+    def _draw_searches(self, tool: Tool) -> None:
+        feed = self.context.shown.feed
+        newest = next((record.seq for record in reversed(feed) if record.kind == SearchPerformed.kind), 0)
         if not self._is_new("why", tool.id, newest, self.session.session_id):
             return
         records = reversed(self.session.records((SearchPerformed.kind,))[-MOST:])
         found = (record.event for record in records)
         self._searches = tuple(event for event in found if isinstance(event, SearchPerformed))
-        self.query_one("#searches", RecordList).records = search_rows(tool.id, self._searches)
-
-    @property
-    def _view(self) -> View:
-        return self.context.shown
+        rows = tuple(_search_row(number, tool.id, event) for number, event in enumerate(self._searches))
+        self.query_one("#searches", RecordList).records = rows
 
     @on(RecordList.Selected, "#searches")
     def _explain(self, event: RecordList.Selected) -> None:
@@ -307,13 +270,13 @@ class ToolPanel(InContext, Vertical):
         self.open(WhyNotPage(self._tool_id, self._searches[int(event.key)].report.request))
 
 
-_DRAWN: Mapping[str, Callable[[ToolPanel, Tool], None]] = {
-    "about": ToolPanel.draw_about,
-    "parameters": ToolPanel.draw_parameters,
-    "schema": ToolPanel.draw_schema,
-    "JSON": ToolPanel.draw_definition,
-    OUTPUT: ToolPanel.draw_output,
-    "call": ToolPanel.draw_call,
-    "cost": ToolPanel.draw_cost,
-    "why": ToolPanel.draw_searches,
+_DRAW: Mapping[str, Callable[[ToolPanel, Tool], None]] = {
+    "about": ToolPanel._draw_about,
+    "parameters": ToolPanel._draw_parameters,
+    "schema": ToolPanel._draw_schema,
+    "JSON": ToolPanel._draw_definition,
+    OUTPUT: ToolPanel._draw_output,
+    "call": ToolPanel._draw_call,
+    "cost": ToolPanel._draw_cost,
+    "why": ToolPanel._draw_searches,
 }

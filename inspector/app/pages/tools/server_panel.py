@@ -1,7 +1,9 @@
-"""Everything about one server, one view at a time, with its texts."""
+"""Everything about one server, one view at a time, with its texts; one view is what crossed the wire."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from textual import on
 from textual.app import ComposeResult
@@ -10,16 +12,17 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.context import InContext
+from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.line import MUTED, problem_line
 from inspector.app.draw.table import fact
-from inspector.app.pages.tools.catalog.wire_panel import WirePanel
+from inspector.app.job import Job
 from inspector.core.events import DefinitionChanged
 from inspector.core.number import count, milliseconds, shown_moment, tokens
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.setting_problem import SettingProblem
-from inspector.mcp.frame import Flaw
-from widgets import TextView, Tone, ViewStrip, middle, plain, visible
+from inspector.mcp.frame import Flaw, Frame, FrameKind
+from widgets import Column, Record, RecordList, TextView, Tone, ViewStrip, middle, plain, visible
 
 STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
     ServerPhase.CONNECTING: ("… connecting", "$text-warning", "warning"),
@@ -63,30 +66,29 @@ def server_facts(
     dropped. `held` counts its tools that are kept as they were while it is away; `trusted` says whether what
     it claims about its tools is believed.
     """
-    failed, info = server.phase is ServerPhase.FAILED, server.info
+    info, is_ready = server.info, server.phase is ServerPhase.READY
+    reason = server.reason if server.phase is ServerPhase.FAILED else ""
+    declared = f"{', '.join(server.declared) or 'nothing'} (settings: client)"
     trust = _TRUSTED if trusted else _NOT_TRUSTED
     facts = (
-        ("reason", server.reason if failed else ""),
+        ("reason", reason),
         ("try", _what_to_try(server)),
         ("held", f"{count(held, 'tool')} kept until it reconnects, not offered meanwhile" if held else ""),
         ("target", server.target),
         ("identifies as", f"{info.name} {info.version}".strip()),
         ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),
         ("capabilities", ", ".join(info.capabilities)),
-        ("declared", _told(server)),
-        ("its claims", trust if server.phase is ServerPhase.READY else ""),
-        ("changed", _changes(server, changes) if server.phase is ServerPhase.READY else ""),
+        ("declared", declared if is_ready else ""),
+        ("its claims", trust if is_ready else ""),
+        ("changed", _changes(server, changes) if is_ready else ""),
     )
     lines = [fact(label, plain(value, limit=2000), _LABELS, width) for label, value in facts if value]
-    warns = Content.styled("⚠ changed", "$text-warning")
-    lines += [fact(warns, plain(one, limit=400, newlines=False), _LABELS, width) for one in server.news]
-    skipped = Content.styled("⚠ skipped", "$text-warning")
-    lines += [
-        fact(skipped, plain(f"{tool.name}: {tool.reason}", limit=400, newlines=False), _LABELS, width)
-        for tool in server.skipped
-    ]
-    sent = Content.styled("⚠ it sent", "$text-warning")
-    lines += [fact(sent, plain(str(flaw), limit=400, newlines=False), _LABELS, width) for flaw in flaws]
+    warned = [("changed", one) for one in server.news]
+    warned += [("skipped", f"{tool.name}: {tool.reason}") for tool in server.skipped]
+    warned += [("it sent", str(flaw)) for flaw in flaws]
+    for label, told in warned:
+        mark = Content.styled(f"⚠ {label}", "$text-warning")
+        lines.append(fact(mark, plain(told, limit=400, newlines=False), _LABELS, width))
     lines += [problem_line(problem) for problem in problems if problem.server == server.name]
     return Content("\n").join(lines)
 
@@ -102,27 +104,152 @@ def _changes(server: ServerState, changes: Sequence[DefinitionChanged]) -> str:
     return f"{', '.join(parts)}{since}" if parts else ""
 
 
-def _told(server: ServerState) -> str:
-    """The capabilities that the client declared to the server."""
-    if server.phase is not ServerPhase.READY:
-        return ""
-    return f"{', '.join(server.declared) or 'nothing'} (settings: client)"
-
-
-def instructions(server: ServerState) -> str:
-    """Return the server's instructions to a model."""
-    return server.info.instructions or server.info.summary
-
-
 def _what_to_try(server: ServerState) -> str:
     if server.phase is ServerPhase.FAILED:
         return server.hint or "r reconnects."
     return "r reconnects." if server.phase is ServerPhase.STOPPED else ""
 
 
+# Frames and stderr are no events: nothing tells a page of them, so it looks.
 _LOOKS_EVERY = 0.5
 _STDERR = "stderr, newest last"
 VIEWS = ("about", "stderr", "wire")
+
+
+FRAMES = (
+    Column("time", "time, UTC", width=12, weight=2, hide_below=44),
+    Column("way", "", width=1, weight=9),
+    Column("what", "message", weight=8, min_width=16, shorten="middle"),
+    Column("id", "id", weight=1, min_width=2, hide_below=60),
+    Column("bytes", "bytes", align="right", weight=5),
+    Column("took", "took", align="right", weight=4),
+)
+NO_FRAMES = "No messages exchanged with this server yet."
+NO_WIRE = "No wire log: it is kept in memory only, so replays and stored listings have none."
+_TONES: dict[FrameKind, Tone] = {
+    FrameKind.ERROR: "error",
+    FrameKind.INVALID: "error",
+    FrameKind.OTHER: "warning",
+}
+_TOO_LONG = "\n… message truncated; full size: {size:,} bytes"
+
+
+def frame_row(frame: Frame) -> Record:
+    """Return a frame in one line; the filter searches its whole text."""
+    took = "" if frame.milliseconds is None else milliseconds(frame.milliseconds)
+    cells = (time_of(frame), Content(frame.arrow), frame.what, frame.id, f"{frame.size:,}", took)
+    return Record(
+        str(frame.number),
+        cells,
+        _TONES.get(frame.kind, ""),
+        search=f"{frame.arrow} {frame.what} {frame.id} {frame.text}",
+        copy=frame.text,
+    )
+
+
+def time_of(frame: Frame) -> str:
+    """Return when a frame was seen, to the millisecond."""
+    return f"{datetime.fromtimestamp(frame.at, UTC):%H:%M:%S.%f}"[:-3]
+
+
+def wire_heading(kept: int, total: int) -> str:
+    """Return how many messages there are, and how many are dropped."""
+    dropped = f", {total - kept:,} older dropped" if total > kept else ""
+    return f"{count(kept, 'message')}{dropped}; not stored in any session"
+
+
+def frame_heading(frame: Frame) -> str:
+    """Return the title of a frame that is opened."""
+    took = "" if frame.milliseconds is None else f"   after {milliseconds(frame.milliseconds)}"
+    number = f"   id {frame.id}" if frame.id else ""
+    return f"{frame.arrow} {frame.what}{number}   {frame.size:,} bytes   {time_of(frame)} UTC{took}"
+
+
+def frame_text(frame: Frame) -> tuple[str, object | None]:
+    """Return a frame to read, and its data if it is JSON."""
+    try:
+        data: object = json.loads(frame.text)
+    except (ValueError, RecursionError):
+        rest = _TOO_LONG.format(size=frame.size) if frame.is_cut else ""
+        return frame.text + rest, None
+    return json.dumps(data, ensure_ascii=False, indent=2), data
+
+
+def exported(frames: Sequence[Frame]) -> str:
+    """Return frames as JSON Lines, each with what is known about it beside its text."""
+    return "".join(f"{json.dumps(_as_json(frame), ensure_ascii=False)}\n" for frame in frames)
+
+
+def _as_json(frame: Frame) -> dict[str, object]:
+    return {
+        "time": datetime.fromtimestamp(frame.at, UTC).isoformat(),
+        "direction": "sent" if frame.sent else "received",
+        "message": frame.what,
+        "id": frame.id,
+        "bytes": frame.size,
+        "milliseconds": frame.milliseconds,
+        "text": frame.text,
+    }
+
+
+class WirePanel(InContext, Vertical):
+    """A list of frames that follows the newest one; enter opens the one under the cursor."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self._server = ""
+        self._shown: tuple[str, int] | None = None
+        self._frames: dict[str, Frame] = {}
+        self._rows: dict[int, Record] = {}
+
+    def compose(self) -> ComposeResult:
+        yield RecordList(FRAMES, header=True, empty=NO_FRAMES, follow=True, id="frames")
+
+    def on_mount(self) -> None:
+        self.set_interval(_LOOKS_EVERY, self.look)
+
+    def show(self, server: str) -> None:
+        """Show the frames of a server."""
+        if server != self._server:
+            self._server, self._shown, self._rows = server, None, {}
+            self.query_one(RecordList).records = ()
+        self.look()
+
+    def look(self) -> None:
+        """Read the log if it has anything new, in a thread: secrets are looked for in every new frame."""
+        if not self.display or not self._server or not self.screen.is_current:
+            return
+        log = self.session.wire(self._server)
+        shown = (self._server, -1 if log is None else log.total)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        if log is None:
+            self._show_frames(0, (), {})
+        else:
+            known = self._rows
+
+            def read(_job: Job) -> tuple[int, tuple[Frame, ...], dict[int, Record]]:
+                total, frames = log.total, log.frames()
+                return total, frames, {one.number: known.get(one.number) or frame_row(one) for one in frames}
+
+            self.run_job("wire", read, lambda found: self._show_frames(*found))
+
+    def _show_frames(self, total: int, frames: tuple[Frame, ...], rows: dict[int, Record]) -> None:
+        self._frames, self._rows = {str(frame.number): frame for frame in frames}, rows
+        table = self.query_one(RecordList)
+        has_log = self.session.wire(self._server) is not None
+        table.empty = NO_FRAMES if has_log else NO_WIRE
+        table.records = tuple(rows.values())
+        table.border_title = wire_heading(len(frames), max(total, len(frames))) if has_log else ""
+
+    @on(RecordList.Selected, "#frames")
+    def _open(self, event: RecordList.Selected) -> None:
+        event.stop()
+        frame = self._frames.get(event.key)
+        if frame is not None:
+            text, data = frame_text(frame)
+            self.app.push_screen(DetailScreen(frame_heading(frame), text, data))
 
 
 class ServerPanel(InContext, Vertical):
@@ -182,17 +309,14 @@ class ServerPanel(InContext, Vertical):
         elif self.strip.current == "stderr":
             self._show_stderr()
         else:
-            held = sum(tool.server == server.name for tool in state.held.values())
-            trusted = server.name in state.trusted_servers
-            changes = [one for id_, one in state.changes.items() if id_.partition(":")[0] == server.name]
             self._flaws = self._read_flaws()
             facts = server_facts(
                 server,
                 state.problems,
-                changes,
+                [one for id_, one in state.changes.items() if id_.partition(":")[0] == server.name],
                 flaws=self._flaws,
-                held=held,
-                trusted=trusted,
+                held=sum(tool.server == server.name for tool in state.held.values()),
+                trusted=server.name in state.trusted_servers,
                 width=self._width,
             )
             self.query_one("#server-facts", Static).update(facts)
@@ -201,7 +325,7 @@ class ServerPanel(InContext, Vertical):
     def _show_told(self, server: ServerState) -> None:
         """Show a server's instructions to a model; for a failed one, what it wrote before."""
         told, failed = self.query_one("#server-told", TextView), server.phase is ServerPhase.FAILED
-        text = self.session.stderr(server.name) if failed else instructions(server)
+        text = self.session.stderr(server.name) if failed else server.info.instructions or server.info.summary
         told.border_title = _STDERR if failed else "Instructions for the model"
         told.empty = "Nothing on stderr." if failed else "No instructions from this server."
         if told.text != text:

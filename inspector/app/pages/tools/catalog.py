@@ -1,33 +1,145 @@
-"""The place Tools: the servers and their tools on the left, everything about the chosen one on the right."""
+"""The servers and their tools in one list on the left, everything about the chosen one on the right."""
 
 import re
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
-from textual import on
+from textual import work
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
-from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.approver import trusting
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.tools.catalog.row import COLUMNS, CatalogRows, server_key, server_of
-from inspector.app.pages.tools.catalog.server_panel import NO_SERVER, ServerPanel
-from inspector.app.pages.tools.catalog.tool_panel import ToolPanel
-from inspector.app.pages.tools.catalog.tool_text import exact_json
-from inspector.app.pages.tools.catalog.wire_panel import exported
+from inspector.app.draw.line import MUTED
+from inspector.app.draw.table import ICONS
+from inspector.app.list_page import ListPage
+from inspector.app.pages.tools.server_panel import NO_SERVER, STATES, ServerPanel, exported
+from inspector.app.pages.tools.tool_panel import ToolPanel
+from inspector.app.pages.tools.tool_text import exact_json
 from inspector.app.place import Destination, ServerPage, ToolPage
 from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
-from inspector.core.number import count
+from inspector.core.number import count, tokens
 from inspector.core.server import ServerPhase
-from inspector.session.view import Commands
-from widgets import Choice, FocusFrame, GuardedConfirm, KeyBar, RecordList, visible
+from inspector.core.session import ServerState, SessionState, ToolState
+from inspector.core.summary_pool import first_sentence
+from inspector.core.tool import Tool
+from inspector.search.vocabulary import Tags
+from inspector.tokens.manifest import Catalog
+from widgets import Choice, Column, FocusFrame, GuardedConfirm, Record, RecordList, plain, visible
+
+COLUMNS = (
+    Column("name", "server, tool", weight=5, shorten="name", min_width=14),
+    Column("tools", "tools", align="right", weight=3),
+    Column("state", "state", width=12, weight=4),
+    Column("tokens", "tokens", align="right", weight=9),
+    Column("about", "about", weight=4, min_width=12, hide_below=72),
+)
+_SERVER = "server\0"
+_SENTENCE = 300
+
+
+def server_key(name: str) -> str:
+    """The key of a server's row; that of a tool is its id."""
+    return f"{_SERVER}{name}"
+
+
+def server_of(key: str) -> str:
+    """The server that a row stands for; "" for the row of a tool."""
+    return key.removeprefix(_SERVER) if key.startswith(_SERVER) else ""
+
+
+class CatalogRows:
+    """The rows of a session: `update` takes its state, `shown` folds and unfolds."""
+
+    def __init__(self) -> None:
+        self._seen: tuple[object, ...] = ()
+        self._tags = Tags()
+        self._made: dict[str, tuple[ToolState, Tool | None, Record]] = {}
+        self._groups: dict[str, list[Record]] = {}
+        self._servers: Mapping[str, ServerState] = {}
+        self.keys: Collection[str] = frozenset()
+        """The keys of all rows, shown or folded."""
+
+    def update(self, session: SessionState, catalog: Catalog, tags: Tags | None = None) -> bool:
+        """Make the rows that changed; return False if nothing did."""
+        tags = tags or Tags()
+        seen = (session.servers, session.tools, session.held, catalog)
+        if tags != self._tags:
+            self._made = {}
+        elif len(self._seen) == len(seen) and all(map(lambda old, new: old is new, self._seen, seen)):
+            return False
+        self._seen, self._servers, self._tags = seen, session.servers, tags
+        self._groups = {name: [] for name in session.servers}
+        made: dict[str, tuple[ToolState, Tool | None, Record]] = {}
+        for state in chain(session.tools.values(), session.held.values()):
+            tool = catalog.get(state.id) or session.recorded(state.id)
+            known = self._made.get(state.id)
+            if known is None or known[0] is not state or known[1] is not tool:
+                known = (state, tool, _tool_row(state, tool, tags))
+            made[state.id] = known
+            self._groups.setdefault(state.server, []).append(known[2])
+        self._made = made
+        self.keys = {*made, *map(server_key, self._groups)}
+        return True
+
+    def shown(self, folded: Collection[str] = ()) -> tuple[Record, ...]:
+        """The rows in order, without the tools of the folded servers."""
+        return tuple(chain.from_iterable(self._group(name, name in folded) for name in self._groups))
+
+    def _group(self, name: str, is_folded: bool) -> Iterable[Record]:
+        rows = self._groups[name]
+        yield _server_row(self._servers.get(name) or ServerState(name), len(rows), is_folded=is_folded)
+        if not is_folded:
+            yield from rows
+
+
+def _server_row(server: ServerState, listed: int, *, is_folded: bool) -> Record:
+    word, color, tone = STATES[server.phase]
+    ready = server.phase is ServerPhase.READY
+    shown = server.tools if ready or server.phase is ServerPhase.CONNECTING else 0
+    fold = "▸" if is_folded else "▾"
+    cells = (
+        Content.assemble(f"{fold} " if listed else "  ", plain(server.name, newlines=False)).stylize("bold"),
+        f"{shown or listed}" if ready or shown or listed else "",
+        Content.styled(word, color),
+        tokens(server.tokens) if ready else "",
+        server.reason if server.phase is ServerPhase.FAILED else _about(server),
+    )
+    return Record(server_key(server.name), cells, tone, search=server.name, copy=server.name, is_heading=True)
+
+
+def _about(server: ServerState) -> Content:
+    """What a server says of itself, after what is not as a person approved it."""
+    news = [file.brief for file in server.changed]
+    news += [f"version {server.info.version}"] if server.approved_version else []
+    warned = f"⚠ {', '.join(news)}  " if news else ""
+    told = plain(server.info.summary, newlines=False, limit=_SENTENCE)
+    return plain(warned, newlines=False).stylize("$text-warning") + told
+
+
+def _tool_row(state: ToolState, tool: Tool | None, tags: Tags) -> Record:
+    icon, color = ICONS[state.binding]
+    name = tool.name if tool is not None else state.id.partition(":")[2]
+    description = tool.description if tool is not None else ""
+    cells = (
+        f"  {name}",
+        "",
+        Content.styled(f"{icon} {state.binding.value}", color),
+        tokens(state.tokens),
+        Content.styled(first_sentence(description)[:_SENTENCE], MUTED),
+    )
+    tagged = " ".join(f"#{tag}" for tag in tags.of(tool)) if tool is not None else ""
+    return Record(state.id, cells, search=f"{state.id} {tagged} {description}", copy=state.id)
+
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _ON_A_SERVER = frozenset({"stop", "reconnect", "trust"})
@@ -36,12 +148,13 @@ _ON_A_TOOL = frozenset({"why", "edit_tool", "load"})
 
 
 # Long because every key of the list and of its two kinds of rows is here, each in a few lines.
-class ToolsScreen(ToolKeys):
+class ToolsScreen(ListPage, ToolKeys):
     """Servers and tools as one list; at less than 100 columns the list and the detail take turns."""
 
     page = "servers"
-    CSS_PATH = "screen.tcss"
+    CSS_PATH = "catalog.tcss"
     AUTO_FOCUS = "#catalog RecordRows"
+    titles: ClassVar[Mapping[str, str]] = {"catalog": "Servers and tools"}
     help_lines: ClassVar[tuple[str, ...]] = (
         "Every server with its tools. enter opens a tool, ← → change the view, esc goes back to the list.",
         "space folds a server; / searches names and descriptions, including folded servers.",
@@ -76,26 +189,17 @@ class ToolsScreen(ToolKeys):
         self._is_drawing = self._is_filtered = False
         self._came_from_elsewhere = False
 
-    def compose(self) -> ComposeResult:
-        yield HeaderLine(markup=False)
+    def body(self) -> ComposeResult:
         with Horizontal(id="catalog-page"):
             yield RecordList(COLUMNS, header=True, empty=NO_SERVER, id="catalog", classes="pane")
-            with FocusFrame(id="detail"):
+            with FocusFrame(id="detail") as detail:
+                detail.border_subtitle = "← → view"
                 yield Static("Nothing selected.", id="nothing", markup=False)
                 yield ServerPanel(id="server")
                 yield ToolPanel(id="tool")
-        yield KeyBar()
 
     def on_mount(self) -> None:
-        super().on_mount()
-        self.query_one("#detail").border_subtitle = "← → view"
-        self.list.border_title = "Servers and tools"
         self.watch(self.list, "filter_text", self._filtered, init=False)
-        self.show_view(self.view)
-
-    @property
-    def list(self) -> RecordList:
-        return self.query_one("#catalog", RecordList)
 
     @property
     def _panel(self) -> ServerPanel | ToolPanel:
@@ -144,16 +248,13 @@ class ToolsScreen(ToolKeys):
         if self._selected in self._rows.keys:
             self.list.move_to(self._selected)
 
-    @on(RecordList.Highlighted, "#catalog")
-    def _moved(self, event: RecordList.Highlighted) -> None:
-        if event.key == self._selected:
-            return
+    def moved(self) -> None:
+        key = self.key
         is_gone = self._selected not in self._rows.keys
         # A row that goes while its detail is read leaves the detail where it is, for it may come back.
-        if self._selected and is_gone and not self._is_in_list:
-            return
-        self._came_from_elsewhere = False
-        self._select(event.key or "")
+        if key != self._selected and not (self._selected and is_gone and not self._is_in_list):
+            self._came_from_elsewhere = False
+            self._select(key)
 
     def _select(self, key: str) -> None:
         self._selected = key
@@ -180,9 +281,9 @@ class ToolsScreen(ToolKeys):
         elif self.tool_id:
             tool.show(self.tool_id)
 
-    @on(RecordList.Selected, "#catalog")
-    def _opened(self, event: RecordList.Selected) -> None:
-        if server_of(event.key) and not self.has_class("-narrow"):
+    def opened(self, key: str) -> None:
+        """Fold a server whose detail is beside the list, or go to the detail."""
+        if server_of(key) and not self.has_class("-narrow"):
             self.action_fold()
         else:
             self._open_detail()
@@ -215,13 +316,12 @@ class ToolsScreen(ToolKeys):
         """Cancel the running call, or go back: to the list, or to the page that led here."""
         if self._is_calling:
             self.query_one(ToolPanel).call.cancel()
-        elif not self._is_in_list and not self._came_from_elsewhere:
-            self.remove_class("-opened")
-            self.list.focus()
-        else:
-            self._came_from_elsewhere = False
-            self.remove_class("-opened")
-            self.list.focus()
+            return
+        leaves = self._is_in_list or self._came_from_elsewhere
+        self._came_from_elsewhere = False
+        self.remove_class("-opened")
+        self.list.focus()
+        if leaves:
             await self.app.run_action("app.back")
 
     def _has_tool(self) -> bool:
@@ -273,18 +373,15 @@ class ToolsScreen(ToolKeys):
         server = self._server
         self.run_command(lambda commands: commands.stop(server))
 
-    def action_trust(self) -> None:
+    @work(exit_on_error=False)
+    async def action_trust(self) -> None:
         """Believe what the server claims about its tools after a yes, or no longer at once."""
-        if self._server in self.view.state.trusted_servers:
-            self.commands.trust(self._server, trusted=False)
-        else:
-            self.run_worker(self._trust(self._server, self.commands), exit_on_error=False)
-
-    async def _trust(self, server: str, commands: Commands) -> None:
+        server, commands = self._server, self.commands
+        is_trusted = server in self.view.state.trusted_servers
         title = f"Trust the claims of {visible(server, limit=60, newlines=False)}?"
         dialog = GuardedConfirm(title, trusting(server), _TRUST)
-        if await self.app.push_screen_wait(dialog) == _TRUST[0].result:
-            commands.trust(server, trusted=True)
+        if is_trusted or await self.app.push_screen_wait(dialog) == _TRUST[0].result:
+            commands.trust(server, trusted=not is_trusted)
 
     def action_reconnect_failed(self) -> None:
         """Reconnect every server that failed."""
@@ -304,11 +401,9 @@ class ToolsScreen(ToolKeys):
         if name:
             self.copy(name, name)
 
-    def action_export(self) -> None:
+    @work(exit_on_error=False)
+    async def action_export(self) -> None:
         """Write the tool's definition or the server's wire log to a file."""
-        self.run_worker(self._export(), exit_on_error=False)
-
-    async def _export(self) -> None:
         exporting = self._export_dialog()
         if exporting is None:
             self.warn("Nothing to export.")

@@ -12,7 +12,7 @@ from textual.worker import Worker
 from inspector.app.context import InContext
 from inspector.app.dialogs.approver import approval_body
 from inspector.app.draw.line import MUTED
-from inspector.app.pages.tools.catalog.tool_text import failure_line, result_line
+from inspector.app.pages.tools.tool_text import failure_line, result_line
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallFinished
 from inspector.core.message import ToolResult
@@ -40,22 +40,16 @@ def form_fields(schema: JsonObject) -> tuple[Field, ...]:
 
 
 def _field(parameter: SchemaField) -> Field:
-    kind = _kind(parameter)
-    return Field(
-        name=parameter.name,
-        kind=kind,
-        required=parameter.required,
-        description=parameter.description,
-        default=_default(parameter, kind),
-        choices=parameter.choices if kind == "enum" else (),
-    )
-
-
-def _kind(parameter: SchemaField) -> Kind:
     # An enum without values has nothing to choose from, so its value is typed.
-    if parameter.choices:
-        return "enum"
-    return _KINDS.get(parameter.type, "json")
+    kind = "enum" if parameter.choices else _KINDS.get(parameter.type, "json")
+    return Field(
+        parameter.name,
+        kind,
+        parameter.required,
+        parameter.description,
+        _default(parameter, kind),
+        choices=parameter.choices,
+    )
 
 
 def _default(parameter: SchemaField, kind: Kind) -> object:
@@ -63,10 +57,11 @@ def _default(parameter: SchemaField, kind: Kind) -> object:
     value = parameter.default
     if value is None:
         return NOTHING
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     fits: Mapping[Kind, bool] = {
         "string": isinstance(value, str),
-        "integer": isinstance(value, int) and not isinstance(value, bool),
-        "number": isinstance(value, int | float) and not isinstance(value, bool),
+        "integer": isinstance(value, int) and is_number,
+        "number": is_number,
         "boolean": isinstance(value, bool),
         "enum": value in parameter.choices,
         "json": True,
@@ -97,9 +92,8 @@ class CallAnswer(Vertical):
         text.text = result.text if result else ""
         text.empty = "The tool returned no text." if result else ""
         tree = self.query_one("#result-tree", SchemaTree)
-        structured = result.structured if result else None
-        tree.value = structured
-        tree.set_class(structured is not None, "-shown")
+        tree.value = result.structured if result else None
+        tree.set_class(tree.value is not None, "-shown")
 
 
 _CALL, _TRUST, _NO = "call", "trust", "no"
