@@ -19,9 +19,9 @@ from fixtures.transcripts.make import claude_code, codex
 from inspector.app.app import ToolsightApp
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.place import ToolPage
+from inspector.cli.agents import MachineLibrary
 from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options
-from inspector.cli.sessions.library import MachineLibrary
 from inspector.config.configuration import Configuration
 from inspector.session.workbench import Workbench
 from screenshots.organisation import organisation

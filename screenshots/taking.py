@@ -13,14 +13,15 @@ from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.reproduction import Reproduction
-from inspector.cli.bench.paper_sources import ShippedSource
-from inspector.cli.composition import demo_configuration, make_workbench, open_memory
+from inspector.cli.agents import MachineLibrary
+from inspector.cli.composition import make_workbench, open_memory
+from inspector.cli.configuration import demo_configuration
 from inspector.cli.inertia import RecordedFlows
+from inspector.cli.lab import ShippedLab
 from inspector.cli.location import fixtures_path
 from inspector.cli.open_app import registry_library
 from inspector.cli.options import Options
-from inspector.cli.scenario.compare import ShippedLab
-from inspector.cli.sessions.library import MachineLibrary
+from inspector.cli.papers import ShippedSource
 from inspector.config.configuration import Configuration
 from inspector.core.ranking import IndexPhase
 from inspector.session.workbench import Workbench

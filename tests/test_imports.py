@@ -46,8 +46,8 @@ def test_static_vectors_are_read_when_something_is_searched() -> None:
     "module",
     [
         "inspector.cli.catalog",
-        "inspector.cli.cost.command",
-        "inspector.cli.sessions.command",
+        "inspector.cli.cost",
+        "inspector.cli.sessions",
         "inspector.measure.telemetry.otel",
     ],
 )
@@ -56,7 +56,7 @@ def test_a_command_that_prints_imports_no_screen(module: str) -> None:
 
 
 def test_the_first_frame_waits_for_no_page_no_widget_and_no_engine() -> None:
-    loaded = loaded_after("import inspector.cli.open_app, inspector.cli.chat.demo")
+    loaded = loaded_after("import inspector.cli.open_app, inspector.cli.demo")
     assert not loaded & {
         "inspector.app.context",
         "inspector.app.base_screen",

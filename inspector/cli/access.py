@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from inspector.cli.launch import run_headless
+from inspector.cli.launch import require_policy, run_headless
 from inspector.cli.options import Options, as_json as json_option, options, require_nobody, shared
-from inspector.cli.problem import require_policy
 from inspector.cli.table import say, say_json, say_table
 from inspector.core.access import AccessPolicy, Ruling, UserRow, holder, ruling, sight_difference, user_rows
 from inspector.core.error import ConfigError

@@ -8,17 +8,17 @@ from typing import Any
 import click
 
 from inspector.access.restriction import OpenedConfiguration
-from inspector.cli.composition import read_configuration
+from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import TerminalApprover
 from inspector.cli.launch import headless
 from inspector.cli.options import Options, as_json, options, shared
-from inspector.cli.outcome import Exit
-from inspector.cli.run import run
+from inspector.cli.run import Exit, run
 from inspector.cli.table import say, say_json
 from inspector.core.closest import closest, did_you_mean
 from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.events.call import Decision
 from inspector.core.message import ToolResult
-from inspector.core.ports import ApprovalRequest, Decision
+from inspector.core.ports import ApprovalRequest
 from inspector.core.server import ServerPhase
 from inspector.core.tool import Tool
 from inspector.reliability.approval import CLAIMED, why_ask

@@ -8,11 +8,10 @@ from typing import Any
 
 import click
 
-from inspector.cli.client.option import as_client, options_as
-from inspector.cli.client.view import say_catalog_as
+from inspector.cli.clients import as_client, options_as, say_catalog_as
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
-from inspector.cli.outcome import Exit
+from inspector.cli.run import Exit
 from inspector.cli.table import say, say_json, say_table
 from inspector.clients.client import Client
 from inspector.core.budget import Budget

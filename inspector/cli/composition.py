@@ -7,8 +7,7 @@ import asyncio
 import os
 import secrets
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -16,52 +15,49 @@ from typing import TYPE_CHECKING
 
 import platformdirs
 
-from inspector.access.restriction import OpenedConfiguration
-from inspector.cli.chosen import policy_of, with_chosen
-from inspector.cli.demo_folder import demo_folder
-from inspector.cli.elicitation import TerminalElicitor
-from inspector.cli.models import chosen_model, counter_for
+from inspector.cli.configuration import load_policy, load_seeds, open_registry, policy_of
+from inspector.cli.consent import TerminalElicitor
+from inspector.cli.location import (
+    APP,
+    database_path,
+    fixtures_path,
+    given_inputs,
+    imported_path,
+    shipped_catalog,
+)
 from inspector.cli.options import Options
-from inspector.cli.run import FOUND_IN_FOLDER
 from inspector.config.configuration import Configuration
-from inspector.config.file import is_file
 from inspector.config.predicate import load_predicates
-from inspector.config.reader import read
-from inspector.config.typed_server import typed_configuration
-from inspector.core.closest import did_you_mean
-from inspector.core.error import ConfigError
-from inspector.core.ports import Approver, Clock, Leftovers, LocalModels, PriceList, SystemClock, TokenCounter
-from inspector.core.store_ports import EventStore, ServerMemory
+from inspector.core.closest import closest
+from inspector.core.error import ModelError
+from inspector.core.ports import Approver, ChatModel, Clock, Leftovers, SystemClock, TokenCounter
+from inspector.core.store_ports import ServerMemory
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Connector, Elicitor
 from inspector.mcp.process.registry import ProcessLeftovers, ProcessRegistry, records_folder
 from inspector.mcp.tool_file import WithStoredListings
-from inspector.registry.library import servers_for
+from inspector.registry.library import WithRegistry
+from inspector.registry.marketplace.port import Catalogs, MarketplacePorts
 from inspector.reliability.breaker_store import SqliteBreakers
 from inspector.reliability.breaking import BreakerStore
+from inspector.schema.dialect import PLAIN, ModelFeatures
 from inspector.search.ports import Embedder, StaticEmbedder
 from inspector.search.sqlite import SqliteServerMemory, SqliteVectors
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.call_history import SqliteCallHistory
 from inspector.store.store import SqliteStore
-from inspector.tokens.counter import RememberedLengths
+from inspector.tokens.counter import AnthropicCounter, RememberedLengths, TiktokenCounter, is_claude
 from inspector.tokens.prices import LitellmPrices
 
 if TYPE_CHECKING:
     from inspector.access.reach import EvalCase
-    from inspector.core.access import AccessPolicy
-    from inspector.search.inertia_graph import InertiaGraph
-    from inspector.search.ports import ToolRegistry
-from inspector.cli.location import (
-    APP,
-    configuration_path,
-    database_path,
-    demo_path,
-    fixtures_path,
-    given_inputs,
-)
+
+
+PLANNER = "demo/planner"
+_SCRIPT = "demo/script:"
+_EXAMPLES = "openai/gpt-5, anthropic/claude-sonnet-4-5, ollama/qwen3, demo/planner"
 
 
 def open_store(options: Options) -> SqliteStore:
@@ -100,98 +96,6 @@ def make_static_embedder() -> StaticEmbedder | None:
     return WordLlamaEmbedder.packaged()
 
 
-def read_configuration(options: Options, *, may_be_empty: bool = False) -> OpenedConfiguration:
-    """The server that was typed, or the configuration file, as the person who is named sees it.
-
-    Without a server the file is an error, unless it `may_be_empty`.
-    Raises ConfigError, also if there is neither, or if it lacks a server that `--trust` names.
-    """
-    whole = with_chosen(_read(options, may_be_empty), options, own=fixtures_path())
-    chosen = policy_of(whole, options).settings.access
-    opened = OpenedConfiguration.under(
-        chosen,
-        whole,
-        lambda path: load_policy(Path(path)),
-        lambda sight: servers_for(sight, whole, partial(_opened_registry, options)),
-    )
-    known = [spec.name for spec in opened.seen.servers]
-    for name in options.trust:
-        if name not in known:
-            raise ConfigError(f"--trust {name}: no such server", hint=did_you_mean("Servers", name, known))
-    return opened
-
-
-def _opened_registry(options: Options) -> "ToolRegistry":
-    from inspector.cli.registry.opening import open_registry
-
-    return open_registry(options)
-
-
-def _read(options: Options, may_be_empty: bool) -> Configuration:
-    if options.demo:
-        return demo_configuration(demo_folder())
-    if options.registry:
-        from inspector.cli.registry.opening import stored_configuration
-
-        return stored_configuration(options)
-    if options.server:
-        return typed_configuration(options.server, environment=os.environ, inputs=given_inputs(options))
-    path = configuration_path(options)
-    if path is None:
-        raise ConfigError(
-            "no server or configuration given, and this folder has no configuration",
-            hint="Pass a server (`toolsight -- python server.py`) or a file (--config), or try "
-            "`toolsight demo`. "
-            f"Looked for: {', '.join(FOUND_IN_FOLDER)}.",
-        )
-    try:
-        return read(path, environment=os.environ, inputs=given_inputs(options), may_be_empty=may_be_empty)
-    except ConfigError as error:
-        # What is wrong may be in a part that this person may not see, and it is not known yet who that is.
-        if options.names_viewer and is_file(path):
-            hint = "Run it without a policy, or as the administrator, to see what is wrong."
-            raise ConfigError(f"{path} cannot be read", hint=hint) from error
-        raise
-
-
-def with_list_changes(demo: Configuration) -> Configuration:
-    """The demo as the app shows it: one tool of its clock server comes and goes again."""
-    schedule = {"TOOLSIGHT_CLOCK_ADD_AFTER": "20", "TOOLSIGHT_CLOCK_REMOVE_AFTER": "60"}
-    servers = (
-        replace(one, env={**one.env, **schedule}) if one.name == "clock" else one for one in demo.servers
-    )
-    return replace(demo, servers=tuple(servers))
-
-
-def is_the_demo(configuration: Configuration) -> bool:
-    """Whether the servers are the demo's, whose data are Toolsight's own."""
-    return configuration.trusted and configuration.source == str(demo_path())
-
-
-def demo_configuration(state: Path) -> Configuration:
-    """The shipped demo servers, with their data in the folder `state`. Toolsight's own, so it is trusted."""
-    fixtures = fixtures_path()
-    variables: Mapping[str, str] = {
-        "TOOLSIGHT_PYTHON": sys.executable,
-        "TOOLSIGHT_FIXTURES": str(fixtures),
-        "TOOLSIGHT_STATE": str(state),
-    }
-    configuration = read(demo_path(), environment=os.environ, variables=variables)
-    return replace(
-        configuration, trusted=True, servers=tuple(replace(spec, files=()) for spec in configuration.servers)
-    )
-
-
-def make_prices() -> PriceList:
-    """Model prices, from the list that litellm ships."""
-    return LitellmPrices()
-
-
-def make_local_models() -> LocalModels:
-    """The model servers on this machine, at their usual ports."""
-    return LocalModelServers()
-
-
 def make_connector(options: Options) -> Connector:
     """A connector to MCP servers and stored listings; stderr goes to the user's log folder."""
     return _with_what_is_stored(_mcp_connector(options), options)
@@ -200,11 +104,7 @@ def make_connector(options: Options) -> Connector:
 def _with_what_is_stored(servers: Connector, options: Options) -> Connector:
     """The connector, with stored listings and, where that is the source, the registry."""
     connector = WithStoredListings(servers)
-    if not options.registry:
-        return connector
-    from inspector.cli.registry.opening import with_registry
-
-    return with_registry(connector, options)
+    return WithRegistry(open_registry(options), connector) if options.registry else connector
 
 
 def _mcp_connector(options: Options) -> McpConnector:
@@ -216,20 +116,6 @@ def _mcp_connector(options: Options) -> McpConnector:
 def _registry(database: Path) -> ProcessRegistry:
     """The one registry of this process: it has one reaper, however many sessions are opened."""
     return ProcessRegistry(records_folder(database))
-
-
-def load_seeds(path: Path) -> "dict[str, InertiaGraph]":
-    """The transitions in a file, by persona. Raises ConfigError."""
-    from inspector.reliability.inertia_seed import load_seeds as load
-
-    return load(path)
-
-
-def load_policy(path: Path) -> "AccessPolicy":
-    """Who may see which tools, as a file says. Raises ConfigError."""
-    from inspector.access.policy_file import load_policy as load
-
-    return load(path)
 
 
 def open_leftovers(options: Options) -> Leftovers:
@@ -257,14 +143,13 @@ def make_workbench(
     Without `record` nothing is left of the session: it only reads. For a `listing`, which does not search, no
     embedding model is loaded, and no encoding for texts that were counted before.
     """
-    from inspector.cli.marketplace.ports import make_marketplace
-    from inspector.cli.registry.opening import open_registry
+    from inspector.store.memory import MemoryStore
 
     servers = _mcp_connector(options)
     ports = Ports(
         connector=connector or _with_what_is_stored(servers, options),
         wire=servers if connector is None else None,
-        store=open_store(options) if record else _forgetful_store(),
+        store=open_store(options) if record else MemoryStore(),
         memory=memory,
         clock=clock or SystemClock(),
         approver=approver,
@@ -274,16 +159,16 @@ def make_workbench(
         embedder_for=make_embedder if not listing else lambda _name: None,
         static=make_static_embedder(),
         vectors=open_vectors(options),
-        prices=make_prices(),
+        prices=LitellmPrices(),
         predicates_from=lambda path, expected: load_predicates(Path(path), expected),
-        local_models=make_local_models(),
+        local_models=LocalModelServers(),
         history=SqliteCallHistory(database_path(options)),
-        seeds_from=lambda path: load_seeds(Path(path)),
+        seeds_from=load_seeds,
         registry=cache(partial(open_registry, options)),
-        policy_from=lambda path: load_policy(Path(path)),
+        policy_from=load_policy,
         breakers=breakers or open_breakers(options),
         sleep=sleep,
-        marketplace=make_marketplace(options),
+        marketplace=_marketplace(options),
     )
     policy = policy_of(configuration, options)
     return Workbench(
@@ -297,12 +182,6 @@ def make_workbench(
         values=policy.session_values,
         trusted=options.trust,
     )
-
-
-def _forgetful_store() -> EventStore:
-    from inspector.store.memory import MemoryStore
-
-    return MemoryStore()
 
 
 def new_session_id() -> str:
@@ -322,3 +201,76 @@ def _cases(files: Sequence[str]) -> "list[EvalCase]":
     from inspector.measure.evalset import read_cases
 
     return [case for file in files for case in read_cases(Path(file))]
+
+
+def read_catalogs(options: Options, files: Sequence[str], imported: bool) -> Catalogs:
+    """The plugins of these files and, if wanted, of what was imported; what cannot be read is a problem."""
+    from inspector.registry.marketplace.reader import kept_catalogs, read_catalogs as read
+
+    shipped = shipped_catalog().resolve()
+    places = {
+        "TOOLSIGHT_PYTHON": sys.executable,
+        "TOOLSIGHT_FIXTURES": str(fixtures_path()),
+    }
+    named = [Path(file).resolve() for file in files]
+    kept = kept_catalogs(imported_path(options)) if imported else []
+    # Only Toolsight's own catalog may name places of this machine.
+    return Catalogs(*read([*named, *kept], {shipped: places}))
+
+
+def _marketplace(options: Options) -> MarketplacePorts:
+    from inspector.config.editor import ConfigurationEditor
+
+    editor = ConfigurationEditor(os.environ, given_inputs(options))
+    return MarketplacePorts(partial(read_catalogs, options), editor)
+
+
+def model_for(name: str, *, api_base: str = "", window: int | None = None) -> ChatModel:
+    """The model with that name: any litellm model or a `demo/…` model. Raises ModelError.
+
+    `api_base` and `window` are for models of litellm.
+    """
+    if name == PLANNER:
+        from inspector.demo.model import DemoPlanner
+
+        return DemoPlanner()
+    if name.startswith(_SCRIPT):
+        from inspector.demo.model import ScriptModel
+
+        return ScriptModel(Path(name.removeprefix(_SCRIPT)))
+    if name.startswith("demo/") or not name.strip():
+        near = ", ".join(closest(name, [PLANNER, f"{_SCRIPT}FILE"])) or PLANNER
+        raise ModelError(f"there is no model '{name}'", hint=f"Did you mean {near}? Others: {_EXAMPLES}.")
+    from inspector.loop.model.litellm import LitellmModel
+
+    return LitellmModel(name, api_base=api_base, window=window)
+
+
+def chosen_model(name: str, options: Options) -> ChatModel:
+    """The model with that name, with the address and the window that were given for it. Raises ModelError.
+
+    A window is given for the model of `--model`, an address also for others of its provider. Another
+    provider's model is at that provider's own address: its key has no business elsewhere.
+    """
+    given_for = options.model.partition("/")[0]
+    api_base = options.api_base if given_for in ("demo", name.partition("/")[0]) else ""
+    return model_for(name, api_base=api_base, window=options.window if name == options.model else None)
+
+
+def counter_for(name: str) -> TokenCounter:
+    """The token counter for the model with that name."""
+    return AnthropicCounter(name) if is_claude(name) else TiktokenCounter(name)
+
+
+def bulk_counter_for(name: str) -> TokenCounter:
+    """A counter for megabytes of text: for Claude an estimate too, and four times as fast."""
+    return TiktokenCounter(name)
+
+
+def features_for(name: str) -> ModelFeatures:
+    """What the provider of the model with that name takes, without making the model."""
+    if name.startswith("demo/"):
+        return PLAIN
+    from inspector.loop.model.litellm import features_of
+
+    return features_of(name)

@@ -1,6 +1,7 @@
-"""Consent and approval on a terminal, without the app."""
+"""Questions on a terminal, without the app: consent, approval, and what servers ask."""
 
 import sys
+from typing import Any
 
 import click
 
@@ -15,10 +16,26 @@ from inspector.config.consent import (
     warnings_text,
 )
 from inspector.core.error import ConfigError
+from inspector.core.events.call import Decision
 from inspector.core.message import arguments_text
-from inspector.core.ports import ApprovalRequest, Decision
+from inspector.core.ports import ApprovalRequest
 from inspector.core.store_ports import ServerMemory
+from inspector.mcp.elicitation import (
+    CANCELLED,
+    DECLINED,
+    LONGEST_ADDRESS,
+    LONGEST_MESSAGE,
+    Action,
+    ElicitationAnswer,
+    ElicitationRequest,
+    FormRequest,
+    LinkRequest,
+    address,
+    impersonation,
+)
+from inspector.mcp.elicitation_form import FormField, form_fields, form_warnings
 from widgets import visible
+from widgets.typed_value import InvalidValue, Kind, parse
 
 
 def require_consent(configuration: Configuration, memory: ServerMemory, *, approve: bool) -> None:
@@ -95,3 +112,133 @@ class TerminalApprover:
         with interruptible():
             answer = click.prompt("Call it?", type=choices, default="no", err=True)
         return Decision(answer)
+
+
+_TRUTHS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
+_TYPED: dict[str, Kind] = {"integer": "integer", "number": "number"}
+_LATER = "later"
+
+
+class TerminalElicitor:
+    """An `Elicitor` that asks on the terminal, and declines if there is none."""
+
+    async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
+        """See `Elicitor`."""
+        wants = "fill in a form" if isinstance(request, FormRequest) else "open a link"
+        server = _short(request.server)
+        if not sys.stdin.isatty():
+            say(f"declined: the server {server} asks you to {wants}, but there is no terminal", err=True)
+            return ElicitationAnswer(Action.DECLINE, why="there is no terminal")
+        say(f"The server {server} asks you to {wants}:", err=True)
+        say(f"  {visible(request.message, limit=LONGEST_MESSAGE)}", err=True)
+        with interruptible():
+            return _filled_in(request) if isinstance(request, FormRequest) else _visited(request)
+
+
+def _filled_in(request: FormRequest) -> ElicitationAnswer:
+    fields = form_fields(request.schema)
+    names = ", ".join(_short(field.title or field.name) for field in fields)
+    say(f"  It asks for: {names or 'nothing'}. Do not enter passwords, keys or tokens.", err=True)
+    for warning in form_warnings(request, fields):
+        say(f"  ! {_short(warning)}", err=True)
+    refusal = _refusal("fill in")
+    if refusal is not None:
+        return refusal
+    given = ((field.name, _asked(field)) for field in fields)
+    return ElicitationAnswer(Action.ACCEPT, {name: value for name, value in given if value is not None})
+
+
+def _visited(request: LinkRequest) -> ElicitationAnswer:
+    parts = address(request.url)
+    shown = visible(request.url, limit=LONGEST_ADDRESS, newlines=False)
+    say(f"{shown}\n  host: {visible(parts.host, newlines=False) or 'none'}", err=True, exact=True)
+    said = impersonation(f"the server {request.server}", request.message)
+    for warning in filter(None, (said, *parts.warnings)):
+        say(f"  ! {_short(warning)}", err=True)
+    if not parts.opens:
+        return ElicitationAnswer(Action.DECLINE, why=", ".join(parts.warnings))
+    refusal = _refusal("visit")
+    if refusal is None:
+        say("  Open the link yourself; Toolsight does not open it.", err=True)
+    return refusal or ElicitationAnswer(Action.ACCEPT)
+
+
+def _refusal(verb: str) -> ElicitationAnswer | None:
+    """Ask what to do; None to do it."""
+    choices = click.Choice([verb, "decline", _LATER])
+    answer = click.prompt("What now?", type=choices, default=_LATER, err=True)
+    return {"decline": DECLINED, _LATER: CANCELLED}.get(answer)
+
+
+def _asked(field: FormField) -> Any:
+    """Ask for one value until it is one; None for none."""
+    for line in _about(field):
+        say(f"    {line}", err=True)
+    shown = "" if field.default is None else _default(field)
+    while True:
+        text = click.prompt(
+            f"  {_short(field.title or field.name)}",
+            default=shown,
+            show_default=bool(shown),
+            hide_input=field.is_secret,
+            err=True,
+        )
+        if text == shown and field.default is not None:
+            return field.default
+        if not text.strip() and not field.required:
+            return None
+        try:
+            return _value(field, text)
+        except InvalidValue as error:
+            say(f"  {error}", err=True)
+
+
+def _about(field: FormField) -> list[str]:
+    lines = [_short(field.description)] if field.description else []
+    lines += [
+        f"{_short(value)}  {_short(title) if title != value else ''}".rstrip()
+        for value, title in field.options
+    ]
+    if field.is_secret:
+        lines.append("! this looks like a secret, which a form must never ask for; leave it empty")
+    if field.kind == "choices":
+        lines.append("separate several with commas")
+    return lines
+
+
+def _value(field: FormField, text: str) -> Any:
+    """The typed value. Raises InvalidValue."""
+    value = _read(field, text)
+    wrong = field.problem(value)
+    if field.required and value in ("", []):
+        wrong = "a value is required"
+    if wrong:
+        raise InvalidValue(wrong)
+    return value
+
+
+def _read(field: FormField, text: str) -> Any:
+    known = [value for value, _ in field.options]
+    if field.kind == "choices":
+        chosen = [part.strip() for part in text.split(",") if part.strip()]
+        if unknown := [part for part in chosen if part not in known]:
+            raise InvalidValue(f"not one of the choices: {_short(unknown[0])}")
+        return chosen
+    if field.kind == "choice" and text not in known:
+        raise InvalidValue("not one of the choices")
+    if field.kind == "boolean":
+        if text.strip().casefold() not in _TRUTHS:
+            raise InvalidValue("enter true or false")
+        return _TRUTHS[text.strip().casefold()]
+    return parse(_TYPED.get(field.kind, "string"), text)
+
+
+def _default(field: FormField) -> str:
+    value = field.default
+    if isinstance(value, list):
+        return ", ".join(map(_short, value))
+    return str(value).lower() if isinstance(value, bool) else _short(str(value))
+
+
+def _short(text: str) -> str:
+    return visible(text, limit=300, newlines=False)

@@ -6,11 +6,10 @@ from typing import Any
 
 import click
 
-from inspector.cli.composition import load_seeds
+from inspector.cli.configuration import load_seeds
 from inspector.cli.location import database_path
 from inspector.cli.options import Options, as_json as json_option, database as database_option
-from inspector.cli.progress import Progress
-from inspector.cli.table import say, say_json, say_table
+from inspector.cli.table import Progress, say, say_json, say_table
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 from inspector.core.number import count, percent, shown_moment
@@ -41,7 +40,7 @@ class RecordedFlows:
 
     def graphs(self, seed: str = "", stopped: Callable[[], bool] = lambda: False) -> dict[str, InertiaGraph]:
         """See `FlowLibrary`; if it is stopped, what was read so far. Raises ConfigError and StoreError."""
-        graphs = load_seeds(Path(seed)) if seed else {}
+        graphs = load_seeds(seed) if seed else {}
         for task in self._history.tasks():
             if stopped():
                 break
@@ -242,7 +241,7 @@ def _show(found: Sequence[Flow], persona: str, *, as_json: bool) -> None:
 
 def _check(seed: Path, *, as_json: bool) -> None:
     """Print what a file of transitions says; nothing is stored."""
-    found = flows(load_seeds(seed), Aging(0.0))
+    found = flows(load_seeds(str(seed)), Aging(0.0))
     if as_json:
         say_json([exported(one) for one in found])
         return

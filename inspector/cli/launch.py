@@ -1,17 +1,53 @@
-"""Opens a headless session with every server connected."""
+"""Opens a headless session with every server connected, and tells what went wrong."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 
 from inspector.access.restriction import OpenedConfiguration
-from inspector.cli.composition import make_workbench, open_leftovers, open_memory, read_configuration
+from inspector.cli.composition import make_workbench, open_leftovers, open_memory
+from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
-from inspector.cli.doctor.models import ask_about_leftovers
+from inspector.cli.doctor import ask_about_leftovers
 from inspector.cli.options import Options
-from inspector.cli.problem import is_of_policy, require_policy, say_failures, say_problems
 from inspector.cli.run import run
+from inspector.cli.table import say
+from inspector.core.error import ConfigError, ModelError
+from inspector.core.events import Failed
 from inspector.core.server import ServerPhase
+from inspector.core.session import ServerState
+from inspector.core.setting_problem import SettingProblem, Severity
 from inspector.session.workbench import Workbench
+
+
+def problem_line(problem: SettingProblem) -> str:
+    """How bad it is, what is wrong and what to do, on one line."""
+    return f"{problem.severity}: {problem.full}"
+
+
+def say_problems(problems: Iterable[SettingProblem]) -> None:
+    """Print the problems of the settings."""
+    for problem in problems:
+        say(problem_line(problem), err=True)
+
+
+def is_of_policy(problem: SettingProblem) -> bool:
+    """Whether a pattern of the policy matches no tool."""
+    return problem.path == "access.policy" and problem.severity is Severity.ERROR
+
+
+def require_policy(problems: Iterable[SettingProblem]) -> None:
+    """Raise ConfigError if a pattern of the policy matches no tool: it is not what its author meant."""
+    wrong = list(filter(is_of_policy, problems))
+    if wrong:
+        told = "; ".join(f"{one.entry} {one.text}" for one in wrong)
+        raise ConfigError(f"--policy: {told}", hint=" ".join(dict.fromkeys(one.hint for one in wrong)))
+
+
+def say_failures(servers: Iterable[ServerState]) -> None:
+    """Print which servers failed, and why: their tools are missing from what follows."""
+    for server in servers:
+        if server.phase is ServerPhase.FAILED:
+            say(f"{server.name} failed: {server.reason}. Run `toolsight servers` for details.", err=True)
 
 
 @asynccontextmanager
@@ -77,3 +113,9 @@ def run_headless(
             return all(server.phase is not ServerPhase.FAILED for server in bench.state.servers.values())
 
     return run(worked())
+
+
+def model_failure(failed: Failed, session: str) -> ModelError:
+    """The error to end with; its hint says where what came back can be read."""
+    more = f"`toolsight sessions show {session} --kind error --json` shows the reply." if failed.raw else ""
+    return ModelError(failed.message, hint=" ".join(filter(None, (failed.hint, more))), raw=failed.raw)

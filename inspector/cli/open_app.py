@@ -128,18 +128,19 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
     from inspector.app.place import ScenarioPage
     from inspector.app.reproduction import Reproduction
     from inspector.cli import composition
+    from inspector.cli.agents import MachineLibrary
+    from inspector.cli.configuration import is_the_demo, read_configuration, with_list_changes
     from inspector.cli.inertia import RecordedFlows
-    from inspector.cli.scenario.compare import ShippedLab
-    from inspector.cli.sessions.library import MachineLibrary
+    from inspector.cli.lab import ShippedLab
     from inspector.config.clipboard import SystemClipboard
     from inspector.config.program import under_work
     from inspector.core.redaction import clean
     from widgets import cover_with
 
     cover_with(clean)
-    configuration = composition.read_configuration(options).unrestricted
-    if composition.is_the_demo(configuration) and not scenario:
-        configuration = composition.with_list_changes(configuration)
+    configuration = read_configuration(options).unrestricted
+    if is_the_demo(configuration) and not scenario:
+        configuration = with_list_changes(configuration)
     if watch:
         configuration = replace(configuration, servers=tuple(map(under_work, configuration.servers)))
     memory = composition.open_memory(options)
@@ -162,14 +163,14 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool, scenar
         flows=RecordedFlows(options),
         elicitor=elicitor,
         registry=registry_library(bench),
-        home="session" if scenario or composition.is_the_demo(configuration) else "servers",
+        home="session" if scenario or is_the_demo(configuration) else "servers",
         first=ScenarioPage(scenario) if scenario else None,
     )
 
 
 def registry_library(bench: "Workbench") -> "RegistryLibrary | None":
     """The registry of the session, searched with the session's own model."""
-    from inspector.cli.registry.peer import open_federation
+    from inspector.cli.registry_search import open_federation
     from inspector.registry.library import RegistryLibrary
 
     ports, opened = bench.ports, cache(open_federation)
@@ -227,12 +228,12 @@ async def _watched(bench: "Workbench") -> AsyncIterator[None]:
 
 
 def _audit(options: Options) -> "Audit":
-    from inspector.cli.audit.run import audit_machine
+    from inspector.cli.audit_run import audit_machine
 
     return audit_machine(options)
 
 
 def _open_source(stack: AsyncExitStack) -> "Source":
-    from inspector.cli.bench.paper_sources import ShippedSource
+    from inspector.cli.papers import ShippedSource
 
     return stack.enter_context(ShippedSource())

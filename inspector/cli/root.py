@@ -8,40 +8,39 @@ from typing import Any
 import click
 
 from inspector import __version__
-from inspector.cli.group import CommandGroup
-from inspector.cli.options import TYPED_SERVER, common_options, options, shared
-from inspector.cli.outcome import MEANINGS, Exit, give_up, is_of_output, written
+from inspector.cli.options import TYPED_SERVER, CommandGroup, common_options, options, shared
+from inspector.cli.run import MEANINGS, Exit, give_up, is_of_output, written
 from inspector.core.closest import closest
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
 
 # Each command's module by what people want, and its name in the module if it differs.
 _SECTIONS = {
     "See": {
-        "demo": "chat.demo",
+        "demo": "demo",
         "servers": "catalog",
         "tools": "catalog",
         "call": "call",
-        "clients": "client.clients",
+        "clients": "clients",
     },
     "Find": {
         "search": "search",
-        "bench": "bench.command",
+        "bench": "bench",
     },
     "Cost": {
-        "cost": "cost.command",
-        "audit": "audit.command",
-        "race": "scenario.race",
+        "cost": "cost",
+        "audit": "audit",
+        "race": "race",
     },
     "Talk": {
-        "chat": "chat.command",
-        "scenario": "scenario.command",
-        "sessions": "sessions.command",
+        "chat": "chat",
+        "scenario": "scenario",
+        "sessions": "sessions",
     },
     "More": {
-        "registry": "registry.filling",
-        "marketplace": "marketplace.command",
+        "registry": "registry",
+        "marketplace": "marketplace",
         "access": "access",
-        "doctor": "doctor.command",
+        "doctor": "doctor",
         "config": "config",
     },
 }

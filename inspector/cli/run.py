@@ -1,17 +1,21 @@
-"""Runs a session until it ends or a signal ends it: a closed terminal, a dropped line, `kill`, Ctrl+C.
-
-Its servers are closed then as when it is left with its key; only SIGKILL leaves that to the reaper.
-"""
+"""Runs a command until it ends or a signal ends it; exit codes, and output that nobody takes."""
 
 import asyncio
+import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from enum import IntEnum
 from pathlib import Path
+from traceback import walk_tb
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TextIO, TypeVar
+
+import click
+
+# Its servers are closed then as when it is left with its key; only SIGKILL leaves that to the reaper.
 
 Result = TypeVar("Result")
 _BY_SIGNAL = 128
@@ -133,3 +137,58 @@ def found_in(folder: Path) -> Path | None:
     """The first configuration file in a folder; None without one."""
     candidates = (folder / name for name in FOUND_IN_FOLDER)
     return next((path for path in candidates if path.is_file()), None)
+
+
+class Exit(IntEnum):
+    """The exit codes of all commands; a command that a signal ends has 128 and the signal's number."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    GATE = 3
+    INTERRUPTED = 130
+
+
+MEANINGS = {
+    Exit.DONE: "success",
+    Exit.FAILED: "a server, tool or model failed, or the output could not be written",
+    Exit.USAGE: "the command line, or a file or setting it refers to, is invalid",
+    Exit.GATE: "a gate failed: --check or --baseline found a problem",
+    Exit.INTERRUPTED: "cancelled with Ctrl+C; other signals exit with 128 plus their number",
+}
+
+
+@contextmanager
+def written(*, err: bool = False) -> Iterator[None]:
+    """Print; what cannot be printed to the end ends the command, and on stderr is left out."""
+    try:
+        yield
+    except OSError as error:
+        if err:
+            _silence(sys.stderr)
+        else:
+            give_up(error)
+
+
+def is_of_output(error: OSError) -> bool:
+    """Whether click could not print something by itself, such as help."""
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return bool(frame.f_globals["__name__"] == click.utils.__name__)
+
+
+def give_up(error: OSError) -> NoReturn:
+    """End the command: who closed a pipe has read enough, and of a full disk a person has to know."""
+    # What else is printed as the command ends would fail and be told again.
+    _silence(sys.stdout)
+    if not isinstance(error, BrokenPipeError):
+        with suppress(OSError):
+            click.echo(f"error: the output cannot be written: {error.strerror or error}", err=True)
+    sys.exit(Exit.FAILED)
+
+
+def _silence(stream: TextIO) -> None:
+    """Let everything that is still printed go nowhere."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

@@ -1,38 +1,33 @@
-"""Searches from the command line: a search, why a tool is not found, the rankers side by side."""
+"""`toolsight search`: a search, why a tool is not found, the rankers side by side."""
 
 import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
 import click
 
-from inspector.cli.client.comparison import compare_clients
-from inspector.cli.client.option import (
+from inspector.cli.clients import (
     as_clients,
     options_as,
-    require_offered,
     require_searches,
     search_as,
     search_json,
 )
 from inspector.cli.launch import run_headless
-from inspector.cli.marketplace.report import further_json, say_further
+from inspector.cli.marketplace import further_json, say_further
 from inspector.cli.options import as_json, shared
-from inspector.cli.outcome import Exit
+from inspector.cli.run import Exit
 from inspector.cli.table import say, say_json, say_table
-from inspector.cli.why import say_why
+from inspector.cli.why import Draft, compare_clients, say_draft, say_why
 from inspector.clients.client import Client
-from inspector.clients.seen import as_sent
 from inspector.core.number import count, milliseconds
 from inspector.core.ranking import Gap, Hit, SearchReport, SearchRequest, Signal, with_gaps
-from inspector.core.tool import Tool
 from inspector.search.answer_text import answer_text, metadata
 from inspector.search.explanation.confusable import confusables
 from inspector.search.explanation.standing import RankerComparison, by_step, compare_rankers
-from inspector.search.explanation.tool_edit import QueryEffect, edit_effect
 from inspector.search.rankers.ranker_list import RANKERS
 from inspector.session.workbench import Workbench
 
@@ -109,82 +104,6 @@ def _hit_row(hit: Hit) -> tuple[str, ...]:
     }
     parts = " ".join(f"{signal} {value:.2f}" for signal, value in sums.items())
     return (str(hit.rank), hit.tool_id, f"{hit.score.value:.3f}", hit.outcome, parts)
-
-
-# What an edit of a tool's texts would change; nothing is sent to its server.
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """Another name ("" for its own) and another description (None for its own) of a tool."""
-
-    name: str = ""
-    description: str | None = None
-
-
-def say_draft(
-    bench: Workbench,
-    tool_id: str,
-    query: str,
-    draft: Draft,
-    client: Client | None = None,
-    *,
-    as_json: bool,
-) -> None:
-    """Print how a tool would rank for a query, and for the labelled requests, with the draft's texts.
-
-    Raises ConfigError for an unknown tool, and if the client refuses the draft.
-    """
-    tool = bench.catalog.require(tool_id)
-    text = tool.description if draft.description is None else draft.description
-    edited = replace(tool, name=draft.name or tool.name, description=text)
-    ranked = edited
-    if client is not None:
-        require_offered(client, edited)
-        (ranked,) = as_sent(client, [edited])
-    evalset = bench.retrieval.evalset()
-    effect = edit_effect(
-        bench.retrieval.rankers,
-        ranked,
-        tool.id,
-        query=query,
-        evalset_cases=evalset.cases,
-        ranker_name=bench.retrieval.ranker_name,
-    )
-    if as_json:
-        tokens = {"before": _tokens(bench, tool), "after": _tokens(bench, edited)}
-        searched = {"as": search_json(client)} if client is not None else {}
-        say_json({**asdict(effect), "tokens": tokens, **searched})
-        return
-    _say_effect(bench, tool, edited, effect)
-    labelled = f"{count(len(evalset.cases), 'labelled request')} ({evalset.name})"
-    say(f"{labelled}, ranked by {effect.ranker}; draft only.")
-
-
-def _tokens(bench: Workbench, tool: Tool) -> int:
-    return bench.accounting.meter.tool(tool)
-
-
-def _say_effect(bench: Workbench, tool: Tool, edited: Tool, effect: QueryEffect) -> None:
-    before, after, cases = effect.before, effect.after, effect.cases
-    say_table(
-        ("", "before", "after"),
-        [
-            ("rank", str(before.rank), str(after.rank)),
-            ("score", f"{before.value:.3f}", f"{after.value:.3f}"),
-            ("tokens", str(_tokens(bench, tool)), str(_tokens(bench, edited))),
-            ("overlaps", str(effect.collisions_before), str(effect.collisions_after)),
-            ("nDCG@10", _mean(cases.ndcg_before), _mean(cases.ndcg_after)),
-            ("hit@1", _mean(cases.hit_before), _mean(cases.hit_after)),
-        ],
-        right=frozenset({1, 2}),
-    )
-    for change in (*cases.better, *cases.worse):
-        say(f"{change.before or 'missed'} -> {change.after or 'missed'}   {change.query}")
-
-
-def _mean(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
 
 
 # The pairs of tools that compete for the same requests.

@@ -9,6 +9,7 @@ from pathlib import Path
 from inspector.app.draw.line import shown_path
 from inspector.app.start.app import Opens, Way
 from inspector.cli import composition, location
+from inspector.cli.configuration import demo_configuration
 from inspector.cli.options import Options
 from inspector.config.client import ClientConfiguration, client_files, is_there, read_client_file
 from inspector.config.configuration import HIDDEN
@@ -38,7 +39,7 @@ def ways(options: Options) -> Sequence[Way]:
     recent = list(_recent(options))
     known = {way.opens for way in recent}
     found = [way for way in _found(options) if way.opens not in known]
-    specs = composition.demo_configuration(Path.cwd()).servers
+    specs = demo_configuration(Path.cwd()).servers
     demo = Way("demo", count(len(specs), "demo server"), _names(specs), "", Opens(demo=True))
     return [*recent, *found, demo]
 

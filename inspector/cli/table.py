@@ -1,25 +1,30 @@
-"""Lays out text, tables and JSON as lines of a terminal."""
+"""Lays out text, tables, JSON and progress as lines of a terminal."""
 
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from functools import cache
-from itertools import zip_longest
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rich.console import Console
 import json
 import shutil
+import signal
 import sys
-from collections.abc import Iterable
-from dataclasses import asdict, is_dataclass
-from typing import Any
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass, replace
+from functools import cache
+from itertools import zip_longest
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from inspector.cli.outcome import written
+from inspector.cli.options import AS_JSON
+from inspector.cli.run import written
+from inspector.core.number import duration
+from inspector.core.ports import Clock
 from inspector.core.redaction import clean
+from inspector.core.report import Table
 from widgets import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 GAP = 3
 _RULE = "─"
@@ -28,23 +33,17 @@ _WORD, _NUMBER, _SCANNED = 14, 40, 400
 
 
 class TableLayout:
-    """A table of texts. Columns in `right` align right; these and those in `whole` wrap from 40 cells on."""
+    """How a table is laid out: numbers align right; these and what is whole wrap from 40 cells on."""
 
-    def __init__(
-        self,
-        headers: Sequence[str],
-        rows: Sequence[Sequence[str]],
-        *,
-        right: frozenset[int] = frozenset(),
-        whole: frozenset[int] = frozenset(),
-    ) -> None:
-        self._headers, self._rows, self._right = headers, rows, right
-        columns = [{*column} for column in zip(headers, *rows, strict=True)]
+    def __init__(self, table: Table) -> None:
+        self._headers, self._rows, self._right = table.headers, table.rows, table.right
+        columns = [{*column} for column in zip(table.headers, *table.rows, strict=True)]
         self._natural = [
             max(cells(line) for text in column for line in text.split("\n")) for column in columns
         ]
+        whole = table.right | table.whole
         self._least = [
-            _least(column, natural, is_whole=index in right | whole)
+            _least(column, natural, is_whole=index in whole)
             for index, (column, natural) in enumerate(zip(columns, self._natural, strict=True))
         ]
 
@@ -85,6 +84,11 @@ class TableLayout:
             space = " " * (width - cells(text))
             padded.append(space + text if index in self._right else text + space)
         return (" " * GAP).join(padded).rstrip()
+
+
+def terminal_width() -> int:
+    """The width of the terminal; a wide one where there is none."""
+    return shutil.get_terminal_size((200, 24)).columns
 
 
 def cells(text: str) -> int:
@@ -149,29 +153,49 @@ def say_raw(text: str) -> None:
         click.echo(clean(text), nl=False)
 
 
-def say_table(
-    headers: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    right: frozenset[int] = frozenset(),
-    whole: frozenset[int] = frozenset(),
-) -> None:
-    """Print a table; columns in `right` are numbers and align right. Long text wraps within its column.
+def is_json() -> bool:
+    """Whether the command is to print JSON for programs."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.meta.get(AS_JSON, False)
 
-    What is in a `whole` column is never broken.
+
+def show(data: object, report: Iterable[str | Table]) -> None:
+    """Print the data with `--json`, else the report: lines and tables."""
+    if is_json():
+        say_json(data)
+    else:
+        say_report(report)
+
+
+def say_report(report: Iterable[str | Table]) -> None:
+    """Print lines, and tables with their titles and notes."""
+    for part in report:
+        if isinstance(part, Table):
+            say_table(part)
+        else:
+            say(part)
+
+
+def say_table(table: Any, rows: Any = None, *, right: Any = frozenset(), whole: Any = frozenset()) -> None:
+    """Print a table. Long text wraps within its column.
 
     A table that a terminal is too narrow for is printed row by row, a value a line; elsewhere it is as wide
     as it has to be.
     """
-
-    cells = [[visible(clean(cell)) for cell in row] for row in rows]
-    layout, width = TableLayout(headers, cells, right=right, whole=whole), shutil.get_terminal_size().columns
+    if rows is not None:
+        table = Table("", table, tuple(rows), right, whole=whole)
+    if table.title:
+        say(f"\n{table.title}")
+    rows = tuple(tuple(visible(clean(cell)) for cell in row) for row in table.rows)
+    layout, width = TableLayout(replace(table, rows=rows)), shutil.get_terminal_size().columns
     if layout.least_width > width and sys.stdout.isatty():
-        _say_row_by_row(headers, cells)
-        return
-    with written():
-        for line in layout.lines(width):
-            click.echo(line)
+        _say_row_by_row(table.headers, rows)
+    else:
+        with written():
+            for line in layout.lines(width):
+                click.echo(line)
+    for note in table.notes:
+        say(note)
 
 
 def _say_row_by_row(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -189,3 +213,71 @@ def _plain(value: object) -> Any:
     if isinstance(value, frozenset | set):
         return clean(sorted(value))
     return clean(str(value))
+
+
+_EVERY_SECONDS = 0.1
+_BACK_AND_CLEAR = "\r\x1b[K"
+
+
+class Progress:
+    """One line on stderr that is redrawn; prints nothing if stderr is not a terminal."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._is_shown = sys.stderr.isatty()
+        self._what = ""
+        self._first = (0, 0.0)
+        self._drawn = 0.0
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Show that `done` of `total` steps of `what` are done; a total of 0 is unknown."""
+        now = self._clock.monotonic()
+        is_new = what != self._what
+        if is_new:
+            self._what, self._first = what, (done, now)
+        if is_new or now - self._drawn >= _EVERY_SECONDS:
+            self._drawn = now
+            self._draw(f"{what}  {done}/{total}{self._remaining(done, total, now)}" if total else what)
+
+    def clear(self) -> None:
+        """Clear the line for what is printed next."""
+        self._draw("")
+
+    def _remaining(self, done: int, total: int, now: float) -> str:
+        first, since = self._first
+        if done <= first:
+            return ""
+        return f"  about {duration((now - since) / (done - first) * (total - done))} left"
+
+    def _draw(self, text: str) -> None:
+        if self._is_shown:
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write(f"{_BACK_AND_CLEAR}{visible(text, newlines=False)[:width]}")
+            sys.stderr.flush()
+
+
+class Cancellation:
+    """Calling it returns whether Ctrl+C was pressed."""
+
+    def __init__(self) -> None:
+        self.requested = False
+
+    def __call__(self) -> bool:
+        return self.requested
+
+
+@contextmanager
+def cancellation() -> Iterator[Cancellation]:
+    """The first Ctrl+C asks the work to stop after its current step; the second interrupts it."""
+    state = Cancellation()
+    before = signal.getsignal(signal.SIGINT)
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        state.requested = True
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield state
+    finally:
+        signal.signal(signal.SIGINT, before)

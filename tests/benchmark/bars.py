@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from inspector.cli.bench.report import p_text
+from inspector.cli.bench import p_text
 from inspector.core.number import percent
 from inspector.core.ranking import Answer
 from inspector.measure.ranker_bench import Measured

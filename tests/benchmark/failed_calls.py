@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from inspector.cli.models import counter_for
+from inspector.cli.composition import counter_for
 from inspector.core.breaker import FailureKind
 from inspector.core.number import percent
 from inspector.core.settings import BreakerSettings, BudgetSettings

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from inspector.access.reach import EvalSet
-from inspector.cli.bench.report import p_text
+from inspector.cli.bench import p_text
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings

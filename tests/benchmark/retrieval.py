@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from inspector.access.reach import EvalSet
-from inspector.cli.bench.report import standing_lines
+from inspector.cli.bench import standing_lines
 from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, markdown

@@ -11,9 +11,8 @@ from typing import Protocol
 import pytest
 from click.testing import CliRunner
 
-from inspector.cli import main
-from inspector.cli.demo_folder import demo_folder
-from inspector.cli.scenario import opening
+from inspector.cli import lab, main
+from inspector.cli.location import demo_folder
 from inspector.mcp.client import link
 from tests.support.demo_vectors import give, kept as demo_vectors_of
 from tests.support.in_process import channel
@@ -126,7 +125,7 @@ def process(variables: dict[str, str]) -> Toolsight:
 def labs(monkeypatch: pytest.MonkeyPatch) -> MemoryLabs:
     """Labs in memory, in place of those that a command would open on servers."""
     made = MemoryLabs()
-    monkeypatch.setattr(opening, "open_lab", made.open)
+    monkeypatch.setattr(lab, "open_lab", made.open)
     return made
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from inspector.access.policy_file import load_policy
 from inspector.access.reach import EvalCase
-from inspector.cli.bench.dataset import _read
-from inspector.cli.live_catalog import LiveCatalog
+from inspector.cli.dataset import LiveCatalog, _read
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.tool import Tool
 from inspector.measure.evalset import append_cases

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from inspector.cli import composition
-from inspector.cli.bench.command import DEFAULT_RANKERS
-from inspector.cli.outcome import Exit
-from inspector.cli.progress import Progress
+from inspector.cli.bench import DEFAULT_RANKERS
+from inspector.cli.run import Exit
+from inspector.cli.table import Progress
 from tests.cli.conftest import Done, Toolsight
 from tests.support.fakes import ManualClock
 from tests.support.weather_configuration import write_weather_configuration

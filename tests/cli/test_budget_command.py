@@ -14,9 +14,8 @@ import pytest
 from inspector.app.draw.line import shown_path
 from inspector.app.draw.svg import HEIGHT, WIDTH
 from inspector.cli import consent
-from inspector.cli.audit import run as audit_run
-from inspector.cli.audit.command import say_growth, slide
-from inspector.cli.audit.report import audit_json, audit_markdown, say_audit, stored_totals
+from inspector.cli.audit import audit_json, audit_markdown, say_audit, say_growth, slide, stored_totals
+from inspector.cli.audit_run import _is_allowed, audit_machine
 from inspector.cli.options import Options
 from inspector.config.client import ClientConfiguration
 from inspector.config.configuration import Configuration
@@ -194,8 +193,8 @@ def test_in_the_app_snapshots_stand_in_and_nothing_is_asked_or_started(
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.chdir(home / "project")
     for name in ("ask_servers", "require_consent"):
-        monkeypatch.setattr(audit_run, name, None)
-    found = audit_run.audit_machine(Options(database=home / "toolsight.db"))
+        monkeypatch.setattr(f"inspector.cli.audit_run.{name}", None)
+    found = audit_machine(Options(database=home / "toolsight.db"))
     here = {one.source: one.tokens for one in found.configurations}
     assert here == {one["source"]: one["tokens"] for one in approved["configurations"]}
     assert [problem.client for problem in found.problems] == ["Windsurf"]
@@ -340,7 +339,7 @@ def test_a_person_is_asked_for_each_file(monkeypatch: pytest.MonkeyPatch) -> Non
     yes = ClientConfiguration("Cursor", "user", Configuration("yes.json", (spec,)))
     no = ClientConfiguration("Cline", "user", Configuration("no.json", (ServerSpec("b", "b"),)))
     nothing = ClientConfiguration("Cline", "user", Configuration("yes.json", ()))
-    found = [audit_run._is_allowed(one, memory, approve=False) for one in (yes, no, nothing, yes)]
+    found = [_is_allowed(one, memory, approve=False) for one in (yes, no, nothing, yes)]
     assert found == [True, False, False, True]
     assert asked == ["yes.json (Cursor, user)", "no.json (Cline, user)"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.chat.transcript import Transcript, how_to_install
+from inspector.cli.chat import Transcript, how_to_install
 from inspector.cli.options import Options
 from inspector.core.events import MarketplaceSearched, Record
 from inspector.core.marketplace import MarketplaceReport, Suggestion, suggestion

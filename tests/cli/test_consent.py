@@ -11,7 +11,7 @@ import click
 import pytest
 
 from inspector.cli import composition, consent
-from inspector.cli.composition import read_configuration
+from inspector.cli.configuration import read_configuration
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
 from inspector.config.consent import check_consent

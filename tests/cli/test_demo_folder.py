@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.demo_folder import demo_folder, sweep, use
+from inspector.cli.location import demo_folder, sweep, use
 
 
 def left_by_a_killed_demo(parent: Path) -> Path:

@@ -8,8 +8,7 @@ from typing import Any
 import click
 import pytest
 
-from inspector.cli import elicitation
-from inspector.cli.elicitation import TerminalElicitor
+from inspector.cli.consent import TerminalElicitor
 from inspector.mcp.elicitation import CANCELLED, DECLINED, LONGEST_ADDRESS, Action, FormRequest, LinkRequest
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
@@ -37,7 +36,9 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     def prompt(_text: str, *, default: str = "", **_options: Any) -> str:
         return answers.pop(0) or default
 
-    monkeypatch.setattr(elicitation, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr(
+        "inspector.cli.consent.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
+    )
     monkeypatch.setattr(click, "prompt", prompt)
     yield answers
     assert answers == []
@@ -105,7 +106,9 @@ async def test_an_address_that_is_too_long_to_be_shown_whole_is_not_offered(
 async def test_without_a_terminal_the_server_gets_a_no_and_the_person_reads_why(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(elicitation, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: False)))
+    monkeypatch.setattr(
+        "inspector.cli.consent.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: False))
+    )
     answer = await TerminalElicitor().ask(FORM)
     assert (answer.action, answer.why) == (Action.DECLINE, "there is no terminal")
     assert "the server shop asks you to fill in a form" in capsys.readouterr().err
@@ -121,7 +124,9 @@ def test_hostile_text_is_shown_and_not_obeyed(
         prompts.append(said + default)
         return "fill in" if "now" in said else "x"
 
-    monkeypatch.setattr(elicitation, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr(
+        "inspector.cli.consent.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
+    )
     monkeypatch.setattr(click, "prompt", prompt)
     evil = text[:2000]
     part = {"type": "string", "title": evil, "description": evil}

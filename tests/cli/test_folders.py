@@ -7,12 +7,12 @@ from typing import Any
 import click
 import pytest
 
-from inspector.cli.client.option import options_as
-from inspector.cli.composition import read_configuration
+from inspector.cli import lab
+from inspector.cli.clients import options_as
+from inspector.cli.configuration import read_configuration
+from inspector.cli.lab import open_lab
 from inspector.cli.location import shipped_scenarios
 from inspector.cli.options import TYPED_SERVER, Options
-from inspector.cli.scenario import opening
-from inspector.cli.scenario.opening import open_lab
 from inspector.clients.client import find_client
 from inspector.config.configuration import Configuration
 from inspector.config.consent import describe
@@ -89,7 +89,7 @@ async def test_a_scenario_lets_no_typed_address_learn_the_folder(
         made.append(configuration)
         raise ConfigError("no session is needed")
 
-    monkeypatch.setattr(opening, "make_workbench", make)
+    monkeypatch.setattr(lab, "make_workbench", make)
     typed = Options(server=("https://far.example/mcp",), database=tmp_path / "t.db")
     scenario = load_scenario(shipped_scenarios()[0]).model_copy(update={"settings": {"client.roots": True}})
     with pytest.raises(ConfigError):

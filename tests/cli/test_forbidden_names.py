@@ -75,9 +75,9 @@ OTHERS = {
 }
 # They hand it to the question of consent and to a session, which restricts it for itself.
 OPENERS = {
-    *("launch.py", "open_app.py", "marketplace/opening.py", "scenario/opening.py", "scenario/race.py"),
+    *("launch.py", "open_app.py", "marketplace.py", "lab.py", "race.py"),
     # The owner's, and what it lists is restricted afterwards.
-    *("audit/run.py", "settings.py"),
+    *("audit_run.py", "config.py"),
 }
 
 

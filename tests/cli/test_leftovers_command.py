@@ -8,7 +8,7 @@ import click
 import pytest
 
 from inspector.cli import composition
-from inspector.cli.doctor.models import _LATER, ask_about_leftovers
+from inspector.cli.doctor import _LATER, ask_about_leftovers
 from inspector.core.server import Leftover
 from tests.cli.conftest import Toolsight
 from tests.support.fakes import MemoryLeftovers

@@ -6,8 +6,7 @@ import sys
 import pytest
 
 from inspector.cli import composition
-from inspector.cli.doctor import models as command
-from inspector.cli.models import chosen_model
+from inspector.cli.composition import chosen_model
 from inspector.cli.options import Options
 from inspector.loop.model.litellm import DEFAULT_WINDOW
 from tests.cli.conftest import Toolsight
@@ -22,7 +21,7 @@ def test_what_is_found_is_listed_with_the_options_that_use_it(
 ) -> None:
     with local_stub(OLLAMA_ANSWERS) as ollama, local_stub(LLAMA_ANSWERS) as llama:
         local = looking(at("llama.cpp", llama.port), at("Ollama", ollama.port))
-        monkeypatch.setattr(command, "make_local_models", lambda: local)
+        monkeypatch.setattr("inspector.cli.doctor.LocalModelServers", lambda: local)
         text = toolsight("doctor", "models").stdout
         rows = json.loads(toolsight("doctor", "models", "--json").stdout)
     assert f"--model llamafile/models/gemma.gguf --api-base http://127.0.0.1:{llama.port}/v1" in text
@@ -41,7 +40,9 @@ def test_where_nothing_answers_the_list_says_where_it_looked(
     toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with local_stub({}) as stub:
-        monkeypatch.setattr(command, "make_local_models", lambda: looking(at("Ollama", stub.port)))
+        monkeypatch.setattr(
+            "inspector.cli.doctor.LocalModelServers", lambda: looking(at("Ollama", stub.port))
+        )
         done = toolsight("doctor", "models")
         assert toolsight("doctor", "models", "--json").stdout.strip() == "[]"
     assert done.exit_code == 0
@@ -52,7 +53,7 @@ def test_nothing_is_asked_before_somebody_wants_to_know(
     toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with local_stub(OLLAMA_ANSWERS) as stub:
-        monkeypatch.setattr(composition, "make_local_models", lambda: looking(at("Ollama", stub.port)))
+        monkeypatch.setattr(composition, "LocalModelServers", lambda: looking(at("Ollama", stub.port)))
         server = (sys.executable, str(SERVERS / "calc.py"))
         assert toolsight("chat", "hello", "--approve", "--", *server).exit_code == 0
     assert stub.asked == []

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.cli.open_app import open_app
 from inspector.cli.options import Options
-from inspector.cli.outcome import MEANINGS, Exit
+from inspector.cli.run import MEANINGS, Exit
 from inspector.core.error import ConfigError
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration

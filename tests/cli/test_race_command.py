@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings, strategies as st
 
-import inspector.cli.scenario.race as race_command
 from inspector.app.pages.chat.race.entry import WIDTH, ansi_line, cast, drawn
 from inspector.app.pages.chat.race.picture import picture
 from inspector.cli.location import shipped_scenarios
@@ -173,7 +172,7 @@ def test_no_line_is_wider_than_the_terminal(text: str, width: int) -> None:
 def test_on_a_terminal_the_race_is_drawn_to_its_end(
     toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(race_command, "_is_terminal", lambda: True)
+    monkeypatch.setattr("inspector.cli.race._is_terminal", lambda: True)
     printed = toolsight("race", file(FORECAST), "--pace", "0")
     assert printed.exit_code == 0, printed.stderr
     assert len(labs.opened) == 2

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.registry import option
 from tests.cli.conftest import Toolsight
 from tests.support.memory_vectors import MemoryEmbedder
 
@@ -27,7 +26,9 @@ def garden(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _embedder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(option, "make_embedder", lambda name: None if name == "none" else MemoryEmbedder())
+    monkeypatch.setattr(
+        "inspector.cli.registry.make_embedder", lambda name: None if name == "none" else MemoryEmbedder()
+    )
 
 
 def test_a_listing_is_imported_embedded_and_found(toolsight: Toolsight, db: str, garden: Path) -> None:

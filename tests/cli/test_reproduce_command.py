@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.bench import papers as module
-from inspector.cli.bench.paper_sources import REQUESTS, ShippedSource, read_poisons
 from inspector.cli.location import fixtures_path
-from inspector.cli.outcome import Exit
+from inspector.cli.papers import REQUESTS, ShippedSource, read_poisons
+from inspector.cli.run import Exit
 from inspector.core.error import ConfigError
 from inspector.core.report import Section
 from inspector.measure.evalset import QUERIES, TOOLS
@@ -35,7 +34,7 @@ def run(toolsight: Toolsight, tmp_path: Path) -> Run:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes every chapter return the same section at once."""
     canned = tuple(Chapter(one.id, one.title, one.source, one.about, _canned) for one in CHAPTERS)
-    monkeypatch.setattr(module, "CHAPTERS", canned)
+    monkeypatch.setattr("inspector.cli.papers.CHAPTERS", canned)
 
 
 def _canned(_source: Source, _steps: Steps) -> tuple[Section, ...]:
@@ -103,7 +102,9 @@ def test_a_stopped_run_leaves_the_file_unchanged(
         raise AssertionError("it went on")
 
     one = CHAPTERS[0]
-    monkeypatch.setattr(module, "CHAPTERS", (Chapter(one.id, one.title, one.source, one.about, stopped),))
+    monkeypatch.setattr(
+        "inspector.cli.papers.CHAPTERS", (Chapter(one.id, one.title, one.source, one.about, stopped),)
+    )
     path = tmp_path / "report.md"
     path.write_text("what was there before")
     result = run("--all", "--output", str(path))

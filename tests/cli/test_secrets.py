@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.outcome import Exit
+from inspector.cli.run import Exit
 from inspector.core.redaction import SECRETS
 from tests.cli.conftest import Toolsight
 from tests.hard.secrets import (

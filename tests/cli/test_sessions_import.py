@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from inspector.app.pages.trace import sessions as content
-from inspector.cli.progress import Cancellation
-from inspector.cli.sessions import following
+from inspector.cli.table import Cancellation
 from inspector.clients.transcript_file import reader
 from inspector.core.events import Record, SessionStarted
 from inspector.core.plugin import Origin
@@ -184,13 +183,13 @@ def test_a_running_agent_is_shown_as_it_writes(
 
     written(transcript, lines[:3])
     halves = lines[3][:40], f"{lines[3][40:]}\n{lines[4]}\n"
-    monkeypatch.setattr(following, "waiting", waiting(add(halves[0]), add(halves[1])))
+    monkeypatch.setattr("inspector.cli.importing.waiting", waiting(add(halves[0]), add(halves[1])))
     shown = run("sessions", "import", "--follow", str(transcript))
     assert "search    “overdue deliveries” -> 1, best shop:list_orders" in shown.stdout
     assert SECRET not in shown.stdout
 
     written(transcript, lines)
-    monkeypatch.setattr(following, "waiting", waiting())
+    monkeypatch.setattr("inspector.cli.importing.waiting", waiting())
     later = run("sessions", "import", "--follow", str(transcript))
     assert "“late orders”" in later.stdout
     assert "“overdue deliveries” -> 1" not in later.stdout
@@ -202,7 +201,7 @@ def test_a_running_agent_is_shown_as_it_writes(
 def test_followed_events_are_json_lines_for_programs(
     run: Toolsight, transcript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "waiting", waiting())
+    monkeypatch.setattr("inspector.cli.importing.waiting", waiting())
     lines = run("sessions", "import", "--follow", str(transcript), "--json").stdout.splitlines()
     assert [json.loads(line)["seq"] for line in lines] == list(range(1, len(lines) + 1))
 

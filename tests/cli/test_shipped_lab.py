@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.composition import demo_configuration
+from inspector.cli.configuration import demo_configuration
+from inspector.cli.lab import ShippedLab
 from inspector.cli.location import demo_path
 from inspector.cli.options import Options
-from inspector.cli.scenario.compare import ShippedLab
 from inspector.config.typed_server import typed_configuration
 from inspector.core.events import ApprovalDecided, CallFinished, Record, SessionStarted
 from inspector.scenario.ground import Ground, question

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.cli.sessions.choice import since
+from inspector.cli.metrics import since
 from inspector.core.error import ConfigError
 from inspector.core.events import SessionStarted, UserSaid
 from inspector.store.store import SqliteStore

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.cli.table import TableLayout, cells, say_table
+from inspector.core.report import Table
 
 WIDE = tuple(f"measure_number_{number}" for number in range(8))
 VALUES = tuple(f"{number},000" for number in range(8))
@@ -17,7 +18,7 @@ def _narrow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:
-    say_table(WIDE, [VALUES], right=frozenset(range(8)))
+    say_table(Table("", WIDE, (VALUES,), frozenset(range(8))))
     return capsys.readouterr().out.splitlines()
 
 
@@ -45,7 +46,7 @@ _rows = st.lists(st.tuples(_cell, _cell, _cell), max_size=5)
 def test_a_table_keeps_to_its_width_and_loses_nothing(
     rows: list[tuple[str, str, str]], width: int, whole: frozenset[int]
 ) -> None:
-    layout = TableLayout(("a first", "b", "c"), rows, whole=whole)
+    layout = TableLayout(Table("", ("a first", "b", "c"), tuple(rows), whole=whole))
     lines = list(layout.lines(width))
     assert all(cells(line) <= max(width, layout.least_width) for line in lines)
     del lines[: next(number for number, line in enumerate(lines, 1) if set(line) == {"─"})]
@@ -55,6 +56,6 @@ def test_a_table_keeps_to_its_width_and_loses_nothing(
 @given(_rows)
 def test_a_table_with_room_has_a_line_a_row_and_its_columns_in_line(rows: list[tuple[str, str, str]]) -> None:
     rows = [(first.replace("\n", ""), second.replace("\n", ""), "end") for first, second, _ in rows]
-    _, _, *lines = TableLayout(("a first", "b", "c"), rows).lines(500)
+    _, _, *lines = TableLayout(Table("", ("a first", "b", "c"), tuple(rows))).lines(500)
     assert len(lines) == len(rows)
     assert len({cells(line) for line in lines}) <= 1

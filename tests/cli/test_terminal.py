@@ -16,7 +16,7 @@ from struct import pack
 import pytest
 
 from inspector.core.events import ApprovalDecided, Event, TurnEnded, UserSaid
-from inspector.core.ports import Decision
+from inspector.core.events.call import Decision
 from inspector.store.store import SqliteStore
 from tests.support import light_server
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.cli.chat.transcript import Transcript
+from inspector.cli.chat import Transcript
 from inspector.core.budget import TokenParts
 from inspector.core.events import ModelRequested, ModelResponded, Record
 from inspector.core.message import Usage

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from inspector.cli.outcome import Exit
+from inspector.cli.run import Exit
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 

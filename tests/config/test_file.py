@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from inspector.access.policy_file import load_policy
-from inspector.cli.audit.command import _read_baseline
-from inspector.cli.bench.command import _stored
+from inspector.cli.audit import _read_baseline
+from inspector.cli.bench import _stored
 from inspector.clients.transcript_file.reader import open_transcript
 from inspector.config.file import Looks, State, file_state, followed_lines, read_bytes, server_files
 from inspector.config.predicate import digest

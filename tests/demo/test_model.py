@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.models import model_for
+from inspector.cli.composition import model_for
 from inspector.core.error import ModelError, ToolsightError
 from inspector.core.message import ModelReply, ModelRequest, TextDelta, UserMessage
 from inspector.core.ports import ChatModel

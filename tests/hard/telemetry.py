@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic
 
 from fixtures.transcripts.make import claude_code, codex
-from inspector.cli.models import bulk_counter_for
+from inspector.cli.composition import bulk_counter_for
 from inspector.clients.importing import Importer
 from inspector.clients.transcript_file import open_transcript
 from inspector.core.events import Record

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fixtures.transcripts.make import write_folder
+from inspector.cli.agents import MachineLibrary
 from inspector.cli.options import Options
-from inspector.cli.sessions.library import MachineLibrary
 from inspector.clients.library import ImportReport
 from tests.benchmark.output import say
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from inspector.cli.models import model_for
+from inspector.cli.composition import model_for
 from inspector.core.budget import Prices
-from inspector.core.events import CallFinished, Event, ModelResponded, Record, UserSaid
+from inspector.core.events import Event, Record
+from inspector.core.events.call import CallFinished
+from inspector.core.events.session import ModelResponded, UserSaid
 from inspector.core.tool import Tool
 from inspector.mcp.recorded_link import NO_RESULT, RecordedCall, RecordedMessage, RecordedRun, RecordedStep
 from inspector.scenario.recorded_agent import Reason, ToolNames, known_runs, last_words

@@ -1,7 +1,7 @@
 """The story of `agent_transcript`, imported."""
 
+from inspector.cli.agents import MachineLibrary
 from inspector.cli.options import Options
-from inspector.cli.sessions.library import MachineLibrary
 from inspector.clients.importing import Importer
 from inspector.clients.transcript_file import Format, line_reader
 from inspector.core.events import Record

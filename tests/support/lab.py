@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.app.scenario_job import ScenarioFile
-from inspector.cli.models import model_for
+from inspector.cli.composition import model_for
 from inspector.core.error import ConfigError
 from inspector.core.events import Record
 from inspector.core.message import ToolResult

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from inspector.cli.models import model_for
+from inspector.cli.composition import model_for
+from inspector.cli.lab import OpenLab
 from inspector.cli.options import Options
-from inspector.cli.scenario.opening import OpenLab
 from inspector.core.stream import Listener
 from inspector.scenario.ground import AllowedBefore, Ground
 from inspector.scenario.run import ChangingConnector, LabClock, ScenarioRun

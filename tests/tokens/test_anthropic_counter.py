@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.cli.models import counter_for
+from inspector.cli.composition import counter_for
 from inspector.tokens.counter import CLAUDE_2, AnthropicCounter, TiktokenCounter, tokenizer_for
 from inspector.tokens.prices import tokenizer_folder
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.cli.models import counter_for
+from inspector.cli.composition import counter_for
 from inspector.core.ports import TokenCounter
 from inspector.tokens.counter import AnthropicCounter, TiktokenCounter, tokenizer_for
 from tests.support.counting import CharacterCounter

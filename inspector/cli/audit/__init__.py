@@ -1,1 +1,0 @@
-"""`toolsight audit`: what every client's servers cost."""

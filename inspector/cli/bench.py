@@ -1,0 +1,393 @@
+"""`toolsight bench`: measures rankers on labelled requests, without the app."""
+
+import json
+import math
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.cli import composition
+from inspector.cli.clients import as_clients, client_ranker, say_search_as
+from inspector.cli.dataset import Selection, read_datasets
+from inspector.cli.options import CommandGroup, Options, options, shared
+from inspector.cli.run import Exit
+from inspector.cli.table import Progress, cancellation, say
+from inspector.clients.client import Client
+from inspector.config.file import read_bytes
+from inspector.core.error import ConfigError
+from inspector.core.number import bar, count, signed
+from inspector.core.ports import SystemClock
+from inspector.core.ranking import Answer
+from inspector.core.redaction import write
+from inspector.measure.bootstrap import Estimate
+from inspector.measure.ranker_bench import (
+    NOTHING,
+    DataSet,
+    Measured,
+    RankerBench,
+    Row,
+    csv_text,
+    json_text,
+    markdown,
+)
+from inspector.measure.run import KINDS, Kind
+from inspector.measure.standing import (
+    Difference,
+    Mark,
+    Standing,
+    difference,
+    drops,
+    marks,
+    standings,
+    stored_marks,
+)
+from inspector.search.rankers.ranker_list import RANKERS, require_ranker
+from inspector.search.semantics import Semantics
+
+BAR_CELLS = 10
+_LEAST_P = 0.001
+_GAP = "  "
+_QUERY_CHARACTERS = 70
+
+
+def _share(kind: Kind, answer: Answer, row: Row) -> str:
+    """The share of such requests that get this answer, in percent."""
+    share = row.summary.share(kind, answer)
+    return NOTHING if share is None else share.text
+
+
+# Two lines of heading, and the cell below them.
+_Column = tuple[str, str, Callable[[Row], str]]
+_RANKING: tuple[_Column, ...] = (
+    ("", "nDCG@10", lambda row: _graph(row.summary.ndcg_10)),
+    ("", "hit@1", lambda row: _mean(row.summary.hit_1)),
+    ("", "recall@5", lambda row: _mean(row.summary.recall_5)),
+    ("", "MRR", lambda row: _mean(row.summary.mrr)),
+    ("p50", "ms", lambda row: _number(row.summary.p50_ms, 1)),
+    ("p95", "ms", lambda row: _number(row.summary.p95_ms, 1)),
+    ("index", "s", lambda row: _number(row.index_seconds, 2)),
+    ("index", "MB", lambda row: _number(None if row.index_bytes is None else row.index_bytes / 1e6, 1)),
+)
+_ANSWERS: tuple[_Column, ...] = (
+    ("", "delivered@5", lambda row: _mean(row.summary.delivered_5)),
+    ("", "delivered", lambda row: _mean(row.summary.delivered)),
+    ("tools", "returned", lambda row: _mean(row.summary.returned, 1)),
+    *((kind, answer, partial(_share, kind, answer)) for kind in KINDS for answer in Answer),
+)
+
+
+def text_report(rows: Sequence[Row], width: int) -> str:
+    """One block per data set, with tables at most `width` columns wide if possible.
+
+    One table is about the ranking, the next about what a search returns of it. Columns that do not fit side
+    by side go in further tables below.
+    """
+    return "\n".join(_block(list(same), width) for _, same in groupby(rows, lambda row: row.dataset))
+
+
+def difference_report(title: str, difference: Difference, most: int) -> str:
+    """The mean difference, and the `most` requests that differ most: after - before, and both values."""
+    mean = difference.mean
+    interval = f"[{signed(mean.low, 3)}, {signed(mean.high, 3)}]"
+    test = f"paired test p {p_text(difference.p_value)}"
+    lines = [f"{title} = {signed(mean.mean, 3)} nDCG@10, 95 % interval {interval}, {test}"]
+    for change in difference.changes[:most]:
+        if change.value:
+            values = f"{signed(change.value, 3)}  {change.before:.3f} -> {change.after:.3f}"
+            lines.append(f"  {values}  {_shortened(change.id)}  {_shortened(change.query)}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def standing_lines(standings: Sequence[Standing]) -> Iterator[str]:
+    """The best ranker of each data set, which others are worse by a paired test, and which are tied."""
+    for one in standings:
+        worse = [f"{other.ranker} (p {p_text(other.p_value)})" for other in one.others if other.is_worse]
+        parts = [f"better than {', '.join(worse)}"] if worse else []
+        parts += [f"no significant difference from {', '.join(one.tied)}"] if one.tied else []
+        yield f"{one.dataset}: {one.best} has the highest nDCG@10; {'; '.join(parts)}"
+    if standings:
+        yield (
+            "Intervals are 95 %, clustered by the tools that requests need; Wilson intervals for shares. "
+            "Tests are paired randomization tests, Holm-corrected for the number of rankers."
+        )
+
+
+def p_text(value: float) -> str:
+    """A p value for people."""
+    return "< 0.001" if value < _LEAST_P else f"{value:.3f}"
+
+
+def _block(rows: Sequence[Row], width: int) -> str:
+    summary = rows[0].summary
+    title = (
+        f"{rows[0].dataset}: {count(rows[0].tools, 'tool')}, {summary.possible} possible and "
+        f"{summary.impossible} impossible requests"
+    )
+    names = _drawn(("", "ranker", partial(_ranker, summary.cases)), rows, str.ljust)
+    tables = [table for columns in (_RANKING, _ANSWERS) for table in _tables(names, columns, rows, width)]
+    lines = [title, *(line.rstrip() for table in tables for line in ("", *table))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _tables(names: list[str], columns: Sequence[_Column], rows: Sequence[Row], width: int) -> list[list[str]]:
+    """The columns beside the rankers' `names`, in as many tables as it takes."""
+    tables = [names]
+    for column in columns:
+        drawn = _drawn(column, rows, str.rjust)
+        if len(tables[-1][0]) + len(_GAP) + len(drawn[0]) > width and tables[-1] is not names:
+            tables.append(names)
+        tables[-1] = [left + _GAP + right for left, right in zip(tables[-1], drawn, strict=True)]
+    return tables
+
+
+def _drawn(column: _Column, rows: Sequence[Row], justify: Callable[[str, int], str]) -> list[str]:
+    """A column's lines, equally wide."""
+    over, heading, cell = column
+    cells = [over, heading, *(cell(row) for row in rows)]
+    width = max(map(len, cells))
+    return [justify(text, width) for text in cells]
+
+
+def _ranker(cases: int, row: Row) -> str:
+    """The ranker's name and, if it was cancelled, how many requests were measured."""
+    return row.ranker if row.summary.cases == cases else f"{row.ranker} (first {row.summary.cases})"
+
+
+def _graph(value: Estimate | None) -> str:
+    if value is None:
+        return NOTHING
+    return f"{bar(value.mean, BAR_CELLS):<{BAR_CELLS}} {value.mean:.3f} [{value.low:.3f}, {value.high:.3f}]"
+
+
+def _mean(value: Estimate | None, digits: int = 3) -> str:
+    return NOTHING if value is None else f"{value.mean:.{digits}f} ±{value.half_width:.{digits}f}"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return NOTHING if value is None else f"{value:.{digits}f}"
+
+
+def _shortened(query: str) -> str:
+    text = " ".join(query[: 4 * _QUERY_CHARACTERS].split())
+    return text if len(text) <= _QUERY_CHARACTERS else f"{text[: _QUERY_CHARACTERS - 1]}…"
+
+
+# Queries are not patterns, so what `regex` scores for them says little.
+DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "regex")
+_COMMANDS = {
+    "calibrate": "calibrate",
+    "label": "dataset",
+    "runs": "recorded_runs",
+    "papers": "papers",
+}
+_WITH_DETAILS = ("text", "markdown")
+_NO_TERMINAL = (200, 24)
+_Path = click.Path(path_type=Path)
+
+
+def _a_number(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    """Reject NaN: no drop is larger than it, so every drop would pass."""
+    if math.isnan(value):
+        raise click.BadParameter("not a number")
+    return value
+
+
+@click.group(cls=CommandGroup, modules=_COMMANDS, invoke_without_command=True)
+@click.option(
+    "--data",
+    multiple=True,
+    type=_Path,
+    help="A folder with tools.jsonl and queries.jsonl, or a file of requests for the connected tools. "
+    "May be repeated. By default, the demo's requests.",
+)
+@click.option(
+    "--ranker",
+    "rankers",
+    multiple=True,
+    help=f"Measure only this ranker: {', '.join(RANKERS)}. May be repeated.",
+)
+@as_clients
+@click.option("--distractors", type=_Path, help="Add this folder's tools.jsonl to every data set.")
+@click.option(
+    "--sample",
+    "count",
+    type=click.IntRange(min=1),
+    help="Use only N requests per data set, the same ones each time.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "json", "csv"]),
+    default="text",
+    show_default=True,
+)
+@click.option("--output", type=_Path, help="Write the report to this file.")
+@click.option(
+    "--baseline",
+    type=_Path,
+    help="Compare nDCG@10 with a file written by --format json; exit with 3 if it dropped.",
+)
+@click.option(
+    "--max-drop",
+    type=click.FloatRange(min=0),
+    default=0.01,
+    show_default=True,
+    callback=_a_number,
+    help="With --baseline: the drop to allow.",
+)
+@click.option(
+    "--details",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Also show the N requests on which the first two rankers differ most.",
+)
+@click.option(
+    "--embedding-model", default="packaged", show_default=True, help="packaged, none, or any fastembed model."
+)
+@shared
+@click.pass_context
+def bench(
+    context: click.Context,
+    /,
+    data: tuple[Path, ...],
+    rankers: tuple[str, ...],
+    clients: tuple[Client, ...],
+    distractors: Path | None,
+    count: int | None,
+    form: str,
+    output: Path | None,
+    baseline: Path | None,
+    max_drop: float,
+    details: int,
+    embedding_model: str,
+    **values: Any,
+) -> None:
+    """Measure how well and how fast rankers find the right tools.
+
+    \b
+    toolsight bench --data requests.jsonl --ranker hybrid --ranker bm25 server.py
+    """
+    if context.invoked_subcommand is not None:
+        return
+    wanted = (*map(require_ranker, rankers), *map(client_ranker, clients))
+    names = tuple(dict.fromkeys(wanted or DEFAULT_RANKERS))
+    if details and (form not in _WITH_DETAILS or len(names) < 2):
+        raise click.UsageError("--details needs two rankers and --format text or markdown.")
+    chosen = options(**values)
+    stored = _stored(baseline) if baseline else None
+    if output is not None and not output.parent.is_dir():
+        hint = "Create the folder first."
+        raise ConfigError(f"{output} cannot be written: its folder does not exist", hint=hint)
+    datasets = read_datasets(Selection(data, distractors, count), chosen)
+    measured, is_complete = _measured(datasets, names, embedding_model, chosen)
+    rows = [one.row for one in measured]
+    if rows:
+        _publish(_report(rows, form) + _claims(measured, form) + _details(measured, names, details), output)
+    for client in clients:
+        say_search_as(client, err=form != "text" or output is not None)
+    if not is_complete:
+        say(f"cancelled: {'only part' if rows else 'nothing'} was measured", err=True)
+        sys.exit(Exit.INTERRUPTED)
+    if stored is not None:
+        _compare(rows, stored, max_drop)
+
+
+def _measured(
+    datasets: Sequence[DataSet], rankers: Sequence[str], model: str, chosen: Options
+) -> tuple[list[Measured], bool]:
+    """The measurements, and whether they are complete."""
+    clock, embedder = SystemClock(), composition.make_embedder(model)
+    progress = Progress(clock)
+    store = composition.open_vectors(chosen)
+    try:
+        with cancellation() as cancelled:
+            bench = RankerBench(
+                rankers,
+                lambda: (
+                    None
+                    if embedder is None
+                    else Semantics(embedder, store, composition.make_static_embedder())
+                ),
+                clock,
+                progress,
+                cancelled,
+            )
+            measured = bench.measure(datasets)
+    finally:
+        progress.clear()
+        store.close()
+    # If it was cancelled during the last request, everything has been measured.
+    is_complete = len(measured) == len(datasets) * len(rankers) and all(m.run.is_complete for m in measured)
+    return measured, is_complete
+
+
+def _report(rows: Sequence[Row], form: str) -> str:
+    match form:
+        case "json":
+            return json_text(rows)
+        case "csv":
+            return csv_text(rows)
+        case "markdown":
+            return markdown(rows)
+    return text_report(rows, shutil.get_terminal_size(_NO_TERMINAL).columns)
+
+
+def _claims(measured: Sequence[Measured], form: str) -> str:
+    """What the table says about which ranker is better, for people."""
+    lines = standing_lines(standings(measured)) if form in _WITH_DETAILS else ()
+    return "".join(f"\n{line}\n" for line in lines)
+
+
+def _details(measured: Sequence[Measured], rankers: Sequence[str], count: int) -> str:
+    """The requests on which the first two rankers differ most, one block per data set."""
+    if not count:
+        return ""
+    runs = {(one.row.dataset, one.run.ranker): one for one in measured}
+    blocks = []
+    for dataset in dict.fromkeys(one.row.dataset for one in measured):
+        before, after = (runs.get((dataset, ranker)) for ranker in rankers[:2])
+        if before and after and len(before.run.cases) == len(after.run.cases):
+            differing = difference(before.run, after.run, before.evalset)
+            title = f"{dataset}: {after.run.ranker} - {before.run.ranker}"
+            blocks.append(f"\n{difference_report(title, differing, count)}" if differing else "")
+    return "".join(blocks)
+
+
+def _publish(report: str, output: Path | None) -> None:
+    if output is None:
+        for line in report.splitlines():
+            say(line)
+        return
+    try:
+        write(output, report, errors="backslashreplace")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(
+            f"{output} cannot be written: {reason}", hint="Check that its folder exists."
+        ) from error
+
+
+def _stored(path: Path) -> list[Mark]:
+    """Read the marks of a baseline, before hours are spent on measuring. Raises ConfigError."""
+    hint = "Create it with `toolsight bench --format json --output FILE`."
+    try:
+        stored = stored_marks(json.loads(read_bytes(path, "baseline", missing=hint)))
+        drops((), stored, 0.0)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"the baseline {path} is not valid: {error}", hint=hint) from error
+    return stored
+
+
+def _compare(rows: Sequence[Row], stored: Sequence[Mark], max_drop: float) -> None:
+    """Exit with 3 if a mark dropped too far, naming each one that did."""
+    dropped = drops(marks(rows), stored, max_drop)
+    for drop in dropped:
+        say(f"baseline: {drop.ranker} on {drop.dataset}: {drop.reason}", err=True)
+    if dropped:
+        sys.exit(Exit.GATE)

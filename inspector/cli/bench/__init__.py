@@ -1,1 +1,0 @@
-"""`toolsight bench`, `calibrate` and `eval`."""

@@ -1,0 +1,171 @@
+"""Finds the threshold that suits a catalog, without the app."""
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.cli import composition
+from inspector.cli.bench import BAR_CELLS
+from inspector.cli.dataset import Selection, generated, read_datasets
+from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.run import Exit
+from inspector.cli.table import Progress, cancellation, say, say_json
+from inspector.core.number import bar, percent
+from inspector.core.ports import SystemClock
+from inspector.core.settings import Settings
+from inspector.measure.calibrate import (
+    HYBRID,
+    SETTINGS,
+    Calibration,
+    Point,
+    calibrate as calibrated,
+    threshold_of,
+)
+from inspector.measure.ranker_bench import NOTHING, DataSet
+from inspector.measure.run import Share, prepare
+from inspector.search.rankers.catalog_rankers import CatalogRankers
+from inspector.search.rankers.ranker_list import ISO
+from inspector.search.semantics import Semantics
+
+_NAME = 20
+_ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
+
+
+@click.command("calibrate")
+@click.option("--ranker", type=click.Choice(list(SETTINGS)), default="hybrid", show_default=True)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="A folder with tools.jsonl and queries.jsonl, or a file of requests for the connected tools. "
+    "By default, requests are generated from the tools.",
+)
+@click.option(
+    "--embedding-model",
+    default="",
+    help="packaged, or any fastembed model. Default: the configuration's model.",
+)
+@as_json
+@shared
+def calibrate(ranker: str, data: Path | None, embedding_model: str, as_json: bool, **values: Any) -> None:
+    """Find the confidence threshold for search answers.
+
+    For hybrid, thresholds are confidences, and a request counts if a right tool is in the top five. Above
+    one threshold the answer is “found”, above a lower one “closest”, and below both “nothing”. For dense and
+    iso, thresholds are cosines, and every tool in the top ten counts. The per-turn gate uses the threshold
+    for iso; the ranker three-tier uses the one for dense.
+
+    \b
+    toolsight bench calibrate --data requests.jsonl --config .mcp.json
+    """
+    chosen = options(**values)
+    dataset = generated(chosen) if data is None else read_datasets(Selection((data,)), chosen)[0]
+    found = _calibrated(dataset, ranker, embedding_model, chosen)
+    if found is None:
+        say("cancelled: nothing was measured", err=True)
+        sys.exit(Exit.INTERRUPTED)
+    now = threshold_of(Settings(discovery=dataset.settings, gate=dataset.gate), ranker) or 0.0
+    if as_json:
+        say_json(json_calibration(found, now))
+        return
+    for line in text_calibration(found, now):
+        say(line)
+
+
+def _calibrated(dataset: DataSet, ranker: str, model: str, chosen: Options) -> Calibration | None:
+    """The calibration, or None if it was cancelled. Raises ToolsightError."""
+    clock = SystemClock()
+    embedder = composition.make_embedder(model or dataset.settings.embedding_model)
+    progress = Progress(clock)
+    store = composition.open_vectors(chosen)
+    name = dataset.evalset.name
+    try:
+        with cancellation() as cancelled:
+            prepared = prepare(
+                dataset.evalset,
+                None if embedder is None else Semantics(embedder, store, composition.make_static_embedder()),
+                clock=clock,
+                progress=lambda done, total: progress(f"{name}: index", done, total),
+                cancelled=cancelled,
+                lined=ranker == ISO,
+            )
+            if not prepared.is_complete:
+                return None
+            return calibrated(
+                CatalogRankers(prepared.index, dataset.settings),
+                dataset.evalset,
+                ranker_name=ranker,
+                progress=lambda done, total: progress(f"{name}: {ranker}", done, total),
+                cancelled=cancelled,
+            )
+    finally:
+        progress.clear()
+        store.close()
+
+
+def text_calibration(calibration: Calibration, now: float) -> list[str]:
+    """The curve as a table with a bar for F1, its best points, and the setting to write."""
+    is_hybrid = calibration.ranker == HYBRID
+    kind = "confidence" if is_hybrid else "cosine"
+    best, cautious = ("found: best F1", "closest") if is_hybrid else ("best F1", "cautious")
+    lines = [
+        f"{calibration.ranker} on {calibration.dataset}: {calibration.possible} possible and "
+        f"{calibration.impossible} impossible requests",
+        "",
+        _ROW.format("", "", "", "", "answered", "refused", "").rstrip(),
+        _ROW.format(kind, "F1", "precision", "recall", "impossible", "possible", "").rstrip(),
+        *(_row(point, calibration) for point in calibration.points),
+        "",
+        _summary(best, calibration.best),
+    ]
+    most = f"refuses at most {percent(calibration.max_refused)} of the possible requests"
+    if calibration.cautious is None:
+        lines.append(f"{cautious:<{_NAME}}  no threshold {most}")
+    else:
+        lines += [_summary(cautious, calibration.cautious), f"{'':<{_NAME}}  the highest that {most}"]
+    if calibration.is_at_edge:
+        lines.append("The best threshold is at the edge of the sweep, so these requests cannot pin it down.")
+    return [*lines, f"{'now':<{_NAME}}  {now:.2f}", "", calibration.line(calibration.best.threshold)]
+
+
+def json_calibration(calibration: Calibration, now: float) -> dict[str, Any]:
+    """Plain values, ready for json.dumps."""
+    cautious = calibration.cautious
+    return {
+        **{key: value for key, value in asdict(calibration).items() if key != "points"},
+        "setting": calibration.setting,
+        "values": calibration.values(calibration.best.threshold),
+        "now": now,
+        "best": _plain(calibration.best),
+        "cautious": None if cautious is None else _plain(cautious),
+        "points": [_plain(point) for point in calibration.points],
+    }
+
+
+def _plain(point: Point) -> dict[str, Any]:
+    return {**asdict(point), "f1": point.f1}
+
+
+def _row(point: Point, calibration: Calibration) -> str:
+    precision = NOTHING if point.precision is None else f"{point.precision:.3f}"
+    graph = f"{bar(point.f1, BAR_CELLS):<{BAR_CELLS}} {point.f1:.3f}"
+    shares = (_share(point.answered_impossible), _share(point.refused_possible))
+    names = ("found", "closest") if calibration.ranker == HYBRID else ("best", "cautious")
+    here = (point is calibration.best, point is calibration.cautious)
+    marks = ", ".join(name for name, is_here in zip(names, here, strict=True) if is_here)
+    return _ROW.format(
+        f"{point.threshold:.2f}", graph, precision, f"{point.recall:.3f}", *shares, marks
+    ).rstrip()
+
+
+def _share(value: Share | None) -> str:
+    return NOTHING if value is None else percent(value.value)
+
+
+def _summary(what: str, point: Point) -> str:
+    answered = point.answered_impossible
+    impossible = f"answers {_share(answered)} of the impossible requests, " if answered else ""
+    refused = f"refuses {_share(point.refused_possible)} of the possible ones"
+    return f"{what:<{_NAME}}  {point.threshold:.2f}  F1 {point.f1:.3f}, {impossible}{refused}"

@@ -1,0 +1,349 @@
+"""Chats without the app: prints the whole discovery loop as it happens; the demo's conversation, too."""
+
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial, singledispatchmethod
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.cli.catalog import say_budget
+from inspector.cli.launch import headless, model_failure, run_headless
+from inspector.cli.location import database_path, fixtures_path
+from inspector.cli.options import DEMO_MODEL, Options, as_json, options, shared
+from inspector.cli.table import say, say_json, say_table
+from inspector.clients.reported import answer_line, input_line, is_reported
+from inspector.core.error import ConfigError, ModelError
+from inspector.core.events import (
+    BreakerChanged,
+    CallFinished,
+    CallRejected,
+    CallRetried,
+    CallStarted,
+    ContextReduced,
+    Event,
+    Failed,
+    GateApplied,
+    LoopDetected,
+    MarketplaceSearched,
+    MilestoneReached,
+    ModelRequested,
+    ModelResponded,
+    Record,
+    RedundantSearch,
+    SearchPerformed,
+    SettingsChanged,
+    SettingsChecked,
+    ToolEvicted,
+    ToolLoaded,
+    ToolSubstituted,
+    TurnEnded,
+    TurnWaited,
+    UserSaid,
+)
+from inspector.core.events.base import record_json
+from inspector.core.fold import apply
+from inspector.core.marketplace import MarketplaceReport, Suggestion, terms_text
+from inspector.core.message import arguments_text
+from inspector.core.number import count, milliseconds, percent
+from inspector.core.session import SessionState
+from inspector.scenario.scenario import load_scenario
+from inspector.session.workbench import Workbench
+from widgets import visible
+
+Advice = Callable[[str], tuple[str, ...]]
+"""How to install the plugin of a name, a line each."""
+
+_TITLE = "in the marketplace, not installed:"
+_TEXT, _TERMS = 120, 60
+# A name that no shell and no option parser reads as anything else.
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/@-]{0,99}")
+_ANY = "NAME"
+_NOT_YOURS = "only the administrator can install plugins"
+_DEMO = "install it on the Marketplace page of `toolsight demo`; it lasts for that session only"
+
+
+def suggestion_lines(found: MarketplaceReport, advice: Advice) -> Iterator[str]:
+    """A title, a line for each plugin, and how to install one; nothing without any."""
+    if not found.suggestions:
+        return
+    yield f"  ◇ {_TITLE}"
+    for one in found.suggestions:
+        yield f"    {_line(one)}"
+    names = {one.plugin for one in found.suggestions}
+    for line in advice(names.pop() if len(names) == 1 else _ANY):
+        yield f"    {line}"
+
+
+def how_to_install(chosen: Options, plugin: str, *, whole: bool = True) -> tuple[str, ...]:
+    """What a person does to install a plugin, in the words of the shell where that lasts.
+
+    Nothing but `NAME` stands for a plugin whose name a shell could read as something else. Somebody who does
+    not see the `whole` configuration cannot install anything.
+    """
+    if not whole:
+        return (_NOT_YOURS,)
+    if chosen.demo:
+        return (f"details: {_command('show', plugin, chosen)}", _DEMO)
+    return (f"install it: {_command('install', plugin, chosen)}",)
+
+
+def _command(does: str, plugin: str, chosen: Options) -> str:
+    name = plugin if _PLAIN.fullmatch(plugin) else _ANY
+    return " ".join(("toolsight marketplace", does, name, *_where(chosen)))
+
+
+def _where(chosen: Options) -> Iterator[str]:
+    """The options with which the marketplace has the chat's configuration, catalogs and database."""
+    if chosen.demo:
+        yield "--demo"
+    elif chosen.config is not None:
+        yield f"--config {shlex.quote(str(chosen.config))}"
+    elif chosen.server or chosen.registry:
+        yield "--config FILE"
+    for catalog in chosen.values.get("marketplace.catalogs", ()):
+        yield f"--catalog {shlex.quote(catalog)}"
+    if chosen.database is not None:
+        yield f"--db {shlex.quote(str(chosen.database))}"
+
+
+def _line(one: Suggestion) -> str:
+    terms = _short(terms_text(one.price, one.rating, one.publisher), _TERMS)
+    about = f" ({terms})" if terms else ""
+    name, fits = _short(one.plugin, _TERMS), percent(one.similarity)
+    return f"{name}{about}  fits {fits}  {_short(one.description, _TEXT)}"
+
+
+def _short(text: str, limit: int) -> str:
+    return visible(text, limit=limit, newlines=False)
+
+
+_RESULT_LINES = 12
+_RESULT_CHARACTERS = 1200
+
+
+class Transcript:
+    """Prints what a reader needs from each record; the rest is in the database."""
+
+    def __init__(self, advice: Advice = lambda _plugin: ()) -> None:
+        """`advice` says how to install what the marketplace suggests."""
+        self._advice = advice
+        self._state = SessionState()
+
+    def on_record(self, record: Record) -> None:
+        if isinstance(record.event, ModelRequested | ModelResponded):
+            self._state = apply(self._state, record)
+        self._print(record.event)
+
+    @singledispatchmethod
+    def _print(self, _event: Event) -> None:
+        """Print nothing: most events are detail."""
+
+    @_print.register
+    def _user_said(self, event: UserSaid) -> None:
+        say(f"\nYou\n{_indented(event.text)}")
+
+    @_print.register
+    def _model_responded(self, event: ModelResponded) -> None:
+        if event.text:
+            thinks = " thinks" if event.thought else ""
+            say(f"\nModel{thinks}\n{_indented(event.text)}")
+        if event.written:
+            say(f"\nModel ({event.written_note})\n{_indented(event.written)}")
+        if self._state.costs and is_reported(self._state.costs[-1]):
+            cost = self._state.costs[-1]
+            say(f"  tokens: {'; '.join(filter(None, (input_line(cost), answer_line(cost))))}")
+
+    @_print.register
+    def _search_performed(self, event: SearchPerformed) -> None:
+        say(f"\n⌕ search_tools  {event.summary()}  {milliseconds(event.report.latency_ms)}")
+        for hit in event.report.results:
+            say(f"    {hit.tool_id}  {hit.score.value:.2f}  {hit.outcome}")
+
+    @_print.register
+    def _marketplace_searched(self, event: MarketplaceSearched) -> None:
+        for line in suggestion_lines(event.report, self._advice):
+            say(line)
+
+    @_print.register
+    def _tool_loaded(self, event: ToolLoaded) -> None:
+        ahead = f"  bound ahead: {event.reason}" if event.cause == "inertia" else ""
+        say(f"  + loaded {event.tool}  {count(event.tokens, 'token')}{ahead}")
+
+    @_print.register
+    def _tool_evicted(self, event: ToolEvicted) -> None:
+        say(f"  ✕ evicted {event.tool}  {event.reason}")
+
+    @_print.register
+    def _call_started(self, event: CallStarted) -> None:
+        say(f"\n▸ {event.tool}  {arguments_text(event.arguments)}")
+
+    @_print.register
+    def _call_finished(self, event: CallFinished) -> None:
+        say(f"    {event.outcome}  {milliseconds(event.milliseconds)}")
+        say(_indented(_shortened(event.text)))
+
+    @_print.register
+    def _call_rejected(self, event: CallRejected) -> None:
+        say(f"\n✕ {event.name}  {event.text}")
+
+    @_print.register
+    def _call_retried(self, event: CallRetried) -> None:
+        say(f"    ↻ {event.summary()}")
+
+    @_print.register
+    def _tool_substituted(self, event: ToolSubstituted) -> None:
+        say(f"\n⇄ {event.summary()}")
+
+    @_print.register
+    def _breaker_changed(self, event: BreakerChanged) -> None:
+        say(f"  ⚠ circuit breaker: {event.summary()}")
+
+    @_print.register
+    def _loop_detected(self, event: LoopDetected) -> None:
+        say(f"  ⚠ loop: {event.summary()}")
+
+    @_print.register
+    def _context_reduced(self, event: ContextReduced) -> None:
+        say(f"  ⚠ window nearly full: {event.summary()}")
+
+    @_print.register
+    def _redundant_search(self, event: RedundantSearch) -> None:
+        say(f"  ⚠ {event.summary()}")
+
+    @_print.register
+    def _gate_applied(self, event: GateApplied) -> None:
+        say(f"\n◇ gate  {event.summary()}  {milliseconds(event.milliseconds)}")
+        for tool_id in event.active:
+            say(f"    {tool_id}")
+
+    @_print.register
+    def _settings_changed(self, event: SettingsChanged) -> None:
+        say(f"\n◇ {event.summary()}")
+
+    @_print.register
+    def _settings_checked(self, event: SettingsChecked) -> None:
+        say(f"\n⚠ settings: {event.summary()}")
+
+    @_print.register
+    def _turn_waited(self, event: TurnWaited) -> None:
+        say(f"\n◇ waiting {event.summary()}")
+
+    @_print.register
+    def _milestone_reached(self, event: MilestoneReached) -> None:
+        say(f"\n◇ milestone {event.summary()}")
+
+    @_print.register
+    def _failed(self, event: Failed) -> None:
+        say(f"  ✕ {event.summary()}")
+
+    @_print.register
+    def _turn_ended(self, event: TurnEnded) -> None:
+        if event.outcome not in ("answered", "failed", "refused"):
+            say(f"  ⚠ {event.outcome}: {event.text}")
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _shortened(text: str) -> str:
+    lines = text[:_RESULT_CHARACTERS].splitlines()[:_RESULT_LINES]
+    kept = "\n".join(lines)
+    left = len(text) - len(kept)
+    return f"{kept}\n… {left} more characters" if left > 1 else kept
+
+
+@click.command()
+@click.argument("message", nargs=-1, required=True)
+@shared
+@as_json
+def chat(message: tuple[str, ...], as_json: bool, **values: Any) -> None:
+    """Send each MESSAGE in turn and run the discovery loop.
+
+    \b
+    toolsight chat "Which orders shipped late?" --config .mcp.json --model openai/gpt-5
+    """
+    chosen = options(**values)
+
+    async def work(bench: Workbench) -> None:
+        try:
+            await converse(bench, message, chosen, quiet=as_json)
+        finally:
+            if as_json:
+                say_json([record_json(record) for record in bench.records()])
+        if not as_json and bench.state.budget is not None:
+            say()
+            say_budget(bench.state.budget)
+
+    run_headless(chosen, work, record=True)
+
+
+async def converse(
+    bench: Workbench, messages: tuple[str, ...], chosen: Options, *, quiet: bool = False
+) -> None:
+    """Send user messages and print the transcript. Raises ModelError if the model fails.
+
+    Raises ConfigError if the settings do not allow a turn.
+    """
+    advice = partial(how_to_install, chosen, whole=bench.sight.is_whole)
+    stop = bench.subscribe(Transcript(advice).on_record) if not quiet else lambda: None
+    try:
+        for text in messages:
+            ended = await bench.chat(text)
+            if ended.outcome == "refused":
+                raise ConfigError("the message was not sent to the model", hint=ended.text)
+            if ended.outcome == "failed":
+                raise _failure(bench)
+    finally:
+        stop()
+
+
+def _failure(bench: Workbench) -> ModelError:
+    """The failure that ended the turn."""
+    failed = bench.records(kinds=("error",))[-1].event
+    assert isinstance(failed, Failed)
+    return model_failure(failed, bench.session_id)
+
+
+async def play(chosen: Options, *, as_json: bool) -> None:
+    """Play the demo conversation. The servers work in a temporary folder, so their calls need no approval."""
+    script = fixtures_path() / "scenarios" / "demo.yaml"
+    model = f"demo/script:{script}" if chosen.model == DEMO_MODEL else chosen.model
+    users = load_scenario(script).users
+    played = replace(chosen, demo=True, model=model, yes=True)
+    async with headless(played, record=True) as bench:
+        if not as_json:
+            _say_start(bench)
+        await converse(bench, users, played, quiet=as_json)
+        if as_json:
+            say_json([record_json(record) for record in bench.records()])
+        else:
+            _say_savings(bench, database_path(chosen))
+
+
+def _say_start(bench: Workbench) -> None:
+    state = bench.state
+    servers, tools = count(len(state.servers), "server"), count(len(state.tools), "tool")
+    say(f"{state.ready_servers} of {servers} ready, {tools}")
+    say(f"model {state.model_label}")
+
+
+def _say_savings(bench: Workbench, database: Path) -> None:
+    """Print every model call's tool tokens, and those of binding all tools; savings include searches."""
+    bound = [len(r.event.bound) for r in bench.records(("request",)) if isinstance(r.event, ModelRequested)]
+    rows = []
+    for cost, tools in zip(bench.state.costs, bound, strict=True):
+        parts, static = cost.parts, cost.static_tools
+        saved = percent(1 - parts.discovery_tokens / static) if static else "-"
+        numbers = (cost.call, tools, parts.tool_tokens, parts.searches, static)
+        rows.append((*map(str, numbers), saved))
+    say(f"\nTool tokens per model call, compared with binding all {count(len(bench.state.tools), 'tool')}")
+    headers = ("call", "tools bound", "definitions", "searches", "static", "saved")
+    say_table(headers, rows, right=frozenset(range(6)))
+    counted = bench.accounting.meter.tokenizer.label
+    say(f"tokens counted with {counted}, compact JSON; definitions include search_tools and the manifest")
+    say(f"session {bench.session_id} in {database}")

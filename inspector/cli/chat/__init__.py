@@ -1,1 +1,0 @@
-"""`toolsight chat` and `demo`."""

@@ -1,0 +1,226 @@
+"""Which configuration a command runs on, and what its options make of it: a policy, settings, files."""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.access.restriction import OpenedConfiguration
+from inspector.cli.location import (
+    configuration_path,
+    database_path,
+    demo_folder,
+    demo_path,
+    fixtures_path,
+    given_inputs,
+)
+from inspector.cli.options import Options
+from inspector.cli.run import FOUND_IN_FOLDER
+from inspector.config.configuration import Configuration, Named
+from inspector.config.file import is_file
+from inspector.config.predicate import digest
+from inspector.config.reader import read
+from inspector.config.setting import anchored
+from inspector.config.typed_server import typed_configuration
+from inspector.core.closest import did_you_mean
+from inspector.core.error import ConfigError
+from inspector.core.settings import Settings
+from inspector.loop.settings_check import Policy
+from inspector.registry.library import registry_configuration, servers_for
+
+if TYPE_CHECKING:
+    from inspector.core.access import AccessPolicy
+    from inspector.search.inertia_graph import InertiaGraph
+    from inspector.search.ports import ToolRegistry
+
+DATABASE_URL = "TOOLSIGHT_DATABASE_URL"
+
+
+def read_configuration(options: Options, *, may_be_empty: bool = False) -> OpenedConfiguration:
+    """The server that was typed, or the configuration file, as the person who is named sees it.
+
+    Without a server the file is an error, unless it `may_be_empty`.
+    Raises ConfigError, also if there is neither, or if it lacks a server that `--trust` names.
+    """
+    whole = with_chosen(_read(options, may_be_empty), options, own=fixtures_path())
+    chosen = policy_of(whole, options).settings.access
+    opened = OpenedConfiguration.under(
+        chosen,
+        whole,
+        load_policy,
+        lambda sight: servers_for(sight, whole, partial(open_registry, options)),
+    )
+    known = [spec.name for spec in opened.seen.servers]
+    for name in options.trust:
+        if name not in known:
+            raise ConfigError(f"--trust {name}: no such server", hint=did_you_mean("Servers", name, known))
+    return opened
+
+
+def _read(options: Options, may_be_empty: bool) -> Configuration:
+    if options.demo:
+        return demo_configuration(demo_folder())
+    if options.registry:
+        return stored_configuration(options)
+    if options.server:
+        return typed_configuration(options.server, environment=os.environ, inputs=given_inputs(options))
+    path = configuration_path(options)
+    if path is None:
+        raise ConfigError(
+            "no server or configuration given, and this folder has no configuration",
+            hint="Pass a server (`toolsight -- python server.py`) or a file (--config), or try "
+            "`toolsight demo`. "
+            f"Looked for: {', '.join(FOUND_IN_FOLDER)}.",
+        )
+    try:
+        return read(path, environment=os.environ, inputs=given_inputs(options), may_be_empty=may_be_empty)
+    except ConfigError as error:
+        # What is wrong may be in a part that this person may not see, and it is not known yet who that is.
+        if options.names_viewer and is_file(path):
+            hint = "Run it without a policy, or as the administrator, to see what is wrong."
+            raise ConfigError(f"{path} cannot be read", hint=hint) from error
+        raise
+
+
+def with_list_changes(demo: Configuration) -> Configuration:
+    """The demo as the app shows it: one tool of its clock server comes and goes again."""
+    schedule = {"TOOLSIGHT_CLOCK_ADD_AFTER": "20", "TOOLSIGHT_CLOCK_REMOVE_AFTER": "60"}
+    servers = (
+        replace(one, env={**one.env, **schedule}) if one.name == "clock" else one for one in demo.servers
+    )
+    return replace(demo, servers=tuple(servers))
+
+
+def is_the_demo(configuration: Configuration) -> bool:
+    """Whether the servers are the demo's, whose data are Toolsight's own."""
+    return configuration.trusted and configuration.source == str(demo_path())
+
+
+def demo_configuration(state: Path) -> Configuration:
+    """The shipped demo servers, with their data in the folder `state`. Toolsight's own, so it is trusted."""
+    fixtures = fixtures_path()
+    variables: Mapping[str, str] = {
+        "TOOLSIGHT_PYTHON": sys.executable,
+        "TOOLSIGHT_FIXTURES": str(fixtures),
+        "TOOLSIGHT_STATE": str(state),
+    }
+    configuration = read(demo_path(), environment=os.environ, variables=variables)
+    return replace(
+        configuration, trusted=True, servers=tuple(replace(spec, files=()) for spec in configuration.servers)
+    )
+
+
+def policy_of(configuration: Configuration, options: Options) -> Policy:
+    """The settings in force; files named on the command line are those of the current folder."""
+    values = {path: anchored(Path.cwd(), path, value) for path, value in options.settings.items()}
+    return Policy(configuration, profile=options.profile, values=values)
+
+
+def with_chosen(configuration: Configuration, options: Options, *, own: Path) -> Configuration:
+    """Add what the settings bring to what needs consent. Raises ConfigError.
+
+    That is the predicate file with its digest, what else they name, which changed files ask again, and the
+    folder that servers may learn. Files in the folder `own` are Toolsight's own: nobody is asked about them.
+    """
+    chosen = policy_of(configuration, options).settings
+    path = chosen.access.predicates
+    found = digest(Path(path)) if path else ""
+    named = tuple(_named(configuration, chosen, found, options, own.resolve()))
+    servers = configuration.servers
+    if chosen.consent.changed_files == "ask":
+        servers = tuple(
+            replace(spec, files=tuple(replace(file, asks=True) for file in spec.files)) for spec in servers
+        )
+    return replace(
+        configuration,
+        servers=servers,
+        client=chosen.client,
+        folders=_folders(configuration, options),
+        predicates=path,
+        predicates_digest=found,
+        named=named,
+    )
+
+
+def _named(
+    configuration: Configuration, chosen: Settings, predicates: str, options: Options, own: Path
+) -> Iterator[Named]:
+    """What the configuration's file or a scenario names, and neither the person nor Toolsight itself."""
+    files = [("access.policy", chosen.access.policy)]
+    files += [("marketplace.catalogs", catalog) for catalog in chosen.marketplace.catalogs]
+    typed = {**options.values, **({"access.policy": options.policy} if options.policy else {})}
+    model = chosen.discovery.embedding_model
+    if model not in ("packaged", "none") and "discovery.embedding_model" not in typed:
+        yield Named("discovery.embedding_model", model)
+    for setting, file in files:
+        if file and setting not in typed and not Path(file).resolve().is_relative_to(own):
+            yield Named(setting, file)
+    if predicates and configuration.trusted and "access.predicates" not in typed:
+        yield Named("access.predicates", chosen.access.predicates, predicates)
+
+
+def _folders(configuration: Configuration, options: Options) -> tuple[str, ...]:
+    """The folder that servers may learn.
+
+    No question comes before a typed address, so it learns none unless the person types that, too: what a
+    client declares, or a scenario sets, is not the person's own wish.
+    """
+    is_typed_address = configuration.trusted and any(spec.is_http for spec in configuration.servers)
+    is_wanted = options.values.get("client.roots") is True
+    return () if is_typed_address and not is_wanted else (str(Path.cwd()),)
+
+
+def open_registry(options: Options) -> "ToolRegistry":
+    """The tool registry: at TOOLSIGHT_DATABASE_URL, else in the database of the sessions.
+
+    Raises ConfigError if nothing here can open that address.
+    """
+    url = os.environ.get(DATABASE_URL, "")
+    if not url:
+        from inspector.registry.sqlite import SqliteRegistry
+
+        return SqliteRegistry(database_path(options))
+    from inspector.registry.federation import is_address
+
+    if not is_address(url):
+        hint = "Use postgresql://USER@HOST/DATABASE, or unset the variable to use the SQLite file."
+        raise ConfigError(f"{DATABASE_URL} is not a PostgreSQL address", hint=hint)
+    try:
+        opened: ToolRegistry = import_module("inspector.registry.postgres.registry").PostgresRegistry(url)
+    except ImportError as error:
+        raise ConfigError(
+            f"{DATABASE_URL} needs a package that is not installed: {error.name}",
+            hint="Install it with `pip install 'toolsight[postgres]'`, or unset the variable.",
+        ) from error
+    return opened
+
+
+def stored_configuration(options: Options) -> Configuration:
+    """The registry's servers as a configuration.
+
+    Raises ConfigError if it has none and there is no policy, and StoreError.
+    """
+    configuration = registry_configuration(open_registry(options).servers())
+    # Who sees only some tools is told nothing of the others, not even that there are none.
+    if not configuration.servers and not options.settings.get("access.policy"):
+        hint = "Add some with `toolsight registry import`."
+        raise ConfigError("the registry has no tools", hint=hint)
+    return configuration
+
+
+def load_policy(path: str) -> "AccessPolicy":
+    """Who may see which tools, as a file says. Raises ConfigError."""
+    from inspector.access.policy_file import load_policy as load
+
+    return load(Path(path))
+
+
+def load_seeds(path: str) -> "dict[str, InertiaGraph]":
+    """The transitions in a file, by persona. Raises ConfigError."""
+    from inspector.reliability.inertia_seed import load_seeds as load
+
+    return load(Path(path))

@@ -1,0 +1,515 @@
+"""`toolsight cost`: what each way to deliver tools costs over a session."""
+
+# Long because it is one command: its options, what it prints, and its JSON.
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, TypeVar
+
+import click
+
+from inspector.cli.composition import counter_for, features_for, open_store
+from inspector.cli.launch import run_headless
+from inspector.cli.options import (
+    DEMO_MODEL,
+    Options,
+    as_json,
+    checked_values,
+    options,
+    require_nobody,
+    shared,
+)
+from inspector.cli.table import say, say_json, say_table
+from inspector.config.setting import Knob, knobs_of, render_value
+from inspector.core.budget import Prices, cache_terms
+from inspector.core.closest import closest
+from inspector.core.error import ConfigError, StoreError, ToolsightError
+from inspector.core.events import CatalogBuilt, Record
+from inspector.core.fold import fold
+from inspector.core.number import count, money, money_decimals, percent, signed_percent, tokens
+from inspector.core.prompt_cache import FIVE_MINUTES, HOUR, CacheTerms, Ttl
+from inspector.core.settings import BudgetSettings
+from inspector.schema.dialect import ModelFeatures
+from inspector.session.setup import Planner, catalog_planner
+from inspector.session.verdict import PricedSession, discovery_delivery, price_session, verdict
+from inspector.session.workbench import Workbench
+from inspector.tokens.break_even import MOST, BreakEven, ranges
+from inspector.tokens.cost import (
+    PRESETS,
+    CachePreset,
+    Delivery,
+    DeliveryCost,
+    RequestCost,
+    SessionCost,
+    session_cost,
+)
+from inspector.tokens.plan import Assumptions, Plan, plan_of
+from inspector.tokens.prices import LitellmPrices
+
+F = TypeVar("F", bound=Callable[..., Any])
+HEADERS = ("assumption", "value", "break-even over", "meaning")
+_OWN = ("calls", "searches_per_call", "growth", "pause")
+_KNOBS = {knob.path: knob for knob in knobs_of(Assumptions)}
+_USUAL = Assumptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """What a person chose: the assumptions, the names of those that were given, and the cache's lifetime."""
+
+    assumptions: Assumptions
+    given: tuple[str, ...]
+    ttl: Ttl = FIVE_MINUTES
+
+    def terms(self, prices: Prices | None, model: str, features: ModelFeatures) -> CacheTerms:
+        """The terms of the prompt cache. Raises ToolsightError if the model has no price for an hour."""
+        if self.ttl == HOUR and (prices is None or prices.hour_terms is None):
+            priced = model if prices is None else prices.model
+            raise ToolsightError(
+                f"'{priced}' has no price for a one-hour cache",
+                hint="Anthropic models have one, such as --model anthropic/claude-sonnet-4-5.",
+            )
+        return cache_terms(prices, features, self.ttl)
+
+
+def assuming(function: F) -> F:
+    """Add the options; the command takes them out of its keyword arguments with `assumed`."""
+    for option in reversed((*map(_option, _OWN), _ASSUME, _TTL)):
+        function = option(function)
+    return function
+
+
+def assumed(values: dict[str, Any]) -> Assumed:
+    """Take the options out of a command's keyword arguments. Raises ConfigError."""
+    own = {name: value for name in _OWN if (value := values.pop(name)) is not None}
+    given = {**values.pop("assume"), **own}
+    checked = {name: _KNOBS[name].check(value) for name, value in given.items()}
+    return Assumed(Assumptions(**checked), tuple(checked), values.pop("ttl"))
+
+
+def assumption_rows(plan: Plan, assumptions: Assumptions) -> list[tuple[str, str, str, str]]:
+    """Each assumption of a plan, the range that break-even points are looked for over, and its meaning."""
+    spread = ranges(plan, assumptions)
+    return [
+        (
+            field.name,
+            render_value(getattr(assumptions, field.name)),
+            " to ".join(f"{end:g}" for end in spread.get(field.name, ())),
+            str(field.metadata["about"]),
+        )
+        for field in fields(assumptions)
+        if field.name in plan.assumed
+    ]
+
+
+def _option(name: str) -> Callable[[F], F]:
+    knob, usual = _KNOBS[name], getattr(_USUAL, name)
+    kind = int if isinstance(usual, int) else float
+    said = f"{knob.about[:1].upper()}{knob.about[1:]} (default: {usual:g})."
+    return click.option(f"--{name.replace('_', '-')}", name, type=kind, metavar="N", help=said)
+
+
+def _parsed(
+    _context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]
+) -> Mapping[str, Any]:
+    return checked_values("--assume", pairs, _found)
+
+
+def _found(name: str) -> Knob:
+    if name not in _KNOBS:
+        near = closest(name, list(_KNOBS), limit=1) or list(_KNOBS)
+        raise ConfigError(f"there is no assumption '{name}'", hint=f"Did you mean {', '.join(near)}?")
+    return _KNOBS[name]
+
+
+_ASSUME = click.option(
+    "--assume",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=_parsed,
+    help="Change any other assumption that `toolsight cost` lists. May be repeated.",
+)
+_TTL = click.option(
+    "--ttl",
+    type=click.Choice([FIVE_MINUTES, HOUR]),
+    default=FIVE_MINUTES,
+    show_default=True,
+    help="How long a cached prefix lasts; 1h needs a model that has a price for it.",
+)
+
+
+NOTHING = "–"
+ABOUT: Mapping[Delivery, str] = {
+    Delivery.STATIC: "every tool, always",
+    Delivery.REWRITE: "loaded tools, in catalog order",
+    Delivery.APPEND: "loaded tools, at the end of tools[]",
+    Delivery.CALL_TOOL: "tools[] never changes; definitions are in search results",
+    Delivery.GATE: "tools[] is chosen for each turn; the prompt has summaries of all tools",
+}
+_BREAKS = 4
+_MILLION = 1_000_000
+_MEASURES = (
+    "definitions",
+    "+ searches",
+    "all input",
+    "billed",
+    "cache hits",
+    "price, no cache",
+    "price with cache",
+    "per solved step",
+    "vs static",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """A priced session. `model` is the one that was asked for; `tokenizer` counted its tokens."""
+
+    session: PricedSession
+    model: str
+    tokenizer: str
+
+
+def say_cost(priced: Priced) -> None:
+    """Print the comparison, what broke the caches, break-evens, other providers' caches, the assumptions."""
+    session = priced.session
+    plan = session.plan
+    say(plan.basis)
+    tools = count(len(plan.tools), "tool")
+    say(f"definitions of {tools}: {tokens(plan.tool_tokens)} tokens ({priced.tokenizer})")
+    say(_whose(priced))
+    say(f"prompt cache: {terms_text(session.terms)}")
+    found = verdict(session)
+    if found is not None:
+        say()
+        say(found.text)
+    say()
+    headers, rows = cost_table(session)
+    say_table(headers, rows, right=frozenset(range(1, len(headers))))
+    for delivery, about in ABOUT.items():
+        say(f"  {delivery}: {about}")
+    for line in UNITS:
+        say(line)
+    _say_break_evens(session)
+    _say_breaks(session.costs)
+    _say_presets(plan)
+    say()
+    say_table(HEADERS, assumption_rows(plan, session.assumed), right=frozenset({1}))
+
+
+UNITS = (
+    "tokens are summed over all model calls; definitions include the manifest and summaries; + searches adds "
+    "searches and their results",
+    "billed: the number of full-price input tokens that would cost the same; prices include answers; vs "
+    "static compares prices with cache",
+    "per solved step: price with cache per tool call that succeeds and does not repeat another",
+)
+
+
+def cost_table(
+    session: PricedSession, deliveries: Sequence[Delivery] = tuple(Delivery)
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Headers and rows: a column for each of the deliveries, a row for each measure."""
+    costs = [session.of(delivery) for delivery in deliveries]
+    amounts = [one.dollars for cost in costs for one in (cost.cached, cost.uncached)]
+    decimals = money_decimals(amount for amount in amounts if amount is not None)
+    steps = [session.per_step(cost.cached) for cost in costs]
+    step_decimals = money_decimals(step for step in steps if step is not None)
+    columns = [
+        (
+            tokens(cost.cached.definitions),
+            tokens(cost.cached.discovery_tokens),
+            tokens(cost.cached.raw),
+            tokens(round(cost.cached.billed)),
+            percent(cost.cached.hit_rate),
+            _dollars(cost.uncached.dollars, decimals),
+            _dollars(cost.cached.dollars, decimals),
+            _dollars(step, step_decimals),
+            _against_static(session, cost.delivery),
+        )
+        for cost, step in zip(costs, steps, strict=True)
+    ]
+    return ("", *deliveries), list(zip(_MEASURES, *columns, strict=True))
+
+
+def _against_static(session: PricedSession, delivery: Delivery) -> str:
+    saved = session.saved_by(delivery)
+    return "" if delivery is Delivery.STATIC else NOTHING if saved is None else signed_percent(-saved)
+
+
+def _dollars(amount: float | None, decimals: int) -> str:
+    return NOTHING if amount is None else money(amount, decimals)
+
+
+def _say_break_evens(session: PricedSession) -> None:
+    """From how many tools of this size each delivery is cheaper than cached static."""
+    if not session.break_evens:
+        return
+    rows = [(delivery, *break_even_cells(found)) for delivery, found in session.break_evens.items()]
+    say()
+    say_table(("cheaper from", "as assumed", "at least", "at most"), rows, right=frozenset({1, 2, 3}))
+    say(
+        f"cheaper from: how many tools of this size it takes to be cheaper than cached static, up to "
+        f"{MOST:,}; the range varies all assumptions below at once"
+    )
+
+
+def break_even_cells(found: BreakEven) -> tuple[str, str, str]:
+    """The usual point and both ends of the range."""
+    usual, low, high = (
+        "never" if tools is None else f"{tools:,}" for tools in (found.usual, found.low, found.high)
+    )
+    return usual, low, high
+
+
+def _whose(priced: Priced) -> str:
+    prices = priced.session.prices
+    if prices is None:
+        return f"no prices for {priced.model}: set budget.priced_as to a model that has prices"
+    whose = f"prices of {prices.model}"
+    if prices.model != priced.model:
+        whose += f" ({priced.model} has none)"
+    sent, answered = money(prices.input * _MILLION), money(prices.output * _MILLION)
+    return (
+        f"{whose}: {sent} in and {answered} out per million tokens, "
+        f"{prices.source}, {prices.date or 'undated'}"
+    )
+
+
+def terms_text(terms: CacheTerms) -> str:
+    """What a prompt cache charges, in words."""
+    if terms.read == terms.write == 1.0 and not terms.ttl_seconds:
+        return "none"
+    return (
+        f"writing costs {terms.write:g}x and reading {terms.read:g}x an input token; a prefix lasts "
+        f"{terms.ttl_seconds:g} s and needs at least {count(terms.minimum, 'token')}"
+        f"{'; only marked prefixes are cached' if terms.marked else ''}"
+    )
+
+
+def _say_breaks(costs: Sequence[DeliveryCost]) -> None:
+    rows = [row for cost in costs for row in _breaks(cost.cached)]
+    say()
+    if not rows:
+        say("Nothing breaks the cache.")
+        return
+    say_table(("delivery", "call", "what broke the cache", "resent"), rows, right=frozenset({1, 3}))
+
+
+def _breaks(cost: SessionCost) -> Iterator[tuple[str, ...]]:
+    breaks = cost.breaks
+    for request in breaks[:_BREAKS]:
+        yield (cost.delivery, str(request.call), request.broke, tokens(request.again))
+    rest = breaks[_BREAKS:]
+    if rest:
+        again = sum(request.again for request in rest)
+        yield (cost.delivery, "", f"{len(rest)} more", tokens(again))
+
+
+def _say_presets(plan: Plan) -> None:
+    rows = []
+    for preset in PRESETS:
+        costs = [session_cost(plan, delivery, preset.terms) for delivery in Delivery]
+        rows.append((preset.name, *(tokens(round(cost.billed)) for cost in costs)))
+    say()
+    say_table(("billed by", *Delivery), rows, right=frozenset(range(1, 6)))
+
+
+def priced_json(priced: Priced) -> dict[str, Any]:
+    """Everything, including every request."""
+    session = priced.session
+    return {
+        **session_json(session),
+        "tokenizer": priced.tokenizer,
+        "model": priced.model,
+        "prices": None if session.prices is None else asdict(session.prices),
+        "presets": [_preset_json(session.plan, preset) for preset in PRESETS],
+    }
+
+
+def session_json(session: PricedSession, *, requests: bool = True) -> dict[str, Any]:
+    """A session's plan, its assumptions, and each delivery; `requests` lists each delivery's."""
+    plan, found = session.plan, verdict(session)
+    return {
+        "basis": plan.basis,
+        "tools": len(plan.tools),
+        "tool_tokens": plan.tool_tokens,
+        "overhead": asdict(plan.overhead),
+        "steps": plan.steps,
+        "terms": asdict(session.terms),
+        "assumed": {name: getattr(session.assumed, name) for name in plan.assumed},
+        "discovery": session.discovery,
+        "saved": session.saved,
+        "verdict": None if found is None else {"answer": found.answer, "text": found.text},
+        "deliveries": [_delivery_json(session, cost, requests=requests) for cost in session.costs],
+    }
+
+
+def _delivery_json(session: PricedSession, cost: DeliveryCost, *, requests: bool) -> dict[str, Any]:
+    found = (session.break_evens or {}).get(cost.delivery)
+    return {
+        "delivery": cost.delivery,
+        "definitions": cost.cached.definitions,
+        "definitions_and_searches": cost.cached.discovery_tokens,
+        "input": cost.cached.raw,
+        "cached": _cost_json(session, cost.cached, requests=requests),
+        "uncached": _cost_json(session, cost.uncached, requests=False),
+        "saved": session.saved_by(cost.delivery),
+        "pays_from_tools": None if found is None else asdict(found),
+    }
+
+
+def _cost_json(session: PricedSession, cost: SessionCost, *, requests: bool) -> dict[str, Any]:
+    listed = {"requests": [_request_json(request) for request in cost.requests]} if requests else {}
+    return {
+        "raw": cost.raw,
+        "read": cost.read,
+        "written": cost.written,
+        "plain": cost.plain,
+        "billed": cost.billed,
+        "output": cost.output,
+        "dollars": cost.dollars,
+        "dollars_per_step": session.per_step(cost),
+        "hit_rate": cost.hit_rate,
+        "breaks": len(cost.breaks),
+        **listed,
+    }
+
+
+def _request_json(request: RequestCost) -> dict[str, Any]:
+    charge = request.charge
+    return {
+        "call": request.call,
+        "definitions": request.definitions,
+        "searches": request.searches,
+        "raw": charge.tokens,
+        "read": charge.read,
+        "written": charge.written,
+        "plain": charge.plain,
+        "billed": request.billed,
+        "output": request.output,
+        "dollars": request.dollars,
+        "broke": request.broke,
+        "sent_again": request.again,
+    }
+
+
+def _preset_json(plan: Plan, preset: CachePreset) -> dict[str, Any]:
+    billed = {each.value: session_cost(plan, each, preset.terms).billed for each in Delivery}
+    return {**asdict(preset), "billed": billed}
+
+
+_OF_A_RECORD = frozenset({"calls", "calls_per_turn", "growth", "searches_per_call", "pause", "seconds"})
+
+
+@click.command()
+@click.option("--session", default="", help="Price this recorded session instead of an assumed one.")
+@assuming
+@shared
+@as_json
+def cost(session: str, as_json: bool, **values: Any) -> None:
+    """Price a session under each tool loading strategy.
+
+    \b
+    toolsight cost --config .mcp.json
+    toolsight cost --session SESSION
+    """
+    terms = assumed(values)
+    chosen = options(**values)
+    if session:
+        require_nobody(chosen)
+        recorded = [name for name in terms.given if name in _OF_A_RECORD]
+        if recorded:
+            raise click.UsageError(f"{recorded[0]} applies only to an assumed session, not with --session")
+        _tell(_recorded(session, chosen, terms), as_json=as_json)
+        return
+
+    async def work(bench: Workbench) -> None:
+        _tell(_assumed(bench, terms, chosen.model), as_json=as_json)
+
+    run_headless(chosen, work, listing=True)
+
+
+def _tell(priced: Priced | None, *, as_json: bool) -> None:
+    if priced is None:
+        say_json(None) if as_json else say("Nothing to price: there are no tools or no model calls.")
+    elif as_json:
+        say_json(priced_json(priced))
+    else:
+        say_cost(priced)
+
+
+def _assumed(bench: Workbench, terms: Assumed, model: str) -> Priced | None:
+    if not bench.catalog.tools:
+        return None
+    setup, meter, prices = bench.setup, bench.accounting.meter, bench.accounting.prices()
+    session = price_session(
+        catalog_planner(setup, meter),
+        terms.assumptions,
+        prices,
+        terms=terms.terms(prices, model, meter.features),
+        discovery=discovery_delivery(setup.settings, meter.features),
+        ranges=tuple(Delivery),
+    )
+    return Priced(session, model, meter.tokenizer.label)
+
+
+def _recorded(session: str, chosen: Options, terms: Assumed) -> Priced | None:
+    """The session at the prices of `--model`, or else of its own model."""
+    records = _records(session, chosen)
+    _require_sizes(records)
+    state = fold(records)
+    model = state.model if chosen.model == DEMO_MODEL else chosen.model
+    plans = _planner(session, records, counter_for(state.model).count)
+    if plans is None:
+        return None
+    prices = _prices(model, chosen, state.settings)
+    label = state.budget.tokenizer.label if state.budget is not None else "unknown"
+    cache = terms.terms(prices, model, features_for(model))
+    priced = price_session(plans, terms.assumptions, prices, terms=cache, ranges=tuple(Delivery))
+    return Priced(priced, model, label)
+
+
+def _require_sizes(records: Sequence[Record]) -> None:
+    """Raise ConfigError if a transcript does not hold what would have to be priced."""
+    catalogs = (record.event for record in reversed(records) if isinstance(record.event, CatalogBuilt))
+    unknown = next((catalog.uncounted for catalog in catalogs), 0)
+    if unknown:
+        raise ConfigError(
+            f"the transcript lacks the definitions of {count(unknown, 'tool')}, "
+            "so their cost under another strategy is unknown",
+            hint="`toolsight sessions agents` shows what the provider reported and what it costs.",
+        )
+
+
+def _planner(session: str, records: Sequence[Record], count: Callable[[str], int]) -> Planner | None:
+    """Plans the session under other assumptions; None for one without a model call."""
+    if plan_of(records, tokens=count) is None:
+        return None
+
+    def plan(assumptions: Assumptions) -> Plan:
+        found = plan_of(records, assumptions, count)
+        assert found is not None
+        return replace(found, basis=f"{session}: {found.basis}")
+
+    return plan
+
+
+def _prices(model: str, chosen: Options, settings: Any) -> Prices | None:
+    """The model's prices, or those of the model that stands in for it."""
+    stand_in = chosen.values.get("budget.priced_as") or _priced_as(settings)
+    listed = LitellmPrices()
+    return listed.prices(model) or listed.prices(stand_in)
+
+
+def _records(session: str, chosen: Options) -> Sequence[Record]:
+    store = open_store(chosen)
+    if session not in {known.id for known in store.sessions()}:
+        raise StoreError(f"there is no session '{session}'", hint="`toolsight sessions` lists them.")
+    return store.read(session)
+
+
+def _priced_as(settings: Any) -> str:
+    """A recorded session's `budget.priced_as`; the default if the session is older than the setting."""
+    budget = settings.get("budget", {})
+    return str(budget.get("priced_as") or BudgetSettings().priced_as)

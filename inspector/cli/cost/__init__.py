@@ -1,1 +1,0 @@
-"""`toolsight cost`: what each way to deliver tools costs."""

@@ -1,0 +1,398 @@
+"""`toolsight doctor`: whether everything works here, local models, orphaned processes, circuit breakers."""
+
+import asyncio
+import os
+import platform
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector import __version__
+from inspector.cli.options import (
+    CommandGroup,
+    Options,
+    as_json,
+    as_json as json_option,
+    database,
+    database as database_option,
+    owner_options,
+    shared,
+)
+from inspector.cli.run import Exit, interruptible
+from inspector.cli.table import say, say_json, say_table
+from inspector.core.breaker import BreakerState
+from inspector.core.closest import closest
+from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.number import byte_size, count, duration, percent
+from inspector.core.ports import Leftovers, LocalModel, LocalModels
+from inspector.core.server import Leftover, ended_text, since_text
+from inspector.loop.model.local import LocalModelServers
+from inspector.reliability.breaker import Breaker, BreakerKey, reset as reset_breaker
+
+
+@click.command()
+@as_json
+def models(as_json: bool) -> None:
+    """List local models, which need no key.
+
+    Tries Ollama, LM Studio and llama.cpp on their usual ports, with half a second for each to answer.
+
+    \b
+    toolsight doctor models
+    """
+    local = LocalModelServers()
+    found = asyncio.run(_found(local))
+    if as_json:
+        say_json([_as_object(model) for model in found])
+    elif not found:
+        say(f"No local model server found. Looked for {', '.join(local.servers)}.")
+        say("For any other OpenAI-compatible server: --model hosted_vllm/NAME --api-base http://HOST:PORT/v1")
+    else:
+        _say_models(found)
+
+
+async def _found(local: LocalModels) -> list[LocalModel]:
+    """All models, in the order of their names: which server answers first says nothing."""
+    async with aclosing(local.find()) as servers:
+        return sorted([model async for models in servers for model in models], key=lambda model: model.name)
+
+
+def _say_models(found: list[LocalModel]) -> None:
+    for model in found:
+        say(f"{model.name}   {', '.join(filter(None, (model.about, model.size_text)))}")
+        say(f"    {shlex.join(_options(model))}")
+    say("\nUse these options with any command, without a key. The app's model dialog lists the same models.")
+
+
+def _as_object(model: LocalModel) -> dict[str, Any]:
+    return {**asdict(model), "options": _options(model)}
+
+
+def _options(model: LocalModel) -> list[str]:
+    window = ["--window", str(model.window)] if model.window else []
+    return ["--model", model.name, "--api-base", model.api_base, *window]
+
+
+_LATER = "`toolsight doctor orphans` lists them; --end ends them."
+
+
+def ask_about_leftovers(leftovers: Leftovers) -> None:
+    """Ask whether to end what an earlier run left; without a terminal only say on stderr that it is there."""
+    found = leftovers.find()
+    if not found:
+        return
+    if not sys.stdin.isatty():
+        servers = ", ".join(dict.fromkeys(each.server for each in found))
+        say(f"left running by an earlier session: {servers}; {_LATER}", err=True)
+        return
+    say("Left running by an earlier session:", err=True)
+    _say_leftovers(found, err=True)
+    with interruptible():
+        is_wanted = click.confirm("End these?", default=False, err=True)
+    if is_wanted:
+        say(ended_text(leftovers.end(found), found), err=True)
+    else:
+        say(f"Left running. {_LATER}", err=True)
+
+
+@click.command()
+@click.option("--end", is_flag=True, help="End them with SIGTERM, then SIGKILL after two seconds.")
+@click.option("--keep", is_flag=True, help="Leave them running and never report them again.")
+@shared
+@as_json
+def orphans(end: bool, keep: bool, as_json: bool, **values: Any) -> None:
+    """List or end processes that servers left behind.
+
+    They keep running if Toolsight is killed along with its reaper, or if they leave their server's process
+    group. Servers of a running Toolsight are not listed. The exit code is 1 if a process could not be ended.
+
+    \b
+    toolsight doctor orphans --end
+    """
+    if end and keep:
+        raise click.UsageError("use either --end or --keep, not both")
+    from inspector.cli.composition import open_leftovers
+
+    store = open_leftovers(owner_options(**values))
+    found = store.find()
+    left = store.end(found) if end else found
+    if keep:
+        store.keep(found)
+    if as_json:
+        say_json([asdict(each) for each in left])
+    elif end and found:
+        say(ended_text(left, found))
+    else:
+        _say_leftovers(found)
+        say(f"{count(len(found), 'server')} left processes running" + (", kept" if keep and found else ""))
+    if end and left:
+        sys.exit(Exit.FAILED)
+
+
+def _say_leftovers(found: Sequence[Leftover], *, err: bool = False) -> None:
+    for each in found:
+        pids = ", ".join(map(str, each.pids))
+        kind = "detached from its server" if each.detached else "its server's process group"
+        say(f"  {each.server}\n    command  {each.command}", err=err)
+        say(f"    started  {since_text(each)}\n    pid      {pids} ({kind})", err=err)
+
+
+_NONE = "Circuit breakers have not counted any calls yet. Turn them on with --profile stack."
+
+
+@click.command()
+@click.option(
+    "--reset",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Close the breaker for a server (NAME) or tool (SERVER:TOOL), whatever it has counted. "
+    "May be repeated.",
+)
+@database
+@as_json
+def breakers(names: tuple[str, ...], database: Path | None, as_json: bool) -> None:
+    """List the circuit breakers that all sessions share.
+
+    A breaker opens when too many calls fail. It then rejects calls at once until one may try again.
+
+    \b
+    toolsight doctor breakers --reset shop:list_orders
+    """
+    chosen = Options(database=database)
+    _reset(chosen, names)
+    if not names:
+        _list(chosen, as_json=as_json)
+
+
+def _reset(chosen: Options, names: Sequence[str]) -> None:
+    """Close breakers by name. Raises ConfigError, with the nearest names, if there is none."""
+    from inspector.cli.composition import open_breakers
+    from inspector.core.ports import SystemClock
+
+    store, now = open_breakers(chosen), SystemClock().now()
+    known = store.every()
+    for name in names:
+        keys = [key for key, breaker in known.items() if breaker.name == name]
+        if not keys:
+            near = ", ".join(closest(name, [breaker.name for breaker in known.values()]))
+            hint = f"Closest: {near}." if near else "`toolsight doctor breakers` lists them."
+            raise ConfigError(f"there is no breaker for '{name}'", hint=hint)
+        for key in keys:
+            store.update(key, lambda one: reset_breaker(one, now))
+        say(f"{name}: closed")
+
+
+def _list(chosen: Options, *, as_json: bool) -> None:
+    from inspector.cli.composition import open_breakers
+    from inspector.core.ports import SystemClock
+
+    known, now = open_breakers(chosen).every(), SystemClock().now()
+    ordered = sorted(known.items(), key=lambda pair: (_ORDER[pair[1].state], pair[1].name, pair[0].tool))
+    if as_json:
+        say_json([_json(key, breaker, now) for key, breaker in ordered])
+        return
+    if not known:
+        say(_NONE)
+        return
+    headers = ("breaker", "state", "failed", "of calls", "retry in", "why")
+    say_table(headers, [_row(breaker, now) for _, breaker in ordered], right=frozenset({2, 3, 4}))
+    shut = sum(breaker.state is not BreakerState.CLOSED for breaker in known.values())
+    say(f"{count(len(known), 'breaker')}, {shut} not closed")
+
+
+_ORDER = {BreakerState.OPEN: 0, BreakerState.HALF_OPEN: 1, BreakerState.CLOSED: 2}
+
+
+def _row(breaker: Breaker, now: float) -> tuple[str, ...]:
+    calls, wait = len(breaker.calls), breaker.wait(now)
+    tried = duration(wait) if wait else "now" if breaker.state is BreakerState.OPEN else ""
+    rate = percent(breaker.failure_rate) if calls else ""
+    return breaker.name, str(breaker.state), rate, f"{calls:,}", tried, breaker.why
+
+
+def _json(key: BreakerKey, breaker: Breaker, now: float) -> dict[str, Any]:
+    return {
+        **asdict(breaker),
+        "server": key.server,
+        "tool": key.tool,
+        "failure_rate": breaker.failure_rate,
+        "wait": breaker.wait(now),
+    }
+
+
+_COMMANDS = {
+    "models": "doctor",
+    "orphans": "doctor",
+    "breakers": "doctor",
+}
+_PACKAGES = ("textual", "mcp", "litellm", "fastembed", "tiktoken")
+_MODEL = "openai/gpt-5"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was looked at, whether it works, what was found, and what to do about it."""
+
+    name: str
+    works: bool
+    found: str
+    hint: str = ""
+
+
+@click.group(cls=CommandGroup, modules=_COMMANDS, invoke_without_command=True)
+@database_option
+@json_option
+@click.pass_context
+def doctor(context: click.Context, /, database: Path | None, as_json: bool) -> None:
+    """Check that everything works on this machine.
+
+    Checks packages, database, tokenizer, embedding model, prices, terminal and more, without starting
+    servers or downloading anything. The exit code is 1 if a check fails.
+
+    \b
+    toolsight doctor
+    """
+    if context.invoked_subcommand is not None:
+        return
+    checks = examine(Options(database=database))
+    if as_json:
+        say_json([asdict(check) for check in checks])
+    else:
+        rows = [("✓" if check.works else "✕", check.name, check.found) for check in checks]
+        say_table(("", "what", "found"), rows, whole=frozenset({1}))
+        for check in checks:
+            if check.hint:
+                say(f"{check.name}: {check.hint}")
+    if not all(check.works for check in checks):
+        sys.exit(Exit.FAILED)
+
+
+def examine(options: Options) -> Sequence[Check]:
+    """Every check, in the order of what depends on what; one that fails hides none of the others."""
+    checks: dict[str, Callable[[], Check]] = {
+        "program": _program,
+        "packages": _packages,
+        "database": partial(_database, options),
+        "tokenizer": _tokenizer,
+        "embedding model": _embedding,
+        "prices": _prices,
+        "configuration": _configuration,
+        "terminal": _terminal,
+        "orphans": partial(_orphans, options),
+        "breakers": partial(_breakers, options),
+    }
+    return [_safely(name, check) for name, check in checks.items()]
+
+
+def _safely(name: str, check: Callable[[], Check]) -> Check:
+    try:
+        return check()
+    except (ToolsightError, OSError) as error:
+        if isinstance(error, ToolsightError):
+            return Check(name, works=False, found=error.message, hint=error.hint)
+        return Check(name, works=False, found=str(error.strerror or error))
+
+
+def _program() -> Check:
+    system = f"{platform.system()} {platform.machine()}"
+    return Check("program", True, f"toolsight {__version__}, Python {platform.python_version()}, {system}")
+
+
+def _packages() -> Check:
+    versions = {name: _version(name) for name in _PACKAGES}
+    missing = [name for name, number in versions.items() if not number]
+    found = ", ".join(f"{name} {number or 'missing'}" for name, number in versions.items())
+    return Check("packages", not missing, found, "Reinstall Toolsight." if missing else "")
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _database(options: Options) -> Check:
+    from inspector.cli.composition import open_store
+    from inspector.cli.location import database_path
+
+    path = database_path(options)
+    sessions = len(open_store(options).sessions())
+    return Check("database", True, f"{path}, {byte_size(path.stat().st_size)}, {count(sessions, 'session')}")
+
+
+def _tokenizer() -> Check:
+    from inspector.cli.composition import counter_for
+
+    counter = counter_for(_MODEL)
+    counter.count("ready")
+    return Check("tokenizer", True, f"{counter.tokenizer.name} works offline")
+
+
+def _embedding() -> Check:
+    from inspector.cli.composition import make_embedder
+
+    embedder = make_embedder("packaged")
+    assert embedder is not None
+    (vector,) = embedder.embed(["ready"])
+    return Check("embedding model", True, f"{embedder.name}, {len(vector)} dimensions")
+
+
+def _prices() -> Check:
+    from inspector.tokens.prices import LitellmPrices
+
+    found = LitellmPrices().prices(_MODEL)
+    if found is None:
+        return Check("prices", False, f"no price for {_MODEL}", "Reinstall litellm.")
+    return Check("prices", True, f"{found.source}, {found.date}")
+
+
+def _configuration() -> Check:
+    from inspector.cli.run import found_in
+    from inspector.config.client import client_files, is_there
+
+    here = found_in(Path.cwd())
+    files = client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
+    there = list(dict.fromkeys(file.client for file in files if is_there(file)))
+    own = f"{here.name} in this folder" if here is not None else "none in this folder"
+    return Check("configuration", True, f"{own}; on this machine: {', '.join(there) or 'no client has one'}")
+
+
+def _terminal() -> Check:
+    if not sys.stdout.isatty():
+        return Check("terminal", True, "none, because output is redirected")
+    width, height = shutil.get_terminal_size()
+    colours = (
+        "true colour" if os.environ.get("COLORTERM") in ("truecolor", "24bit") else "256 colours or fewer"
+    )
+    kind = os.environ.get("TERM", "unknown")
+    is_large = width >= 80 and height >= 24
+    hint = "" if is_large else "The app needs at least 80 columns and 24 rows."
+    return Check("terminal", is_large, f"{kind}, {width}x{height}, {colours}", hint)
+
+
+def _orphans(options: Options) -> Check:
+    from inspector.cli.composition import open_leftovers
+
+    left = open_leftovers(options).find()
+    hint = "`toolsight doctor orphans --end` ends them." if left else ""
+    return Check("orphans", not left, count(len(left), "orphaned process", "orphaned processes"), hint)
+
+
+def _breakers(options: Options) -> Check:
+    from inspector.cli.composition import open_breakers
+
+    known = open_breakers(options).every().values()
+    shut = sum(breaker.state is not BreakerState.CLOSED for breaker in known)
+    hint = "`toolsight doctor breakers` lists them." if shut else ""
+    return Check("breakers", not shut, f"{count(len(known), 'circuit breaker')}, {shut} not closed", hint)

@@ -1,1 +1,0 @@
-"""`toolsight doctor`: whether everything works here, local models, orphaned processes, circuit breakers."""

@@ -1,0 +1,252 @@
+"""Imports transcripts of real agents as sessions, all at once or as they are written."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.cli.agents import AGENT_FOLDERS, MachineLibrary, agent_folder, looked_at, transcripts
+from inspector.cli.composition import bulk_counter_for, open_store
+from inspector.cli.options import Options, as_json as json_option, database
+from inspector.cli.run import Exit, interruptible
+from inspector.cli.table import Cancellation, Progress, cancellation, say, say_json, say_table
+from inspector.clients.importing import Following, Importer
+from inspector.clients.library import ImportReport
+from inspector.clients.transcript import Entry
+from inspector.clients.transcript_file import changed_at, line_reader, open_transcript
+from inspector.config.file import followed_lines
+from inspector.core.error import ConfigError, StoreError
+from inspector.core.events import Record
+from inspector.core.events.base import record_json
+from inspector.core.number import byte_size, count, shown_moment
+from inspector.core.ports import SystemClock
+
+_LOOK_AGAIN_SECONDS = 0.5
+
+
+def waiting(stopped: Cancellation) -> Callable[[], bool]:
+    """Waits for more to be written; returns False once Ctrl+C was pressed."""
+
+    def wait() -> bool:
+        if not stopped():
+            # No event of a file system says on every platform that another program's file has grown.
+            time.sleep(_LOOK_AGAIN_SECONDS)
+        return not stopped()
+
+    return wait
+
+
+def follow(path: Path, options: Options, *, as_json: bool) -> None:
+    """Import a transcript as it grows, and print each new event, until Ctrl+C. Raises ToolsightError."""
+    transcript = open_transcript(path)
+    reader = line_reader(transcript.format)
+    run = Importer(open_store(options), cache(bulk_counter_for)).follow(
+        file=path.name, at=changed_at(path), agent=str(transcript.format)
+    )
+    say(f"following {path}; press Ctrl+C to stop", err=True)
+    complete = False
+    try:
+        with cancellation() as stopped:
+            for line in followed_lines(path, waiting(stopped)):
+                if line is None:
+                    run.flush()
+                else:
+                    _tell(_taken(run, reader.feed(line)), as_json=as_json)
+            _tell(_taken(run, reader.finish()), as_json=as_json)
+            complete = True
+    finally:
+        done = run.close(complete=complete)
+    for session in done.sessions:
+        say(f"{session.id}: {count(session.added, 'event')} stored", err=True)
+
+
+def _taken(run: Following, entries: Iterable[Entry]) -> list[Record]:
+    return [record for entry in entries for record in run.take(entry)]
+
+
+def _tell(records: Iterable[Record], *, as_json: bool) -> None:
+    for record in records:
+        if as_json:
+            say(json.dumps(record_json(record), default=str))
+        elif not record.event.is_routine:
+            at = shown_moment(record.at, "%H:%M:%S")
+            say(f"{at}  {record.kind:<9} {' '.join(record.event.summary().split())}")
+
+
+_LISTED = 20
+
+
+@click.command(name="import")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    type=click.Choice(list(AGENT_FOLDERS)),
+    help=f"Import this agent's transcripts, from {' or '.join(AGENT_FOLDERS.values())}. "
+    "Shows what it found and asks before opening any file. May be repeated.",
+)
+@click.option("--yes", is_flag=True, help="With --agent: import without asking.")
+@click.option("--last", type=click.IntRange(min=1), help="Import only the N newest transcripts.")
+@click.option(
+    "--follow", "follows", is_flag=True, help="Follow the newest transcript as it grows, until Ctrl+C."
+)
+@json_option
+@database
+def import_sessions(
+    paths: tuple[str, ...],
+    agents: tuple[str, ...],
+    yes: bool,
+    last: int | None,
+    follows: bool,
+    as_json: bool,
+    database: Path | None,
+) -> None:
+    """Import transcripts of real agents as sessions.
+
+    Each PATH is a transcript or a folder of transcripts. Importing again adds only what is new. Files are
+    only read, nothing leaves this machine, and anything that looks like a secret is redacted before it is
+    stored.
+
+    \b
+    toolsight sessions import --agent claude-code
+    """
+    if not paths and not agents:
+        raise click.UsageError("Pass transcripts or folders, or choose an agent with --agent.")
+    chosen = [*paths, *_allowed(agents, yes=yes)]
+    options = Options(database=database)
+    if follows:
+        follow(transcripts(chosen, last=1)[0], options, as_json=as_json)
+        return
+    progress = Progress(SystemClock())
+    try:
+        with cancellation() as stopped:
+            report = MachineLibrary(options).import_from(chosen, _shown(progress), stopped, last)
+    finally:
+        progress.clear()
+    say_json(report_json(report)) if as_json else _say(report)
+    if not report.imported.is_complete:
+        say("cancelled: run the same command to continue", err=True)
+        sys.exit(Exit.INTERRUPTED)
+
+
+def _shown(progress: Progress) -> Callable[[int, int], None]:
+    """Progress in megabytes, which people can read."""
+    return lambda done, total: progress("importing, MB", done // 10**6, max(total // 10**6, 1))
+
+
+def _allowed(agents: Sequence[str], *, yes: bool) -> list[str]:
+    """The folders of these agents, once a person has said yes to each. Raises ConfigError."""
+    found = [looked_at(agent) for agent in dict.fromkeys(agents)]
+    for one in found:
+        if not one.files:
+            raise ConfigError(
+                f"{one.agent} has no transcripts in {one.folder}", hint="Pass the file or folder instead."
+            )
+        say(f"{one.agent}: {count(one.files, 'file')}, {byte_size(one.bytes)} in {one.folder}", err=True)
+        if not yes and not _ask():
+            raise ConfigError(
+                f"{one.agent} transcripts were not opened",
+                hint="Run the command in a terminal to confirm, or add --yes. --last N limits the import.",
+            )
+    return [str(agent_folder(one.agent)) for one in found]
+
+
+def _ask() -> bool:
+    if not sys.stdin.isatty():
+        return False
+    with interruptible():
+        return click.confirm("Read these and import them as sessions?", default=False, err=True)
+
+
+def _say(report: ImportReport) -> None:
+    done = report.imported
+    sessions = len({session.id for session in done.sessions})
+    unchanged = sum(not session.added for session in done.sessions)
+    say(f"{count(report.transcripts, 'transcript')}, {count(done.tally.records, 'record')}")
+    kinds = f"{done.new:,} new, {done.grown:,} updated, {unchanged:,} unchanged"
+    say(f"{count(sessions, 'session')}: {kinds}; {count(done.added, 'event')} stored")
+    for what, kinds_of in (("not understood", done.tally.unknown), ("malformed", done.tally.malformed)):
+        if kinds_of:
+            told = ", ".join(f"{number:,} {kind}" for kind, number in kinds_of.most_common())
+            say(f"{what}: {count(kinds_of.total(), 'record')} ({told})")
+    if done.held:
+        say(f"skipped {count(len(done.held), 'session')} that another program is writing")
+    for path, reason in report.skipped:
+        say(f"skipped {path}: {reason}", err=True)
+    new = [session for session in done.sessions if session.added]
+    if new:
+        say()
+        rows = [(one.id, one.agent, f"{one.added:,}", f"{one.events:,}") for one in new[-_LISTED:]]
+        headers = ("session", "agent", "new events", "events")
+        say_table(headers, rows, right=frozenset({2, 3}), whole=frozenset({0}))
+    if len(new) > _LISTED:
+        say(f"and {count(len(new) - _LISTED, 'older session')}")
+    say(
+        "Summarize them with `toolsight sessions agents`, or show one with `toolsight sessions show SESSION`."
+    )
+
+
+def report_json(report: ImportReport) -> dict[str, Any]:
+    """The whole report for programs."""
+    done = report.imported
+    return {
+        "transcripts": report.transcripts,
+        "records": done.tally.records,
+        "sessions": [asdict(session) for session in done.sessions],
+        "events_stored": done.added,
+        "not_understood": dict(done.tally.unknown),
+        "malformed": dict(done.tally.malformed),
+        "left_out": dict(done.tally.left_out),
+        "skipped": [{"path": path, "reason": reason} for path, reason in report.skipped],
+        "being_written": list(done.held),
+        "complete": done.is_complete,
+    }
+
+
+@click.command()
+@click.argument("sessions", nargs=-1, required=True, metavar="SESSION...")
+@click.option("--out", required=True, metavar="FILE", help="File to create or append to.")
+@database
+def requests(sessions: tuple[str, ...], out: str, database: Path | None) -> None:
+    """Turn what agents searched for into labelled requests.
+
+    Each search is labelled with the tools it found that the agent then called in the same turn. The agent
+    may have been wrong, so review the labels. Requests already in FILE are skipped.
+
+    \b
+    toolsight sessions requests SESSION --out requests.jsonl
+    """
+    added = MachineLibrary(Options(database=database)).write_requests(sessions, out)
+    if not added:
+        say("nothing to add: no tool found by any other search was called")
+        return
+    say(f"added {count(added, 'request')} to {out}")
+    say(f"Measure rankers on them with `toolsight bench --data {out}` and the same servers.")
+
+
+@click.command()
+@click.argument("sessions", nargs=-1, required=True, metavar="SESSION...")
+@database
+def forget(sessions: tuple[str, ...], database: Path | None) -> None:
+    """Delete each SESSION with all its events.
+
+    You can import an imported session again.
+
+    \b
+    toolsight sessions forget SESSION
+    """
+    gone = open_store(Options(database=database)).forget(sessions)
+    kept = [session for session in sessions if session not in gone]
+    say(f"deleted {count(len(gone), 'session')}")
+    if kept:
+        raise StoreError(
+            f"not deleted: {', '.join(kept)}",
+            hint="`toolsight sessions` lists the sessions. Sessions still being recorded cannot be deleted.",
+        )

@@ -1,0 +1,522 @@
+"""What could be installed: searched, listed, shown, imported, and installed or removed by a person."""
+
+# Long because it is one command: its options, what it prints, and its JSON.
+
+import os
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from inspector.access.restriction import require_whole
+from inspector.cli.composition import make_workbench, open_memory
+from inspector.cli.configuration import read_configuration
+from inspector.cli.consent import TerminalApprover, require_consent
+from inspector.cli.location import configuration_path
+from inspector.cli.options import (
+    ACCESS,
+    CommandGroup,
+    CommonOption,
+    Options,
+    approve,
+    as_json,
+    checked_values,
+    configured,
+    database,
+    options,
+)
+from inspector.cli.run import interruptible, run
+from inspector.cli.table import say, say_json, say_table
+from inspector.config.configuration import Configuration
+from inspector.config.installation import Installation, ServerChange
+from inspector.config.setting import find_knob
+from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.events import PluginInstalled, ServerRemoved
+from inspector.core.marketplace import MarketplaceReport, Suggestion
+from inspector.core.number import count, milliseconds, percent
+from inspector.core.plugin import Plugin, Variable, missing_values, price_text, rating_text
+from inspector.core.redaction import clean
+from inspector.registry.marketplace.marketplace import INSTALL
+from inspector.session.workbench import Workbench
+from widgets import visible
+
+_NONE = (
+    "No catalogs found. Add one with --catalog or the setting marketplace.catalogs, import one with "
+    "`toolsight marketplace import FILE`, or try the demo's with --demo."
+)
+_WITHOUT = "?"
+_TERMS, _NUMBERS = ("price", "rating"), ("fits", "rating", "tools")
+
+
+async def settled_search(bench: Workbench, query: str, limit: int) -> MarketplaceReport:
+    """Search once to know what there is to embed, and again when it is embedded."""
+    bench.marketplace.look(query, limit)
+    await bench.marketplace.settled()
+    return bench.marketplace.look(query, limit)
+
+
+def search_json(found: MarketplaceReport) -> dict[str, Any]:
+    """The search with every part of its scores."""
+    return asdict(found)
+
+
+def say_found(found: MarketplaceReport) -> None:
+    """Print the suggestions, best first."""
+    if not found.considered:
+        say(_NONE if not found.installed else "Every plugin in the marketplace is already installed.")
+        return
+    if found.suggestions:
+        rows = [_found_row(one) for one in found.suggestions]
+        _say_table(("plugin", "fits", "matched", "category", "price", "rating", "what"), rows)
+    else:
+        say("No plugin matches.")
+    left = f", {found.installed} already installed and not listed" if found.installed else ""
+    sure = f"   fits {found.probability:.2f}" if found.probability is not None else ""
+    took = milliseconds(found.milliseconds)
+    say(f"{len(found.suggestions)} of {count(found.considered, 'plugin')}{left}{sure}   {took}")
+
+
+def _found_row(one: Suggestion) -> tuple[str, ...]:
+    terms = (price_text(one.price) or _WITHOUT, rating_text(one.rating) or _WITHOUT)
+    return (
+        one.plugin,
+        percent(one.similarity),
+        one.matched or "itself",
+        one.category,
+        *terms,
+        one.description,
+    )
+
+
+def say_plugins(bench: Workbench, plugins: Sequence[Plugin]) -> None:
+    """Print a line for each plugin."""
+    if not plugins:
+        say(_NONE if not bench.marketplace.plugins else "No plugins in that category.")
+        return
+    rows = [
+        (
+            one.name,
+            one.category,
+            price_text(one.price) or _WITHOUT,
+            rating_text(one.rating) or _WITHOUT,
+            str(len(one.tools)) if one.tools else _WITHOUT,
+            _state(bench, one),
+        )
+        for one in plugins
+    ]
+    _say_table(("plugin", "category", "price", "rating", "tools", "state"), rows)
+    say(count(len(plugins), "plugin"))
+
+
+def _say_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a line for each plugin, without the prices and ratings that none of them has."""
+    kept = [
+        at
+        for at, header in enumerate(headers)
+        if header not in _TERMS or any(row[at] != _WITHOUT for row in rows)
+    ]
+    shown = [headers[at] for at in kept]
+    numbers = frozenset(at for at, header in enumerate(shown) if header in _NUMBERS)
+    say_table(shown, [[row[at] for at in kept] for row in rows], right=numbers, whole=frozenset({0}))
+
+
+def _state(bench: Workbench, plugin: Plugin) -> str:
+    server = bench.marketplace.server_of(plugin)
+    if server:
+        return f"installed as {server}"
+    return "cannot be installed here" if plugin.package.obstacle else ""
+
+
+def say_plugin(bench: Workbench, plugin: Plugin) -> None:
+    """Print everything that is known of a plugin."""
+    package = plugin.package
+    said = (
+        price_text(plugin.price),
+        f"rated {rating_text(plugin.rating)} out of 5" if plugin.rating is not None else "",
+    )
+    say(f"{plugin.name}   {plugin.version}".rstrip())
+    say(plugin.description)
+    rows = (
+        ("publisher", plugin.publisher),
+        ("origin", plugin.origin),
+        ("category", plugin.category),
+        ("terms", ", ".join(filter(None, said))),
+        ("state", _state(bench, plugin)),
+        ("blocked", package.obstacle),
+        ("package", package.label),
+        ("command", " ".join((package.command, *package.args)).strip()),
+        ("address", package.url),
+        ("files", plugin.permissions.files),
+        ("network", plugin.permissions.network),
+        ("variables", plugin.permissions.environment),
+    )
+    for label, value in rows:
+        if value:
+            say(f"  {label:<10} {value}")
+    for variable in package.variables:
+        say(f"  {'needs' if variable.required else 'takes':<10} {variable_text(variable)}")
+    for tool in plugin.tools:
+        say(f"  - {tool.name}: {tool.description}".rstrip(": "))
+
+
+def variable_text(variable: Variable) -> str:
+    """A variable with what it is for; the value of a secret is never shown."""
+    secret = " (secret)" if variable.secret else ""
+    default = f" [{variable.default}]" if variable.default and not variable.secret else ""
+    about = f": {variable.description}" if variable.description else ""
+    return f"{variable.name}{secret}{default}{about}"
+
+
+def plugin_json(bench: Workbench, plugin: Plugin) -> dict[str, Any]:
+    """Everything that is known of a plugin, and what installing it would start."""
+    known = asdict(plugin) | {"installed_as": bench.marketplace.server_of(plugin)}
+    for variable in known["package"]["variables"]:
+        if variable["secret"]:
+            variable["default"] = ""
+    if not known["installed_as"] and not plugin.package.obstacle and not missing_values(plugin, {}):
+        try:
+            known["starts"] = facts_json(bench.marketplace.plan(plugin.name))
+        except ToolsightError as error:
+            known["refused"] = error.message
+    return known
+
+
+def facts_json(wanted: Installation) -> list[dict[str, Any]]:
+    """The lines that a person is shown before a yes."""
+    return [asdict(fact) for fact in wanted.facts()]
+
+
+def further_json(found: MarketplaceReport | None) -> dict[str, Any]:
+    """What a search of tools adds to its own answer if it went on in the marketplace."""
+    return {"marketplace": search_json(found)} if found is not None else {}
+
+
+def say_further(found: MarketplaceReport | None) -> None:
+    """Print what the marketplace has where a search of tools went on there, apart from the tools."""
+    if found is not None and found.suggestions:
+        say(f"In the marketplace, not installed ({found.why}):")
+        say_found(found)
+
+
+_LABEL = 9
+
+
+async def install_plugin(
+    bench: Workbench, name: str, given: Mapping[str, str], *, agreed: bool
+) -> dict[str, Any]:
+    """Ask for what is missing, show what happens, ask, install. Raises ToolsightError."""
+    require_whole(bench.sight, INSTALL)
+    plugin = bench.marketplace.find(name)
+    values = _asked(plugin, given)
+    wanted = bench.marketplace.plan(plugin.name, values)
+    say(f"{plugin.name} would be installed as {wanted.server}:", err=True)
+    for fact in wanted.facts():
+        text = visible(fact.text, newlines=False)
+        say(f"  {'!' if fact.warns else ' '} {fact.label:<{_LABEL}} {text}", err=True)
+    _say_change(wanted.becomes)
+    _agree("Install and start it?", agreed)
+    before = frozenset(bench.catalog.by_id)
+    await bench.install(wanted)
+    tools = sorted(set(bench.catalog.by_id) - before)
+    change = wanted.becomes.change
+    say(f"installed as {wanted.server}: {', '.join(tools) or 'no permitted tools'}", err=True)
+    backup = _backup(bench, PluginInstalled)
+    if backup:
+        say(f"backup: {backup}", err=True)
+    return {
+        "plugin": plugin.name,
+        "server": wanted.server,
+        "tools": tools,
+        "file": change.path if change is not None else "",
+        "backup": backup,
+        "starts": facts_json(wanted),
+    }
+
+
+async def remove_server(bench: Workbench, server: str, *, agreed: bool) -> dict[str, Any]:
+    """Show what happens, ask, remove. Raises ToolsightError."""
+    wanted = bench.marketplace.removal(server)
+    say(f"{server} would be removed:", err=True)
+    change = wanted.becomes.change
+    _say_change(wanted.becomes)
+    _agree("Remove it?", agreed)
+    await bench.remove_server(wanted)
+    say(f"removed {server}", err=True)
+    path = change.path if change is not None else ""
+    return {"server": server, "file": path, "backup": _backup(bench, ServerRemoved)}
+
+
+def _backup(bench: Workbench, kind: type[PluginInstalled] | type[ServerRemoved]) -> str:
+    """Where the newest such event left the file as it was."""
+    events = [record.event for record in bench.records((kind.kind,))]
+    return next((event.backup for event in reversed(events) if isinstance(event, kind)), "")
+
+
+def _say_change(becomes: ServerChange) -> None:
+    if becomes.change is None:
+        say(becomes.note, err=True)
+        return
+    say(f"{becomes.change.path} would change, with a backup beside it:", err=True)
+    for line in becomes.diff(clean):
+        say(f"  {visible(line, newlines=False)}", err=True)
+
+
+def _asked(plugin: Plugin, given: Mapping[str, str]) -> dict[str, str]:
+    """The values with those that are missing: of the person's environment as a reference, else typed."""
+    values = dict(given)
+    for variable in missing_values(plugin, given):
+        if os.environ.get(variable.name):
+            values[variable.name] = f"${{{variable.name}}}"
+        elif sys.stdin.isatty():
+            with interruptible():
+                values[variable.name] = click.prompt(
+                    visible(variable_text(variable), newlines=False), hide_input=variable.secret, err=True
+                )
+    return values
+
+
+def _agree(question: str, agreed: bool) -> None:
+    """Raises ToolsightError if nobody agrees."""
+    if agreed:
+        return
+    if sys.stdin.isatty():
+        with interruptible():
+            if click.confirm(question, default=False, err=True):
+                return
+    hint = "" if sys.stdin.isatty() else "Run the command in a terminal to confirm, or add --yes."
+    raise ToolsightError("nothing was changed, because you did not confirm", hint=hint)
+
+
+_NOWHERE = "no configuration"
+
+
+@asynccontextmanager
+async def open_marketplace(options: Options) -> AsyncIterator[Workbench]:
+    """A workbench on the configuration that was named, or on none; no server of it is started."""
+    named = options.demo or options.server or configuration_path(options) is not None
+    configuration = Configuration(_NOWHERE, (), trusted=True)
+    if named:
+        configuration = read_configuration(options, may_be_empty=True).unrestricted
+    approver, memory = TerminalApprover(yes=False), open_memory(options)
+    # No server is started, but a file's settings may name catalogs to read and a model to fetch.
+    require_consent(replace(configuration, servers=()), memory, approve=options.approve)
+    async with make_workbench(configuration, options, approver, memory, record=False) as bench:
+        yield bench
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+_PROBLEMS_TOLD = 10
+_COMMANDS = {
+    "search": "marketplace",
+    "show": "marketplace",
+    "install": "marketplace",
+    "remove": "marketplace",
+    "import": "marketplace:import_catalog",
+}
+
+
+def _options(function: F) -> F:
+    for option in (
+        database,
+        approve,
+        configured,
+        click.option("--demo", is_flag=True, cls=CommonOption, help="Use the demo's servers."),
+        click.option(
+            "--catalog",
+            "catalogs",
+            multiple=True,
+            metavar="FILE",
+            help="Use this catalog file. May be repeated.",
+        ),
+        *reversed(ACCESS),
+    ):
+        function = option(function)
+    return function
+
+
+def _chosen(catalogs: tuple[str, ...], **values: Any) -> Options:
+    if catalogs:
+        pairs = (f"marketplace.catalogs={','.join(catalogs)}",)
+        values["values"] = {**values["values"], **checked_values("--catalog", pairs, find_knob)}
+    return options(**values)
+
+
+@click.group(cls=CommandGroup, modules=_COMMANDS)
+def marketplace() -> None:
+    """Find, install and remove servers.
+
+    Only you can install servers, never a model. Catalogs come from --catalog or the setting
+    marketplace.catalogs, and from those you import.
+
+    \b
+    toolsight marketplace search "exchange rates" --demo
+    """
+
+
+@click.command()
+@click.argument("query", default="", metavar="[QUERY]")
+@click.option(
+    "--limit", default=5, show_default=True, type=click.IntRange(1, 100), help="Maximum number of plugins."
+)
+@click.option("--category", default="", help="Without QUERY: list only plugins in this category.")
+@_options
+@as_json
+def search(query: str, limit: int, category: str, as_json: bool, **values: Any) -> None:
+    """Search plugins by what they do; without QUERY, list all.
+
+    \b
+    toolsight marketplace search "exchange rates" --demo
+    """
+    if query and category:
+        raise click.UsageError("Use either QUERY or --category, not both.")
+
+    async def work() -> None:
+        async with open_marketplace(_chosen(**values)) as bench:
+            if query:
+                found = await settled_search(bench, query, limit)
+                say_json(search_json(found)) if as_json else say_found(found)
+            else:
+                _list(bench, category, as_json=as_json)
+
+    run(work())
+
+
+def _list(bench: Workbench, category: str, *, as_json: bool) -> None:
+    """Print every plugin of the catalogs, with what is installed already."""
+    market = bench.marketplace
+    shown = [one for one in market.plugins if category in ("", one.category)]
+    if as_json:
+        plugins = [plugin_json(bench, one) for one in shown]
+        say_json({"plugins": plugins, "problems": market.problems})
+        return
+    say_plugins(bench, shown)
+    _say_problems(market.problems)
+
+
+@click.command("show")
+@click.argument("name")
+@_options
+@as_json
+def show(name: str, as_json: bool, **values: Any) -> None:
+    """Show a plugin's tools, command and requirements.
+
+    \b
+    toolsight marketplace show fixtures/currency --demo
+    """
+
+    async def work() -> None:
+        async with open_marketplace(_chosen(**values)) as bench:
+            plugin = bench.marketplace.find(name)
+            say_json(plugin_json(bench, plugin)) if as_json else say_plugin(bench, plugin)
+
+    run(work())
+
+
+@click.command("install")
+@click.argument("name")
+@click.option(
+    "--env",
+    "given",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set a variable the plugin needs. May be repeated.",
+)
+@click.option("--yes", is_flag=True, help="Install without asking; the change is still shown.")
+@_options
+@as_json
+def install(name: str, given: tuple[str, ...], yes: bool, as_json: bool, **values: Any) -> None:
+    """Install a plugin, after showing what would change.
+
+    Shows the command and the file change, asks, starts the server, then writes the file. If the server does
+    not start or the file cannot be written, nothing changes. To keep a secret out of the file, use the value
+    ${NAME}, which is read from your environment at every start.
+
+    \b
+    toolsight marketplace install fixtures/currency --config .mcp.json
+    """
+    pairs = dict(_pair(one) for one in given)
+
+    async def work() -> None:
+        async with open_marketplace(_chosen(**values)) as bench:
+            done = await install_plugin(bench, name, pairs, agreed=yes)
+            if as_json:
+                say_json(done)
+
+    run(work())
+
+
+@click.command("remove")
+@click.argument("server")
+@click.option("--yes", is_flag=True, help="Remove without asking; the change is still shown.")
+@_options
+@as_json
+def remove(server: str, yes: bool, as_json: bool, **values: Any) -> None:
+    """Remove a server from the configuration.
+
+    Keeps a backup of the file.
+
+    \b
+    toolsight marketplace remove currency --config .mcp.json
+    """
+
+    async def work() -> None:
+        async with open_marketplace(_chosen(**values)) as bench:
+            done = await remove_server(bench, server, agreed=yes)
+            if as_json:
+                say_json(done)
+
+    run(work())
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--name", default="", help="Name to import the catalog under. Default: the file's name.")
+@database
+@as_json
+def import_catalog(file: Path, name: str, as_json: bool, database: Path | None) -> None:
+    """Import a plugin catalog for all sessions.
+
+    FILE is a catalog in Toolsight's format, a server.json, or a registry's response that lists servers.
+    Entries that cannot be read are counted and skipped. Importing under the same name replaces the earlier
+    catalog.
+
+    \b
+    toolsight marketplace import servers.json
+    """
+    from inspector.cli.location import imported_path
+    from inspector.registry.marketplace.reader import keep_catalog, read_catalog
+
+    found = read_catalog(file)
+    if not found.plugins:
+        why = f": {found.problems[0]}" if found.problems else ""
+        raise ConfigError(f"{file} has no readable plugins{why}", hint="Is it a marketplace catalog?")
+    kept = keep_catalog(imported_path(Options(database=database)), name or file.stem, found.plugins)
+    if as_json:
+        say_json({"file": str(kept), "plugins": len(found.plugins), "problems": found.problems})
+        return
+    say(f"imported {count(len(found.plugins), 'plugin')} to {kept}")
+    blocked = sum(bool(plugin.package.obstacle) for plugin in found.plugins)
+    if blocked:
+        say(f"{blocked:,} of them cannot be installed here; `show` says why")
+    _say_problems(found.problems)
+
+
+def _say_problems(problems: tuple[str, ...]) -> None:
+    if not problems:
+        return
+    say(f"skipped {count(len(problems), 'entry', 'entries')}:", err=True)
+    for problem in problems[:_PROBLEMS_TOLD]:
+        say(f"  {problem[:300]}", err=True)
+    if len(problems) > _PROBLEMS_TOLD:
+        say(f"  … and {len(problems) - _PROBLEMS_TOLD:,} more", err=True)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise ConfigError(f"--env {name} has no value", hint="Write --env NAME=VALUE.")
+    return name.strip(), value

@@ -1,1 +1,0 @@
-"""The marketplace on the command line."""

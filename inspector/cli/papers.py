@@ -1,0 +1,363 @@
+"""Published numbers beside Toolsight's own, as one report, and the data that they are measured on."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import platformdirs
+
+from inspector import __version__
+from inspector.access.reach import EvalCase
+from inspector.access.restriction import OpenedConfiguration
+from inspector.cli import composition, lab, location
+from inspector.cli.composition import PLANNER, counter_for, read_catalogs
+from inspector.cli.configuration import DATABASE_URL, demo_configuration
+from inspector.cli.launch import headless
+from inspector.cli.options import Options
+from inspector.cli.run import run
+from inspector.core.error import ConfigError
+from inspector.core.fold import fold
+from inspector.core.plugin import Plugin
+from inspector.core.ports import Clock, SystemClock, TokenCounter
+from inspector.measure.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
+from inspector.registry.sqlite import SqliteRegistry
+from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
+from inspector.scenario.scenario import load_scenario
+from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry
+from inspector.search.sqlite import SqliteVectors
+
+if TYPE_CHECKING:
+    from inspector.search.semantics import Semantics
+import sys
+from contextlib import suppress
+from dataclasses import asdict
+
+import click
+
+from inspector.cli.options import as_json as json_option
+from inspector.cli.run import Exit
+from inspector.cli.table import Progress, cancellation, say, say_json, say_table
+from inspector.core.report import Report, Section, markdown
+from inspector.research.published import report
+from inspector.research.run import CHAPTERS, Chapter, chapters, make
+from inspector.research.source import Source, Stopped
+
+# A model whose tokens are counted with the encoding.
+_COUNTS_WITH = {"cl100k_base": "openai/gpt-4", "o200k_base": PLANNER}
+# Requests of another catalog at most: each is searched for several times.
+REQUESTS = 200
+# Entries of the synthetic marketplace.
+SYNTHETIC = 5_000
+_PACKAGES = ("tiktoken", "fastembed", "numpy")
+
+
+class ShippedSource:
+    """A `Source`. Its sessions are not kept, and its vectors are stored apart from the user's.
+
+    Use it as a context manager: leaving it removes its folder.
+    """
+
+    def __init__(
+        self, folders: Sequence[Path] = (), *, model: str = "packaged", database: Path | None = None
+    ) -> None:
+        """Each of `folders` is a catalog or a folder of catalogs. `model` is the embedding model.
+
+        `database` keeps vectors between runs; by default it is in the user's cache.
+        """
+        self.clock: Clock = SystemClock()
+        self._database = database or platformdirs.user_cache_path(location.APP) / "reproduction.db"
+        self._folders = tuple(folders)
+        self._model = model
+        self._played: tuple[PlayedScenario, ...] | None = None
+
+    def __enter__(self) -> "ShippedSource":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the vectors, and delete the recorded sessions."""
+        if "vectors" in self.__dict__:
+            self.vectors.close()
+        if "_folder" in self.__dict__:
+            self._folder.cleanup()
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        return composition.make_embedder(self._model)
+
+    @property
+    def static(self) -> StaticEmbedder | None:
+        return composition.make_static_embedder()
+
+    @cached_property
+    def vectors(self) -> SqliteVectors:
+        return composition.open_vectors(Options(database=self._database))
+
+    @cached_property
+    def counter(self) -> TokenCounter:
+        return counter_for(PLANNER)
+
+    @property
+    def versions(self) -> Sequence[str]:
+        return (f"toolsight {__version__}", *filter(None, map(_version, _PACKAGES)))
+
+    def counter_like(self, encoding: str) -> TokenCounter:
+        return counter_for(_COUNTS_WITH[encoding])
+
+    def semantics(self) -> "Semantics | None":
+        from inspector.search.semantics import Semantics
+
+        return Semantics(self.embedder, self.vectors, self.static) if self.embedder is not None else None
+
+    def demo(self) -> NamedCatalog:
+        return self._demo
+
+    def searches(self) -> Sequence[EvalCase]:
+        return self._cases("demo_search")
+
+    def others(self) -> Sequence[NamedCatalog]:
+        return self._others
+
+    def poisons(self) -> Sequence[Poison]:
+        return read_poisons(location.fixtures_path() / "poison" / "demo.jsonl")
+
+    @property
+    def synthetic(self) -> int:
+        return SYNTHETIC
+
+    def plugins(self) -> Sequence[Plugin]:
+        return read_catalogs(Options(), [str(location.shipped_catalog())], imported=False).plugins
+
+    @contextmanager
+    def registries(self) -> Iterator[Mapping[str, ToolRegistry]]:
+        """One in a file; where TOOLSIGHT_DATABASE_URL is set, one on its server, beside what is there."""
+        with ExitStack() as opened:
+            folder = opened.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-reproduce-"))
+            found: dict[str, ToolRegistry] = {"SQLite": SqliteRegistry(Path(folder) / "registry.db")}
+            opened.callback(found["SQLite"].close)
+            if url := os.environ.get(DATABASE_URL):
+                from inspector.registry.postgres import scratch_registry
+
+                found["PostgreSQL"] = opened.enter_context(scratch_registry(url))
+            yield found
+
+    def played(self, steps: Steps) -> Sequence[PlayedScenario]:
+        if self._played is None:
+            paths = location.shipped_scenarios()
+            self._played = tuple(
+                self._play(path, steps, number, len(paths)) for number, path in enumerate(paths)
+            )
+        return self._played
+
+    @cached_property
+    def _folder(self) -> "tempfile.TemporaryDirectory[str]":
+        return tempfile.TemporaryDirectory(prefix="toolsight-reproduce-")
+
+    @property
+    def _setup(self) -> Options:
+        """The demo's options, with a temporary database."""
+        return Options(database=Path(self._folder.name) / "sessions.db")
+
+    @cached_property
+    def _demo(self) -> NamedCatalog:
+        return run(self._connected())
+
+    @cached_property
+    def _others(self) -> tuple[NamedCatalog, ...]:
+        paths = [path for folder in self._folders for path in _catalogs(folder)]
+        return tuple(map(_named, paths))
+
+    async def _connected(self) -> NamedCatalog:
+        with tempfile.TemporaryDirectory(prefix="toolsight-demo-") as state:
+            configuration = demo_configuration(Path(state))
+            discovery = replace(configuration.settings.discovery, embedding_model="none")
+            settings = replace(configuration.settings, discovery=discovery)
+            async with headless(self._setup, OpenedConfiguration(configuration).using(settings)) as bench:
+                tools, summaries = bench.catalog.tools, bench.retrieval.index.summaries
+                return NamedCatalog("demo", tools, summaries, self._cases("demo"))
+
+    def _cases(self, name: str) -> tuple[EvalCase, ...]:
+        return read_cases(location.fixtures_path() / "evalsets" / f"{name}.jsonl")
+
+    def _play(self, path: Path, steps: Steps, number: int, total: int) -> PlayedScenario:
+        """Play a scenario; if cancelled, stop after the turn. Raises ToolsightError and Stopped."""
+        scenario = load_scenario(path)
+        setup = replace(
+            self._setup, model=f"demo/script:{path}", values={"discovery.embedding_model": self._model}
+        )
+
+        async def played() -> PlayedScenario:
+            async with lab.open_lab(scenario, setup) as opened:
+                result = await opened.run.run(lambda _: steps(f"scenario {path.stem}", number, total))
+                return PlayedScenario(path.stem, fold(result.records))
+
+        steps(f"scenario {path.stem}", number, total)
+        return run(played())
+
+
+def read_poisons(path: Path) -> tuple[Poison, ...]:
+    """Read poisoned descriptions from a JSON Lines file. Raises ConfigError."""
+    try:
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        return tuple(Poison(row["id"], row["kind"], row["tool"], row["text"]) for row in rows)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}", hint="Reinstall Toolsight.") from error
+
+
+def _catalogs(folder: Path) -> list[Path]:
+    """The folder itself if it is a catalog, else the catalogs in it. Raises ConfigError if there are none."""
+    if (folder / TOOLS).is_file():
+        return [folder]
+    catalogs = sorted(path.parent for path in folder.glob(f"*/{TOOLS}"))
+    if not catalogs:
+        raise ConfigError(
+            f"{folder} has no catalog", hint=f"A catalog is a folder with {TOOLS}, one tool per line."
+        )
+    return catalogs
+
+
+def _named(folder: Path) -> NamedCatalog:
+    """A catalog with the requests in its folder, else ours for it, else none. Raises ConfigError."""
+    name = folder.resolve().name
+    if (folder / QUERIES).is_file():
+        found = sample(read_evalset(folder), REQUESTS)
+        return NamedCatalog(name, found.tools, cases=found.cases)
+    tools, path = read_tools(folder), location.fixtures_path() / "evalsets" / f"{name}.jsonl"
+    known = {tool.id for tool in tools}
+    cases = read_cases(path) if path.is_file() else ()
+    is_theirs = all(tool_id in known for case in cases for group in case.relevant for tool_id in group)
+    return NamedCatalog(name, tools, cases=cases if is_theirs else ())
+
+
+def _version(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return ""
+
+
+_Path = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[SECTION]...")
+@click.option("--all", "is_all", is_flag=True, help="Run every section.")
+@click.option(
+    "--data",
+    "folders",
+    multiple=True,
+    type=_Path,
+    help="Also measure this catalog: a folder with tools.jsonl and labelled requests in queries.jsonl, or a "
+    "folder of such folders. May be repeated.",
+)
+@click.option("--output", type=_Path, help="Write the report to this file.")
+@click.option(
+    "--db",
+    "database",
+    type=_Path,
+    help="SQLite file that keeps vectors between runs. Default: a file in the user's cache.",
+)
+@click.option(
+    "--embedding-model", default="packaged", show_default=True, help="packaged, none, or any fastembed model."
+)
+@json_option
+def papers(
+    names: tuple[str, ...],
+    is_all: bool,
+    folders: tuple[Path, ...],
+    output: Path | None,
+    database: Path | None,
+    embedding_model: str,
+    as_json: bool,
+) -> None:
+    """Reproduce published measurements and compare the results.
+
+    Without SECTION, lists the sections. The report is Markdown.
+
+    \b
+    toolsight bench papers latency
+    """
+    wanted = CHAPTERS if is_all else chapters(names)
+    if not wanted:
+        _list(as_json=as_json)
+        return
+    if output is not None and not output.parent.is_dir():
+        hint = "Create the folder first."
+        raise ConfigError(f"{output} cannot be written: its folder does not exist", hint=hint)
+    with ShippedSource(folders, model=embedding_model, database=database) as source:
+        sections = _sections(wanted, source)
+        if sections is None:
+            say("cancelled: nothing was written", err=True)
+            sys.exit(Exit.INTERRUPTED)
+        result = report(sections, source, _command(wanted, bool(folders)))
+    _publish(result, output, as_json=as_json)
+
+
+def _sections(wanted: Sequence[Chapter], source: Source) -> list[Section] | None:
+    """The sections, or None if Ctrl+C was pressed."""
+    progress = Progress(SystemClock())
+    try:
+        with cancellation() as cancelled:
+            return list(make(wanted, source, Steps(progress, cancelled)))
+    except Stopped:
+        return None
+    finally:
+        progress.clear()
+
+
+def _command(wanted: Sequence[Chapter], has_data: bool) -> str:
+    """The command that repeats the report, without this machine's paths."""
+    which = "--all" if len(wanted) == len(CHAPTERS) else " ".join(chapter.id for chapter in wanted)
+    return f"toolsight bench papers {which}{' --data FOLDER' if has_data else ''}"
+
+
+def _list(*, as_json: bool) -> None:
+    rows = [(chapter.id, chapter.source, chapter.about) for chapter in CHAPTERS]
+    if as_json:
+        say_json([dict(zip(("id", "source", "about"), row, strict=True)) for row in rows])
+        return
+    say_table(("section", "published in", "measured"), rows)
+    say("\nPass one or more sections, or --all.")
+
+
+def _publish(result: Report, output: Path | None, *, as_json: bool) -> None:
+    if output is not None:
+        _write(output, markdown(result))
+    if as_json:
+        say_json(asdict(result))
+    elif output is None:
+        for line in markdown(result).splitlines():
+            say(line)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write the file completely, or leave the old one. Raises ConfigError."""
+    draft: Path | None = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", errors="backslashreplace", newline="", dir=path.parent, delete=False
+        ) as file:
+            draft = Path(file.name)
+            file.write(text)
+        draft.chmod(path.stat().st_mode if path.exists() else 0o644)
+        draft.replace(path)
+    except (OSError, ValueError) as error:
+        if draft is not None:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(
+            f"{path} cannot be written: {reason}", hint="Check that its folder exists."
+        ) from error

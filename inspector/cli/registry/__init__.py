@@ -1,1 +1,0 @@
-"""`toolsight registry`: the tools that are kept beside those of connected servers."""

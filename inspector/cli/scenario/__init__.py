@@ -1,1 +1,0 @@
-"""`toolsight scenario`, `compare` and `race`."""

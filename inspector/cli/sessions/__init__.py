@@ -1,1 +1,0 @@
-"""`toolsight sessions`: what was recorded or imported, read, measured and exported."""
