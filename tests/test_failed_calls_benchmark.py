@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from inspector.core.breaker import FailureKind
+from inspector.core.error import FailureKind
 from inspector.core.settings import BreakerSettings
 from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
 from tests.benchmark.recorded_attempt import (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from inspector.core.access import Sight
 from inspector.core.error import ToolsightError
 from inspector.core.events import Failed, Record, SessionStarted
-from inspector.core.store_ports import SessionSummary
+from inspector.core.ports import SessionSummary
 from inspector.core.tool import Tool
 
 EXACT, PARAPHRASE, IMPOSSIBLE, LOGGED = "exact", "paraphrase", "impossible", "logged"

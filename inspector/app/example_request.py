@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 
-from inspector.core.summary_pool import first_sentence, shortened
+from inspector.core.text import first_sentence, shortened
 from inspector.core.tool import Tool
 
 _LONGEST = 72

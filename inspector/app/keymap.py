@@ -11,7 +11,7 @@ from textual.dom import DOMNode
 from textual.keys import _character_to_key
 
 from inspector.app.command import COMMANDS
-from inspector.core.closest import closest
+from inspector.core.text import closest
 from widgets import visible
 
 _LONGEST = 60

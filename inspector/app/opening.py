@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from inspector.app.dialogs.approver import ConsentDialog, ModalApprover, ask_about_leftovers
 from inspector.app.dialogs.elicitor import ModalElicitor
 from inspector.config.consent import approve, check_consent
-from inspector.core.ports import Leftovers
-from inspector.core.store_ports import ServerMemory
+from inspector.core.ports import Leftovers, ServerMemory
 from inspector.session.workbench import Workbench
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from inspector.core.budget import Prices, ToolCost
 from inspector.core.error import ConfigError
 from inspector.core.events import ModelRequested, Record
 from inspector.core.message import ModelRequest
+from inspector.core.ports import SessionSummary
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
-from inspector.core.store_ports import SessionSummary
 from inspector.core.tool import Tool
 from inspector.mcp.log import WireLog
 from inspector.registry.marketplace.marketplace import Marketplace

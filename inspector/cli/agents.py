@@ -15,11 +15,10 @@ from inspector.cli.table import Progress, say, say_json, say_table
 from inspector.clients.finding import KINDS, Findings, findings
 from inspector.clients.importing import Importer
 from inspector.clients.library import AgentReport, Found, ImportReport, ServerTotal, agent_report
-from inspector.clients.transcript_file import by_age, changed_at, find_transcripts, open_transcript
+from inspector.clients.transcript_file.reader import by_age, changed_at, find_transcripts, open_transcript
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.number import count, money, tokens
-from inspector.core.ports import SystemClock
-from inspector.core.store_ports import EventStore
+from inspector.core.ports import EventStore, SystemClock
 from inspector.measure.evalset import added_cases, append_cases, is_there, read_cases
 from inspector.tokens.prices import LitellmPrices
 

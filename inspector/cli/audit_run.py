@@ -30,8 +30,7 @@ from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError
 from inspector.core.events import CallStarted
-from inspector.core.ports import ChatModel, SystemClock
-from inspector.core.store_ports import EventStore, ServerMemory
+from inspector.core.ports import ChatModel, EventStore, ServerMemory, SystemClock
 from inspector.core.stream import LiveModel
 from inspector.loop.settings_check import Policy
 from inspector.measure.audit.audit import Pricing, audit

@@ -14,12 +14,12 @@ from inspector.cli.launch import headless
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.run import Exit, run
 from inspector.cli.table import say, say_json
-from inspector.core.closest import closest, did_you_mean
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events.call import Decision
 from inspector.core.message import ToolResult
 from inspector.core.ports import ApprovalRequest
 from inspector.core.server import ServerPhase
+from inspector.core.text import closest, did_you_mean
 from inspector.core.tool import Tool
 from inspector.reliability.approval import CLAIMED, why_ask
 from inspector.schema.json_value import JsonObject

@@ -15,13 +15,13 @@ from inspector.cli.run import Exit
 from inspector.cli.table import say, say_json, say_table
 from inspector.clients.client import Client
 from inspector.core.budget import Budget
-from inspector.core.closest import closest
 from inspector.core.definition import definition_changes
 from inspector.core.error import ConfigError
 from inspector.core.events import DefinitionChanged, ServerReady
 from inspector.core.number import count, milliseconds, percent, shown_moment, tokens
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
+from inspector.core.text import closest
 from inspector.core.tool import Tool, definition
 from inspector.mcp.frame import Flaw, Frame
 from inspector.reliability.approval import why_ask

@@ -15,7 +15,7 @@ from inspector.cli.launch import headless, model_failure, run_headless
 from inspector.cli.location import database_path, fixtures_path
 from inspector.cli.options import DEMO_MODEL, Options, as_json, options, shared
 from inspector.cli.table import say, say_json, say_table
-from inspector.clients.reported import answer_line, input_line, is_reported
+from inspector.clients.finding import answer_line, input_line, is_reported
 from inspector.core.error import ConfigError, ModelError
 from inspector.core.events import (
     BreakerChanged,
@@ -46,9 +46,9 @@ from inspector.core.events import (
 )
 from inspector.core.events.base import record_json
 from inspector.core.fold import apply
-from inspector.core.marketplace import MarketplaceReport, Suggestion, terms_text
 from inspector.core.message import arguments_text
 from inspector.core.number import count, milliseconds, percent
+from inspector.core.plugin import MarketplaceReport, Suggestion, terms_text
 from inspector.core.session import SessionState
 from inspector.scenario.scenario import load_scenario
 from inspector.session.workbench import Workbench

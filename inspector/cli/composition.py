@@ -28,17 +28,24 @@ from inspector.cli.location import (
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
 from inspector.config.predicate import load_predicates
-from inspector.core.closest import closest
 from inspector.core.error import ModelError
-from inspector.core.ports import Approver, ChatModel, Clock, Leftovers, SystemClock, TokenCounter
-from inspector.core.store_ports import ServerMemory
+from inspector.core.ports import (
+    Approver,
+    ChatModel,
+    Clock,
+    Leftovers,
+    ServerMemory,
+    SystemClock,
+    TokenCounter,
+)
+from inspector.core.text import closest
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Connector, Elicitor
 from inspector.mcp.process.registry import ProcessLeftovers, ProcessRegistry, records_folder
 from inspector.mcp.tool_file import WithStoredListings
 from inspector.registry.library import WithRegistry
-from inspector.registry.marketplace.port import Catalogs, MarketplacePorts
+from inspector.registry.marketplace.marketplace import Catalogs, MarketplacePorts
 from inspector.reliability.breaker_store import SqliteBreakers
 from inspector.reliability.breaking import BreakerStore
 from inspector.schema.dialect import PLAIN, ModelFeatures

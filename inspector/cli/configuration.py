@@ -26,9 +26,9 @@ from inspector.config.predicate import digest
 from inspector.config.reader import read
 from inspector.config.setting import anchored
 from inspector.config.typed_server import typed_configuration
-from inspector.core.closest import did_you_mean
 from inspector.core.error import ConfigError
 from inspector.core.settings import Settings
+from inspector.core.text import did_you_mean
 from inspector.loop.settings_check import Policy
 from inspector.registry.library import registry_configuration, servers_for
 

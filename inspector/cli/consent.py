@@ -18,8 +18,7 @@ from inspector.config.consent import (
 from inspector.core.error import ConfigError
 from inspector.core.events.call import Decision
 from inspector.core.message import arguments_text
-from inspector.core.ports import ApprovalRequest
-from inspector.core.store_ports import ServerMemory
+from inspector.core.ports import ApprovalRequest, ServerMemory
 from inspector.mcp.elicitation import (
     CANCELLED,
     DECLINED,

@@ -22,13 +22,13 @@ from inspector.cli.options import (
 from inspector.cli.table import say, say_json, say_table
 from inspector.config.setting import Knob, knobs_of, render_value
 from inspector.core.budget import Prices, cache_terms
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError, StoreError, ToolsightError
 from inspector.core.events import CatalogBuilt, Record
 from inspector.core.fold import fold
 from inspector.core.number import count, money, money_decimals, percent, signed_percent, tokens
 from inspector.core.prompt_cache import FIVE_MINUTES, HOUR, CacheTerms, Ttl
 from inspector.core.settings import BudgetSettings
+from inspector.core.text import closest
 from inspector.schema.dialect import ModelFeatures
 from inspector.session.setup import Planner, catalog_planner
 from inspector.session.verdict import PricedSession, discovery_delivery, price_session, verdict

@@ -19,11 +19,11 @@ from inspector.cli.options import Options, options, require_nobody, shared
 from inspector.cli.run import run
 from inspector.cli.table import say
 from inspector.core.access import Sight
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.number import count
 from inspector.core.server import ServerPhase
 from inspector.core.settings import DiscoverySettings, GateSettings
+from inspector.core.text import closest
 from inspector.measure.evalset import (
     append_cases,
     is_there,

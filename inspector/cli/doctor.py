@@ -29,12 +29,11 @@ from inspector.cli.options import (
 )
 from inspector.cli.run import Exit, interruptible
 from inspector.cli.table import say, say_json, say_table
-from inspector.core.breaker import BreakerState
-from inspector.core.closest import closest
-from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.error import BreakerState, ConfigError, ToolsightError
 from inspector.core.number import byte_size, count, duration, percent
 from inspector.core.ports import Leftovers, LocalModel, LocalModels
 from inspector.core.server import Leftover, ended_text, since_text
+from inspector.core.text import closest
 from inspector.loop.model.local import LocalModelServers
 from inspector.reliability.breaker import Breaker, BreakerKey, reset as reset_breaker
 

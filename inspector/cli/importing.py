@@ -19,7 +19,7 @@ from inspector.cli.table import Cancellation, Progress, cancellation, say, say_j
 from inspector.clients.importing import Following, Importer
 from inspector.clients.library import ImportReport
 from inspector.clients.transcript import Entry
-from inspector.clients.transcript_file import changed_at, line_reader, open_transcript
+from inspector.clients.transcript_file.reader import changed_at, line_reader, open_transcript
 from inspector.config.file import followed_lines
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import Record

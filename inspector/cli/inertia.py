@@ -10,11 +10,11 @@ from inspector.cli.configuration import load_seeds
 from inspector.cli.location import database_path
 from inspector.cli.options import Options, as_json as json_option, database as database_option
 from inspector.cli.table import Progress, say, say_json, say_table
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 from inspector.core.number import count, percent, shown_moment
 from inspector.core.ports import SystemClock
 from inspector.core.settings import InertiaSettings
+from inspector.core.text import closest
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.measure.bootstrap import Estimate
 from inspector.measure.inertia_score import (

@@ -9,8 +9,8 @@ import platformdirs
 from inspector.cli.options import Options
 from inspector.cli.run import found_in
 from inspector.config.file import is_file
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError
+from inspector.core.text import closest
 
 if TYPE_CHECKING:
     pass

@@ -36,9 +36,16 @@ from inspector.config.installation import Installation, ServerChange
 from inspector.config.setting import find_knob
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import PluginInstalled, ServerRemoved
-from inspector.core.marketplace import MarketplaceReport, Suggestion
 from inspector.core.number import count, milliseconds, percent
-from inspector.core.plugin import Plugin, Variable, missing_values, price_text, rating_text
+from inspector.core.plugin import (
+    MarketplaceReport,
+    Plugin,
+    Suggestion,
+    Variable,
+    missing_values,
+    price_text,
+    rating_text,
+)
 from inspector.core.redaction import clean
 from inspector.registry.marketplace.marketplace import INSTALL
 from inspector.session.workbench import Workbench

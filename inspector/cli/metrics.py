@@ -18,14 +18,13 @@ from inspector.cli.options import Options, as_json as json_option, database
 from inspector.cli.table import Progress, say, say_json, say_table
 from inspector.clients.miss import Backlog, BacklogGroups, unused
 from inspector.config.setting import find_profile
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import Record, SessionStarted, SettingsChanged
 from inspector.core.number import count
-from inspector.core.ports import SystemClock
+from inspector.core.ports import EventStore, SessionSummary, SystemClock
 from inspector.core.redaction import clean, open_private
 from inspector.core.report import Section, Table
-from inspector.core.store_ports import EventStore, SessionSummary
+from inspector.core.text import closest
 from inspector.core.turns import ACTS
 from inspector.measure.telemetry.cell import Cases, Sample
 from inspector.measure.telemetry.discovery import OWN, DiscoveryCount, RoutingDecision, RoutingLog

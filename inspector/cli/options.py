@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import click
 
 from inspector.config.setting import Knob, find_knob, find_profile, parse_value
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError
+from inspector.core.text import closest
 
 F = TypeVar("F", bound=Callable[..., Any])
 DEMO_MODEL = "demo/planner"

@@ -25,11 +25,10 @@ from inspector.cli.options import Options, as_json as json_option
 from inspector.cli.registry import chosen, registry_options, require_embedder, sight_of
 from inspector.cli.table import say, say_json, say_table
 from inspector.config.setting import anchored, with_values
-from inspector.core.closest import closest
 from inspector.core.definition import definition_changes
 from inspector.core.number import count, shown_moment
 from inspector.core.settings import Settings
-from inspector.core.summary_pool import first_sentence, shortened
+from inspector.core.text import closest, first_sentence, shortened
 from inspector.search.ports import ToolRegistry
 from inspector.search.registered_tool import Federated, RegisteredTool
 from inspector.search.registry_tier import nearest_in, search_registry

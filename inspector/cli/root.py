@@ -10,8 +10,8 @@ import click
 from inspector import __version__
 from inspector.cli.options import TYPED_SERVER, CommandGroup, common_options, options, shared
 from inspector.cli.run import MEANINGS, Exit, give_up, is_of_output, written
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
+from inspector.core.text import closest
 
 # Each command's module by what people want, and its name in the module if it differs.
 _SECTIONS = {

@@ -15,9 +15,9 @@ from inspector.core.error import StoreError
 from inspector.core.events import EVENT_TYPES, Record
 from inspector.core.events.base import record_json
 from inspector.core.number import count, percent, plural, shown_moment
+from inspector.core.ports import EventStore
 from inspector.core.redaction import clean
 from inspector.core.session import Binding
-from inspector.core.store_ports import EventStore
 from inspector.session.timeline import Lane, ModelCall, Move, Tally, Timeline
 
 _COMMANDS = {

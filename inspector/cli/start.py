@@ -17,8 +17,8 @@ from inspector.config.file import is_file
 from inspector.config.typed_server import typed_configuration
 from inspector.core.error import ToolsightError
 from inspector.core.number import count
+from inspector.core.ports import ServerMemory
 from inspector.core.server import ServerSpec
-from inspector.core.store_ports import ServerMemory
 from inspector.tokens.measure import BudgetMeter, FixedWindow
 
 _RECENT = 5

@@ -12,9 +12,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, TypeVar
 
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 from inspector.core.settings import ClientCapabilities
+from inspector.core.text import closest
 
 
 class Confidence(StrEnum):

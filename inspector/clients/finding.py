@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
 
-from inspector.clients.cache_rewrite import CacheRewrite, cache_rewrites
 from inspector.clients.miss import Miss, misses
-from inspector.clients.reported import reported_dollars
 from inspector.core.budget import Prices, TokenParts
 from inspector.core.events import (
     CallStarted,
@@ -25,7 +24,135 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.message import Usage
+from inspector.core.number import count
+from inspector.core.prompt_cache import Charge
 from inspector.core.session import CallCost
+
+# Until a provider reports, there is only the computed side, and texts say so.
+
+
+def is_reported(cost: CallCost) -> bool:
+    """Whether the provider reported the call's input."""
+    return cost.reported_input is not None
+
+
+def reported_hit_rate(cost: CallCost) -> float | None:
+    """The share of the reported input that was read from the cache (0 to 1); None if it is not reported."""
+    if not cost.reported_input or cost.reported_read is None:
+        return None
+    return cost.reported_read / cost.reported_input
+
+
+def reported_dollars(cost: CallCost, prices: Prices) -> float | None:
+    """US dollars for the reported tokens; None until the input is reported.
+
+    Tokens written for an hour have their own price. What the cache did counts as 0 if it is not reported.
+    """
+    if cost.reported_input is None:
+        return None
+    read, written = cost.reported_read or 0, cost.reported_written or 0
+    hour = min(cost.reported_written_hour or 0, written)
+    plain = max(cost.reported_input - read - written, 0)
+    spent = prices.cost(Charge(read, written - hour, plain), prices.terms, cost.reported_output or 0)
+    return spent + prices.cost(Charge(written=hour), prices.hour_terms or prices.terms)
+
+
+def input_line(cost: CallCost) -> str:
+    """The input as computed and as reported, on one line."""
+    charge = cost.charge
+    computed = f"computed {_input(cost.parts.input, charge.read, charge.written)}"
+    if cost.reported_input is None:
+        return f"{computed}; the provider reports nothing"
+    return f"{computed}; reported {_input(cost.reported_input, cost.reported_read, cost.reported_written)}"
+
+
+def answer_line(cost: CallCost) -> str:
+    """The answer as reported; empty until it is."""
+    if cost.reported_output is None:
+        return ""
+    thought = f", {cost.reported_reasoning:,} of them reasoning" if cost.reported_reasoning else ""
+    return f"answer: {count(cost.reported_output, 'token')} reported{thought}"
+
+
+def _input(tokens: int, read: int | None, written: int | None) -> str:
+    cached = [
+        f"{number:,} {what}" for number, what in ((read, "read"), (written, "written")) if number is not None
+    ]
+    return f"{tokens:,} ({', '.join(cached)})" if cached else f"{tokens:,}"
+
+
+HOUR, FIVE_MINUTES = 3600.0, 300.0
+# No provider keeps a shorter prefix, so a smaller loss is a mark that moved and not a cache that was lost.
+LEAST = 1024
+
+
+class RewriteCause(StrEnum):
+    """What happened between two model calls that a cache does not outlive, the surest first."""
+
+    COMPACTION = "the conversation was compacted"
+    MODEL = "the model changed"
+    HOUR = "more than an hour passed"
+    TOOLS = "the tools changed"
+    FIVE_MINUTES = "more than 5 minutes passed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRewrite:
+    """A model call that read less from the cache than the call before had left in it.
+
+    `tokens` is how many less. `causes` are all that apply, the surest first: which of them it was, nobody
+    reports.
+    """
+
+    call: int
+    seq: int
+    tokens: int
+    causes: tuple[RewriteCause, ...]
+
+    @property
+    def cause(self) -> RewriteCause:
+        """The surest of the causes."""
+        return self.causes[0]
+
+
+def cache_rewrites(records: Iterable[Record]) -> tuple[CacheRewrite, ...]:
+    """Every rewrite in a session's records; model calls that report no cache are passed over.
+
+    Idle time is counted from answer to answer: of a real agent nobody records when a request was sent.
+    """
+    found: list[CacheRewrite] = []
+    happened: set[RewriteCause] = set()
+    cached, at = 0, 0.0
+    for record in records:
+        event = record.event
+        if isinstance(event, ContextReduced):
+            happened.add(RewriteCause.COMPACTION)
+        elif isinstance(event, ModelSwitched):
+            happened.add(RewriteCause.MODEL)
+        elif isinstance(event, CatalogBuilt | ToolLoaded | ToolEvicted):
+            happened.add(RewriteCause.TOOLS)
+        elif isinstance(event, ModelResponded) and event.usage.cached_tokens is not None:
+            lost = cached - event.usage.cached_tokens
+            if lost >= LEAST:
+                causes = _causes(happened, record.at - at)
+                found.append(CacheRewrite(event.call, record.seq, lost, causes))
+            cached, at = _left(event.usage), record.at
+            happened.clear()
+    return tuple(found)
+
+
+def _left(usage: Usage) -> int:
+    """The tokens that the cache holds after a call, as far as the provider reports them."""
+    return (usage.cached_tokens or 0) + (usage.written_tokens or 0)
+
+
+def _causes(happened: set[RewriteCause], idle: float) -> tuple[RewriteCause, ...]:
+    applying = set(happened)
+    if idle > FIVE_MINUTES:
+        applying.add(RewriteCause.HOUR if idle > HOUR else RewriteCause.FIVE_MINUTES)
+    return tuple(cause for cause in RewriteCause if cause in applying) or (RewriteCause.UNKNOWN,)
+
 
 _READ: tuple[type[Event], ...] = (
     *(SessionStarted, ModelSwitched, CatalogBuilt, ServerFailed, UserSaid, TurnEnded, ModelRequested),

@@ -15,8 +15,8 @@ from itertools import takewhile
 from inspector.clients.agent_session import apart
 from inspector.core.error import StoreError
 from inspector.core.events import Event, ModelResponded, Record, SessionStarted, UserSaid
+from inspector.core.ports import EventStore
 from inspector.core.redaction import clean
-from inspector.core.store_ports import EventStore
 
 _COMPARED = 200
 _HEAD = 200

@@ -8,8 +8,7 @@ from inspector.clients.agent_session import UNKNOWN_AGENT, AgentSession, entry_k
 from inspector.clients.imported_stream import ImportedStream
 from inspector.clients.transcript import Begun, Entry, Tally
 from inspector.core.events import Event, Record
-from inspector.core.ports import TokenCounter
-from inspector.core.store_ports import EventStore
+from inspector.core.ports import EventStore, TokenCounter
 
 # What imports need of a transcript; the readers of files implement it.
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from inspector.clients.cache_rewrite import RewriteCause
-from inspector.clients.finding import Answer, Findings, Reported, ServerUse
+from inspector.clients.finding import Answer, Findings, Reported, RewriteCause, ServerUse
 from inspector.clients.importing import Imported, ImportedSession
 from inspector.clients.miss import Backlog, Miss, backlog
 from inspector.clients.transcript import Tally

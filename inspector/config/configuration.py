@@ -8,11 +8,11 @@ from typing import Any
 from inspector.config.setting import DEFAULT_PROFILE
 from inspector.core.access import Toolset
 from inspector.core.argument_secret import Found, secrets_among, secrets_of_address
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 from inspector.core.secret_value import is_secret, looks_secret
 from inspector.core.server import ConsentItem, ServerSpec, item_id
 from inspector.core.settings import ClientCapabilities, DiscoverySettings, Settings
+from inspector.core.text import closest
 from inspector.schema.json_value import JsonObject
 
 HIDDEN = "***"

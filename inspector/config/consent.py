@@ -10,10 +10,10 @@ from typing import Final
 from inspector.config.configuration import Configuration, Named
 from inspector.config.suspect import METADATA, lookalikes, metadata_hosts
 from inspector.core.package_run import PackageKind, package_run
+from inspector.core.ports import ServerMemory
 from inspector.core.redaction import Redactor
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import ChangedFile, Expansion, Program, ServerSpec, asking_files, changed_files
-from inspector.core.store_ports import ServerMemory
 
 # Environment variables whose values decide what a started program runs, whatever its command line says.
 

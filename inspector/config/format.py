@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from inspector.config.problem import Strict
-from inspector.core.closest import closest
 from inspector.core.settings import Settings
+from inspector.core.text import closest
 
 _DAY = 24 * 60 * 60
 _Seconds = Annotated[float, Field(gt=0, le=_DAY)]

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from inspector.config.file import dotted
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError
+from inspector.core.text import closest
 
 Model = TypeVar("Model", bound=BaseModel)
 Location = tuple[str | int, ...]

@@ -21,10 +21,10 @@ from inspector.config.problem import meant, validated
 from inspector.config.server_entry import Scope, ServerReader
 from inspector.config.setting import DEFAULT_PROFILE, PROFILES, anchored, find_knob, knobs
 from inspector.core.access import ServerRule, Toolset
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError, MissingValue
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
+from inspector.core.text import closest
 
 
 def read_profile(path: Path, name: str | None) -> str:

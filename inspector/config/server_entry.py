@@ -21,11 +21,11 @@ from urllib.parse import urlsplit
 from inspector.config.file import dotted
 from inspector.config.format import Form, ServerModel
 from inspector.config.program import program_of, run_files
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError, MissingValue
 from inspector.core.redaction import SECRETS
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import Era, Expansion, ServerSpec
+from inspector.core.text import closest
 
 _REFERENCE = re.compile(
     r"\$\{(?:(?P<kind>input|command|config|workspaceFolder):(?P<id>[\w.-]+)"

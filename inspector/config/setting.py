@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 from inspector.core.settings import Settings
+from inspector.core.text import closest
 from inspector.schema.json_value import compact
 
 

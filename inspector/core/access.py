@@ -13,8 +13,8 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TypeVar
 
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError
+from inspector.core.text import closest
 from inspector.core.tool import Tool
 
 Value = TypeVar("Value")

@@ -1,21 +1,25 @@
-"""Every error Toolsight raises on purpose.
+"""Errors that are expected, kinds of failed calls, and circuit breakers as a session sees them."""
 
-ToolsightError
-├── ConfigError        the configuration is invalid
-│   └── MissingValue   one of its variables or inputs has no value
-├── ConnectError       a server cannot be reached
-│   ├── ServerExited   its process ended or its connection closed
-│   ├── AuthRequired   it requires credentials
-│   ├── ConnectTimeout it did not answer in time
-│   └── RateLimited    it wants fewer requests
-├── ProtocolError      its answer violates the protocol
-│   └── ArgumentsRejected  it does not accept the arguments
-├── CallTimeout        a tool call timed out
-├── CircuitOpen        a circuit breaker refuses the call
-├── ClientRefusal      a server asks its client for what it does not get
-├── ModelError         a language model failed
-└── StoreError         the database failed
-"""
+from dataclasses import dataclass
+from enum import StrEnum
+
+from inspector.core.number import duration
+
+# ToolsightError
+# ├── ConfigError        the configuration is invalid
+# │   └── MissingValue   one of its variables or inputs has no value
+# ├── ConnectError       a server cannot be reached
+# │   ├── ServerExited   its process ended or its connection closed
+# │   ├── AuthRequired   it requires credentials
+# │   ├── ConnectTimeout it did not answer in time
+# │   └── RateLimited    it wants fewer requests
+# ├── ProtocolError      its answer violates the protocol
+# │   └── ArgumentsRejected  it does not accept the arguments
+# ├── CallTimeout        a tool call timed out
+# ├── CircuitOpen        a circuit breaker refuses the call
+# ├── ClientRefusal      a server asks its client for what it does not get
+# ├── ModelError         a language model failed
+# └── StoreError         the database failed
 
 
 class ToolsightError(Exception):
@@ -108,3 +112,75 @@ class ModelError(ToolsightError):
 
 class StoreError(ToolsightError):
     """The database could not be opened, read or written."""
+
+
+class FailureKind(StrEnum):
+    """Why a call failed. TOOL is the tool's own answer that it failed (`isError`)."""
+
+    TRANSPORT = "transport"
+    TIMEOUT = "timeout"
+    RATE_LIMIT = "rate_limit"
+    TOOL = "tool"
+    SCHEMA = "schema"
+    PROTOCOL = "protocol"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether the same call may succeed a little later."""
+        return self in (FailureKind.TRANSPORT, FailureKind.TIMEOUT, FailureKind.RATE_LIMIT)
+
+    @property
+    def words(self) -> str:
+        """What happened, in plain words."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    FailureKind.TRANSPORT: "connection failed",
+    FailureKind.TIMEOUT: "timed out; it may have run",
+    FailureKind.RATE_LIMIT: "rate limited",
+    FailureKind.TOOL: "the tool failed",
+    FailureKind.SCHEMA: "arguments rejected",
+    FailureKind.PROTOCOL: "invalid answer",
+    FailureKind.CANCELLED: "cancelled; it may have run",
+}
+
+
+def failure_words(kind: FailureKind | None, retry_after: float | None = None) -> str:
+    """A failed call in plain words; records of older versions have no kind."""
+    if kind is None:
+        return "failed"
+    return kind.words if retry_after is None else f"{kind.words} for {duration(retry_after)}"
+
+
+class BreakerState(StrEnum):
+    """CLOSED lets every call through, OPEN none, HALF_OPEN a few that try whether it works again."""
+
+    CLOSED = "closed"
+    OPEN = "open"
+    HALF_OPEN = "half-open"
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerStatus:
+    """The circuit breaker of a server or tool as the session saw it last, `since` then; see `Breaker`.
+
+    `until` is when a call may try it, `opened` how often it opened in the session. Times are in seconds since
+    1970.
+    """
+
+    server: str
+    tool: str
+    state: BreakerState
+    since: float
+    until: float = 0.0
+    why: str = ""
+    failure_rate: float = 0.0
+    calls: int = 0
+    opened: int = 0
+
+    @property
+    def name(self) -> str:
+        """The id of the tool, or the name of the server."""
+        return self.tool or self.server

@@ -5,12 +5,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from inspector.core.breaker import BreakerStatus
 from inspector.core.budget import Budget, TokenParts
 from inspector.core.conversation import Conversation
-from inspector.core.events import ApprovalDecided, CallCounted, DefinitionChanged, GateApplied, LoadCause
-from inspector.core.inertia import InertiaState
-from inspector.core.marketplace import MarketplaceReport
+from inspector.core.error import BreakerStatus
+from inspector.core.events import (
+    ApprovalDecided,
+    CallCounted,
+    DefinitionChanged,
+    GateApplied,
+    LoadCause,
+    NextPredicted,
+)
+from inspector.core.plugin import MarketplaceReport
 from inspector.core.prompt_cache import UNCACHED, Breakpoints, CacheTerms, Charge
 from inspector.core.ranking import IndexState, SearchOffer
 from inspector.core.server import ChangedFile, ServerInfo, ServerPhase, SkippedTool
@@ -142,6 +148,34 @@ class CallCost:
     reported_written_hour: int | None = None
     reported_reasoning: int | None = None
     breakpoints: Breakpoints | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Of the first uses of a tool that were predicted, how many each rule named first, and among its first 3.
+
+    `order_1` says what follows the last call, the others are what it has to beat.
+    """
+
+    first_uses: int = 0
+    order_1: tuple[int, int] = (0, 0)
+    most_used: tuple[int, int] = (0, 0)
+    same_server: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class InertiaState:
+    """Predictions and what came of them. `called` is the model's last call for the current message.
+
+    `predicted` is the newest prediction; `ahead` are the tools that were bound ahead, `used` those of them
+    that were then called.
+    """
+
+    called: str = ""
+    predicted: NextPredicted | None = None
+    hits: Hits = Hits()
+    ahead: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 from inspector.core.events import Event, Record
 from inspector.core.fold import apply
-from inspector.core.ports import ChatModel, Clock
+from inspector.core.ports import ChatModel, Clock, EventStore
 from inspector.core.redaction import Redactor
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
-from inspector.core.store_ports import EventStore
 from inspector.schema.dialect import ModelFeatures
 
 Listener = Callable[[Record], None]

@@ -84,3 +84,8 @@ def function_definition(name: str, description: str, parameters: JsonObject) -> 
         "type": "function",
         "function": {"name": name, "description": description, "parameters": dict(parameters)},
     }
+
+
+def server_of(tool: str) -> str:
+    """The server of a tool's id."""
+    return tool.partition(":")[0]

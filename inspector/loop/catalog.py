@@ -9,7 +9,7 @@ from inspector.core.events import CatalogBuilt, CatalogEntry
 from inspector.core.number import count, percent
 from inspector.core.ranking import SearchOffer
 from inspector.core.settings import DiscoverySettings, Settings
-from inspector.core.summary_pool import summary_pool
+from inspector.core.text import summary_pool
 from inspector.core.tool import Tool
 from inspector.search.rankers.ranker_list import matching
 from inspector.search.vocabulary import Tags

@@ -17,13 +17,13 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from inspector.config.predicate import BUILT_IN, MAX_LENGTH, Facts, Predicate, parse_predicate
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 from inspector.core.events import GateApplied, GateScore
 from inspector.core.message import AssistantMessage, Message, ToolMessage, UserMessage
 from inspector.core.ports import Clock, OwnPredicate
 from inspector.core.settings import GateSettings
 from inspector.core.stream import LiveSettings
+from inspector.core.text import closest
 
 if TYPE_CHECKING:
     from inspector.search.index import ToolIndex

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallStarted, Failed, Guess, NextPredicted, Record, UserSaid
-from inspector.core.inertia import TaskCalls, server_of
 from inspector.core.number import percent
-from inspector.core.ports import Clock
+from inspector.core.ports import Clock, TaskCalls
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import Binding, SessionState
 from inspector.core.settings import InertiaSettings
 from inspector.core.stream import Session
+from inspector.core.tool import server_of
 from inspector.loop.binder import Binder
 from inspector.reliability.breaking import Breakers
 from inspector.reliability.flow import is_likely

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inspector.core.breaker import FailureKind
-from inspector.core.closest import closest
+from inspector.core.error import FailureKind
 from inspector.core.events import CallRejected
 from inspector.core.message import ToolCall
 from inspector.core.session import Binding
 from inspector.core.stream import LiveSettings, Session
+from inspector.core.text import closest
 from inspector.core.tool import Tool
 from inspector.loop.binder import Binder
 from inspector.loop.iteration_guard import LoopWatch, Outcome

@@ -12,10 +12,9 @@ from inspector.core.definition import ToolDefinition, Verdict, definition_hash, 
 from inspector.core.error import ConnectError
 from inspector.core.events import DefinitionChanged, Event
 from inspector.core.number import count
-from inspector.core.ports import Clock, ToolListing
+from inspector.core.ports import Clock, ServerMemory, Snapshot, ToolListing
 from inspector.core.redaction import SECRETS, clean
 from inspector.core.server import Era, ServerInfo, ServerSpec
-from inspector.core.store_ports import ServerMemory, Snapshot
 from inspector.core.tool import Tool
 from inspector.mcp.pace import StartPace
 from inspector.mcp.port import ClientSide, Connector, ServerLink, ignored

@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from inspector.core.inertia import TaskCalls, server_of
+from inspector.core.ports import TaskCalls
+from inspector.core.tool import server_of
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.measure.bootstrap import Estimate, ratio_estimate
 from inspector.search.inertia_graph import Aging, InertiaGraph, Successor

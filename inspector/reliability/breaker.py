@@ -6,14 +6,16 @@ if another process was faster. Times are in seconds since 1970, as several proce
 
 from dataclasses import dataclass, replace
 
-from inspector.core.breaker import BreakerState, FailureKind, failure_words
 from inspector.core.error import (
     ArgumentsRejected,
+    BreakerState,
     CallTimeout,
+    FailureKind,
     ProtocolError,
     RateLimited,
     StoreError,
     ToolsightError,
+    failure_words,
 )
 from inspector.core.settings import BreakerSettings
 

@@ -4,15 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from inspector.core.breaker import BreakerState, FailureKind
-from inspector.core.closest import closest
-from inspector.core.error import CircuitOpen, ConfigError, StoreError
+from inspector.core.error import BreakerState, CircuitOpen, ConfigError, FailureKind, StoreError
 from inspector.core.events import BreakerChanged, Failed
 from inspector.core.number import duration
 from inspector.core.ports import Clock
 from inspector.core.server import ServerSpec
 from inspector.core.settings import BreakerSettings
 from inspector.core.stream import Session
+from inspector.core.text import closest
 from inspector.core.tool import Tool
 from inspector.reliability.breaker import (
     Breaker,

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 from inspector.access.yaml_tree import load_yaml
 from inspector.config.file import load_value
 from inspector.config.problem import Location, NullAsAbsent, not_empty, refusal, validated
-from inspector.core.inertia import OWN_PERSONA
+from inspector.core.ports import OWN_PERSONA
 from inspector.search.inertia_graph import InertiaGraph, Tally
 
 _MOST = 10**9

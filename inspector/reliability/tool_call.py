@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from inspector.core.access import matches
-from inspector.core.breaker import FailureKind
 from inspector.core.definition import definition_hash
-from inspector.core.error import CircuitOpen, ServerExited, ToolsightError
+from inspector.core.error import CircuitOpen, FailureKind, ServerExited, ToolsightError
 from inspector.core.events import Actor, CallFinished, CallRetried, CallStarted
 from inspector.core.message import ToolCall, ToolResult
 from inspector.core.ports import Clock

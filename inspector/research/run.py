@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 from inspector.core.report import Section, real_first
+from inspector.core.text import closest
 from inspector.research.source import Source, Steps, Stopped
 
 SEEDS, TASKS = 3, 500

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, fields, is_dataclass
 from enum import StrEnum
 from typing import Any
 
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 from inspector.core.events import EVENT_TYPES, Event, Record
+from inspector.core.text import closest
 from inspector.schema.json_value import compact
 
 _SHOWN = 80

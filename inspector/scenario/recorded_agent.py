@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from inspector.core.events import Record, SearchPerformed, ToolEvicted
-from inspector.core.inertia import OWN_PERSONA, PastCall, TaskCalls, Viewer
 from inspector.core.message import ModelChunk, ModelReply, ModelRequest, ToolCall
+from inspector.core.ports import OWN_PERSONA, PastCall, TaskCalls, Viewer
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool, wire_name
 from inspector.mcp.recorded_link import (

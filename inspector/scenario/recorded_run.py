@@ -16,10 +16,10 @@ from inspector.core.events import (
     RedundantSearch,
     SearchPerformed,
 )
-from inspector.core.inertia import InertiaState
 from inspector.core.message import AssistantMessage
 from inspector.core.ports import ApprovalRequest, TokenCounter
 from inspector.core.ranking import Answer, Outcome, SearchReport
+from inspector.core.session import InertiaState
 from inspector.core.tool import Tool
 from inspector.core.turns import turns
 from inspector.mcp.recorded_link import RecordedRun, RecordedServers

@@ -11,13 +11,13 @@ from functools import partial
 
 from inspector.access.restriction import NOT_A_SETTING
 from inspector.config.setting import value_of
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError, ServerExited, ToolsightError
 from inspector.core.events import ModelRequested, Record, ServerFailed, ServerStopped, ToolsChanged, TurnEnded
 from inspector.core.message import ToolResult
 from inspector.core.ports import Clock, ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.stream import Listener
+from inspector.core.text import closest
 from inspector.core.tool import Tool
 from inspector.mcp.port import ClientSide, Connector, ServerLink, ignored
 from inspector.scenario.comparison import ScenarioResult, totals

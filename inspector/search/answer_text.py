@@ -5,11 +5,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from inspector.core.closest import closest
 from inspector.core.number import percent, plural
 from inspector.core.ranking import Answer, Outcome, SearchReport
 from inspector.core.settings import ResultForm
-from inspector.core.summary_pool import first_sentence, one_line, sentences, shortened
+from inspector.core.text import closest, first_sentence, one_line, sentences, shortened
 from inspector.core.tool import Tool
 from inspector.schema.schema import SchemaField, fields
 

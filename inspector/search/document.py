@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Signal
-from inspector.core.summary_pool import summary_line
+from inspector.core.text import summary_line
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields
 from inspector.search.vocabulary import spaced, split_words, terms, written_words

@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Protocol, TypeVar
 
 from inspector.core.error import ToolsightError
-from inspector.core.inertia import PastCall
+from inspector.core.ports import PastCall
 from inspector.core.ranking import IndexPhase, IndexState
 from inspector.core.tool import Tool
 from inspector.search.document import MAX_EMBEDDED, PASSAGES, SUMMARY, Key, key_of, passage_texts

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.core.closest import closest
 from inspector.core.ranking import SearchRequest
+from inspector.core.text import closest
 from inspector.core.tool import Tool
 from inspector.search.document import (
     FIELDS,

@@ -8,8 +8,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from inspector.core.inertia import TaskCalls
 from inspector.core.number import wilson
+from inspector.core.ports import TaskCalls
 
 _DAY = 86_400.0
 

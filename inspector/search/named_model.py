@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from inspector.core.closest import closest
 from inspector.core.error import ModelError
 from inspector.core.redaction import private_folder
+from inspector.core.text import closest
 from inspector.search.metric import side_by_side
 from inspector.search.packaged_model import keep_to_one_thread, whole_words
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from inspector.core.error import ToolsightError
-from inspector.core.inertia import OWN_PERSONA, PastCall
-from inspector.core.ports import Clock
+from inspector.core.ports import OWN_PERSONA, Clock, PastCall
 from inspector.search.inertia_graph import Aging, InertiaGraph, seen
 
 # Of uses that are older than that, nothing worth a line is left.

@@ -10,8 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from inspector.access.reach import EvalCase, EvalSet
-from inspector.core.inertia import PastCall
-from inspector.core.ports import Clock
+from inspector.core.ports import Clock, PastCall
 from inspector.core.ranking import IndexState, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool

@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspector.core.ports import Snapshot
 from inspector.core.redaction import clean
 from inspector.core.server import ConsentItem, Era, RunFile
-from inspector.core.store_ports import Snapshot
 from inspector.core.tool import Tool
 from inspector.store.codec import decode_value, encode_value
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase

@@ -9,17 +9,19 @@ from inspector.core.access import AccessPolicy
 from inspector.core.error import ConfigError
 from inspector.core.ports import (
     Approver,
+    CallHistory,
     ChatModel,
     Clock,
+    EventStore,
     LocalModels,
     NoLocalModels,
     OwnPredicate,
     PriceList,
+    ServerMemory,
     TokenCounter,
 )
-from inspector.core.store_ports import CallHistory, EventStore, ServerMemory
 from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
-from inspector.registry.marketplace.port import MarketplacePorts
+from inspector.registry.marketplace.marketplace import MarketplacePorts
 from inspector.reliability.breaking import Breakers, BreakerStore, MemoryBreakers
 from inspector.search.inertia_graph import InertiaGraph
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore

@@ -11,13 +11,12 @@ from inspector.access.restriction import AccessControl, seen_cases
 from inspector.config.configuration import Configuration, declared, is_about_client
 from inspector.core.access import AccessPolicy, Sight
 from inspector.core.events import IndexChanged, Record, SessionStarted, SettingsChanged
-from inspector.core.inertia import PastCall, Viewer
 from inspector.core.message import ModelRequest
+from inspector.core.ports import PastCall, SessionSummary, Viewer
 from inspector.core.ranking import IndexState
 from inspector.core.server import ServerSpec
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
-from inspector.core.store_ports import SessionSummary
 from inspector.core.stream import Listener, Session
 from inspector.core.tool import Tool
 from inspector.loop.settings_check import Policy

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inspector.access.restriction import require_whole
-from inspector.core.closest import closest
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerPhase, is_registered
+from inspector.core.text import closest
 from inspector.registry.acceptance import name_problem
 from inspector.registry.library import FILL
 from inspector.search.ports import ToolRegistry

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.core.events.base import Actor
-from inspector.core.inertia import PastCall, TaskCalls, Viewer
+from inspector.core.ports import PastCall, TaskCalls, Viewer
 from inspector.core.ranking import Outcome
 from inspector.store.codec import PersonaTrail, TaskTrail, as_column, decode_value
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 from collections.abc import Iterator, Mapping
 
 from inspector.core.events.base import Actor
-from inspector.core.inertia import OWN_PERSONA, TaskCalls
+from inspector.core.ports import OWN_PERSONA, TaskCalls
 
 _NUMBER_TAG = "$number"
 # By kind, fields that older versions stored under another name: old name to new.

@@ -11,8 +11,8 @@ from inspector.core.events import (
     SessionStarted,
     UserSaid,
 )
+from inspector.core.ports import SessionAge, SessionSummary, Snapshot
 from inspector.core.server import ConsentItem, Era, RunFile
-from inspector.core.store_ports import SessionAge, SessionSummary, Snapshot
 
 
 class MemoryStore:

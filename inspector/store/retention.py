@@ -5,8 +5,7 @@ from contextlib import suppress
 
 from inspector.core.error import StoreError
 from inspector.core.events import Failed, SessionsForgotten
-from inspector.core.ports import Clock
-from inspector.core.store_ports import EventStore, overdue
+from inspector.core.ports import Clock, EventStore, overdue
 from inspector.core.stream import LiveSettings, Session
 
 # An app may stay open for weeks; limits are in days, so an hour more or less does not matter.

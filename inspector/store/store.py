@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from inspector.core.error import StoreError
 from inspector.core.events import Event, ModelSwitched, Record, SessionStarted
-from inspector.core.store_ports import SessionAge, SessionSummary
+from inspector.core.ports import SessionAge, SessionSummary
 from inspector.store.codec import UnreadableEvent, as_column, decode, encode
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
 from inspector.store.file_lock import locked

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from inspector.core.closest import Names
 from inspector.core.error import ToolsightError
 from inspector.core.message import AssistantMessage, Message, ToolCall, ToolMessage
 from inspector.core.number import plural
 from inspector.core.ranking import SearchOffer
 from inspector.core.settings import ManifestSettings
-from inspector.core.summary_pool import first_sentence, one_line, shortened, without_breaks
+from inspector.core.text import Names, first_sentence, one_line, shortened, without_breaks
 from inspector.core.tool import Tool, function_definition
 from inspector.schema.json_value import JsonObject, compact
 

@@ -10,8 +10,8 @@ from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.pages.trace import flow as content
 from inspector.app.pages.trace.flow import FlowScreen
-from inspector.core.inertia import Hits, InertiaState, TaskCalls
-from inspector.core.session import SessionState
+from inspector.core.ports import TaskCalls
+from inspector.core.session import Hits, InertiaState, SessionState
 from inspector.core.settings import InertiaSettings
 from inspector.reliability.flow import Flow, FlowLibrary, flow
 from inspector.search.inertia_graph import Aging, InertiaGraph, graphs_of

@@ -13,9 +13,8 @@ from inspector.app.pages.tools.plugin import detail, rows
 from inspector.app.place import SearchPage
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ToolsightError
-from inspector.core.marketplace import Suggestion, suggestion
 from inspector.core.package_run import PackageKind
-from inspector.core.plugin import Plugin
+from inspector.core.plugin import Plugin, Suggestion, suggestion
 from inspector.core.ranking import Score, SearchRequest
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text

@@ -54,7 +54,7 @@ from inspector.app.place import (
 from inspector.app.reproduction import Reproduction
 from inspector.app.scenario_job import Choice
 from inspector.config.consent import Handed, ServerConsent
-from inspector.core.breaker import BreakerState, FailureKind
+from inspector.core.error import BreakerState, FailureKind
 from inspector.core.events import BreakerChanged, CallFinished, CallStarted, Event, TurnEnded, UserSaid
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import Program

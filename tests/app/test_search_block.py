@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from inspector.app.draw.line import suggestion_lines
 from inspector.app.pages.chat.session.search_block import search_block
 from inspector.core.conversation import Item, ItemKind
-from inspector.core.marketplace import suggestion
+from inspector.core.plugin import suggestion
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from tests.support.hostile import with_hostile_text
 from tests.support.marketplace import CURRENCY

@@ -17,7 +17,7 @@ from inspector.clients.importing import Imported
 from inspector.clients.library import AgentLibrary, Found, ImportReport
 from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
-from inspector.core.store_ports import SessionSummary
+from inspector.core.ports import SessionSummary
 from inspector.measure.evalset import read_cases
 from tests.support.agent_transcript import MODEL, story, written
 from tests.support.app import RigApp, goes, ready, seen, until

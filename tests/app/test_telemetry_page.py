@@ -12,7 +12,7 @@ from inspector.app.app import ToolsightApp
 from inspector.app.job import Job
 from inspector.app.pages.trace import telemetry as content
 from inspector.clients.miss import Miss, MissCause, backlog
-from inspector.core.breaker import BreakerState, BreakerStatus
+from inspector.core.error import BreakerState, BreakerStatus
 from inspector.core.events import Record
 from inspector.measure.telemetry.gathering import Telemetry, telemetry
 from inspector.session.view import SessionView

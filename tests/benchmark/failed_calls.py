@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from inspector.cli.composition import counter_for
-from inspector.core.breaker import FailureKind
+from inspector.core.error import FailureKind
 from inspector.core.number import percent
 from inspector.core.settings import BreakerSettings, BudgetSettings
 from inspector.mcp.recorded_link import RecordedRun

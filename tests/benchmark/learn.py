@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from random import Random
 
 from inspector.access.reach import EvalCase, EvalSet
-from inspector.core.inertia import PastCall
+from inspector.core.ports import PastCall
 from inspector.core.settings import DiscoverySettings
 from inspector.measure.bootstrap import clusters, estimate
 from inspector.measure.evalset import read_evalset

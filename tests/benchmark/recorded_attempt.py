@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from inspector.core.breaker import FailureKind
+from inspector.core.error import FailureKind
 from inspector.core.settings import BreakerSettings
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.reliability.breaker import Breaker, Permit, admitted, answered, failed

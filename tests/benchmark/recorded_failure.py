@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.core.breaker import FailureKind
+from inspector.core.error import FailureKind
 
 # What the kind is told by stands near the beginning, or in the last line of a stack trace.
 _LOOKED_AT = 600

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.breaker import BreakerState
+from inspector.core.error import BreakerState
 from inspector.reliability.breaker import Breaker, BreakerKey
 from inspector.reliability.breaker_store import SqliteBreakers
 from tests.cli.conftest import Toolsight

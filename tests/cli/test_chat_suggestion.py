@@ -11,7 +11,7 @@ import pytest
 from inspector.cli.chat import Transcript, how_to_install
 from inspector.cli.options import Options
 from inspector.core.events import MarketplaceSearched, Record
-from inspector.core.marketplace import MarketplaceReport, Suggestion, suggestion
+from inspector.core.plugin import MarketplaceReport, Suggestion, suggestion
 from inspector.core.ranking import Score
 from tests.cli.conftest import Toolsight
 from tests.support.hostile import with_hostile_text

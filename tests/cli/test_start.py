@@ -9,8 +9,8 @@ from inspector.app.start.app import Opens
 from inspector.cli.options import Options
 from inspector.cli.start import problem, ways
 from inspector.core.events import Record, SessionStarted
+from inspector.core.ports import Snapshot
 from inspector.core.server import ServerSpec
-from inspector.core.store_ports import Snapshot
 from inspector.core.tool import Tool
 from inspector.search.sqlite import SqliteServerMemory
 from inspector.store.store import SqliteStore

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.clients.cache_rewrite import CacheRewrite, RewriteCause, cache_rewrites
+from inspector.clients.finding import CacheRewrite, RewriteCause, cache_rewrites
 from inspector.core.budget import TokenParts
 from inspector.core.events import (
     ContextReduced,

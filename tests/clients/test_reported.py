@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.clients.reported import (
+from inspector.clients.finding import (
     answer_line,
     input_line,
     is_reported,

@@ -14,7 +14,7 @@ from inspector.clients.transcript import (
     ToolsOffered,
     ToolsWithdrawn,
 )
-from inspector.clients.transcript_file import Format, line_reader
+from inspector.clients.transcript_file.reader import Format, line_reader
 from inspector.core.message import Usage
 from tests.support.transcripts import (
     FILES,

@@ -12,7 +12,7 @@ from inspector.clients.transcript import (
     Searched,
     ToolsOffered,
 )
-from inspector.clients.transcript_file import Format, line_reader
+from inspector.clients.transcript_file.reader import Format, line_reader
 from inspector.core.message import Usage
 from tests.support.transcripts import FILES, event, fed, item, line, of, read, token_count, whole
 

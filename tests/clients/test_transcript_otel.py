@@ -13,7 +13,7 @@ from inspector.clients.transcript import (
     ServerTrouble,
     ToolsOffered,
 )
-from inspector.clients.transcript_file import Format, line_reader
+from inspector.clients.transcript_file.reader import Format, line_reader
 from tests.support.transcripts import FILES, fed, line, of, read, records, whole
 
 OTEL = Format.OTEL

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from fixtures.transcripts import make
 from inspector.clients.transcript import Entry
-from inspector.clients.transcript_file import Format, line_reader
+from inspector.clients.transcript_file.reader import Format, line_reader
 from inspector.core.number import LAST
 from tests.support.transcripts import FILES, fed, line, records, total, whole
 

@@ -11,14 +11,14 @@ import pytest
 
 from fixtures.transcripts import make
 from inspector.clients.transcript import Answered, Called, Searched
-from inspector.clients.transcript_file import (
+from inspector.clients.transcript_file.field import read_lines
+from inspector.clients.transcript_file.reader import (
     Format,
     find_transcripts,
     line_reader,
     open_transcript,
     recognize,
 )
-from inspector.clients.transcript_file.field import read_lines
 from inspector.core.error import ConfigError
 from tests.support.transcripts import FILES, SMALL, Claude, fed, line, of, records, said, whole
 

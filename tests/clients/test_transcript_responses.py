@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from inspector.clients.transcript import Answered, Asked, Begun, Called, Searched, ServerTrouble, ToolsOffered
-from inspector.clients.transcript_file import Format
+from inspector.clients.transcript_file.reader import Format
 from inspector.core.message import Usage
 from tests.support.transcripts import FILES, of, read, records, whole
 

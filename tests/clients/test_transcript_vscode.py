@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from inspector.clients.transcript import Answered, Asked, Begun, Called, Interrupted, ServerAnnounced
-from inspector.clients.transcript_file import Format, open_transcript
+from inspector.clients.transcript_file.reader import Format, open_transcript
 from tests.support.transcripts import FILES, NO_USAGE, of, read, records, whole
 
 VSCODE = Format.VSCODE

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from inspector.core.breaker import BreakerState, FailureKind
+from inspector.core.error import BreakerState, FailureKind
 from inspector.core.settings import BreakerSettings
 from inspector.reliability.breaker import (
     LONGEST,

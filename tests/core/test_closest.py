@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.closest import closest
+from inspector.core.text import closest
 
 TOOLS = ("weather:get_current_weather", "weather:get_forecast", "notes:create_page", "notes:delete_page")
 

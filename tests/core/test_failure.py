@@ -2,16 +2,17 @@
 
 import pytest
 
-from inspector.core.breaker import FailureKind, failure_words
 from inspector.core.error import (
     ArgumentsRejected,
     AuthRequired,
     CallTimeout,
     ConnectError,
+    FailureKind,
     ProtocolError,
     RateLimited,
     ServerExited,
     ToolsightError,
+    failure_words,
 )
 from inspector.core.events import CallFinished
 from inspector.reliability.breaker import failure_of, retry_after_of

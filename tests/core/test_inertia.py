@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.inertia import TaskCalls
 from inspector.core.number import wilson
+from inspector.core.ports import TaskCalls
 from inspector.search.inertia_graph import Aging, InertiaGraph, Tally, graphs_of, merged
 from inspector.store.codec import persona_of
 

@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from inspector.core.store_ports import DAY, SessionAge, overdue
+from inspector.core.ports import DAY, SessionAge, overdue
 
 sessions = st.lists(
     st.builds(SessionAge, st.text(max_size=4), st.floats(0, 100 * DAY)), max_size=30, unique_by=lambda s: s.id

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.summary_pool import first_sentence, summary_pool, tool_summary
+from inspector.core.text import first_sentence, summary_pool, tool_summary
 from inspector.core.tool import Tool
 
 TEXTS = st.text(st.characters() | st.sampled_from(" \n\r\0.…\u2028\ud800"), max_size=120)

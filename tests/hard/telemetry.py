@@ -18,7 +18,7 @@ from time import monotonic
 from fixtures.transcripts.make import claude_code, codex
 from inspector.cli.composition import bulk_counter_for
 from inspector.clients.importing import Importer
-from inspector.clients.transcript_file import open_transcript
+from inspector.clients.transcript_file.reader import open_transcript
 from inspector.core.events import Record
 from inspector.store.store import SqliteStore
 from tests.benchmark.output import say

@@ -7,8 +7,7 @@ import pytest
 
 from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, Toolset
-from inspector.core.breaker import BreakerState
-from inspector.core.error import CallTimeout, ConnectError, ProtocolError, ToolsightError
+from inspector.core.error import BreakerState, CallTimeout, ConnectError, ProtocolError, ToolsightError
 from inspector.core.events import Decision
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerSpec

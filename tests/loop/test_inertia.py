@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from inspector.core.breaker import FailureKind
+from inspector.core.error import FailureKind
 from inspector.core.events import CallFinished, CallStarted, Event, Record, UserSaid
-from inspector.core.inertia import OWN_PERSONA, TaskCalls
+from inspector.core.ports import OWN_PERSONA, TaskCalls
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.core.tool import Annotations, Tool
 from inspector.loop.inertia import Moment, ahead_cost, pays, search_cost

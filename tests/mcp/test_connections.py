@@ -25,9 +25,9 @@ from inspector.core.events import (
     ToolsChanged,
 )
 from inspector.core.message import ToolResult
+from inspector.core.ports import Snapshot
 from inspector.core.secret_value import MARKER
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
-from inspector.core.store_ports import Snapshot
 from inspector.core.tool import Tool
 from inspector.mcp import pace
 from inspector.mcp.connections import Connections

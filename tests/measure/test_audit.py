@@ -12,9 +12,9 @@ from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import AuthRequired, ConfigError, ConnectError, ServerExited
 from inspector.core.number import percent
+from inspector.core.ports import Snapshot
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
-from inspector.core.store_ports import Snapshot
 from inspector.core.tool import Tool, definition
 from inspector.measure.audit.audit import (
     DEFER,

@@ -20,7 +20,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from inspector.clients.importing import Importer
-from inspector.clients.transcript_file import open_transcript
+from inspector.clients.transcript_file.reader import open_transcript
 from inspector.core.error import ConfigError, ConnectError
 from inspector.core.events import CallFinished, CallStarted, Event, Record, SearchPerformed, UserSaid
 from inspector.measure.telemetry.otel import export_json, readable, send_spans, traces_address, write_spans

@@ -5,8 +5,8 @@ import json
 import pytest
 from hypothesis import given
 
-from inspector.core.breaker import FailureKind
 from inspector.core.budget import TokenParts
+from inspector.core.error import FailureKind
 from inspector.core.events import (
     CallFinished,
     CallRejected,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.clients.miss import MissCause
-from inspector.core.breaker import BreakerState, FailureKind
 from inspector.core.budget import TokenParts
+from inspector.core.error import BreakerState, FailureKind
 from inspector.core.events import (
     BreakerChanged,
     CallFinished,

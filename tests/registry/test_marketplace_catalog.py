@@ -205,7 +205,7 @@ def test_hostile_text_is_read_or_refused_and_never_more(text: str) -> None:
 
 @given(st.recursive(st.none() | st.text(max_size=5) | st.integers(), lambda one: st.lists(one, max_size=2)))
 def test_any_json_in_place_of_an_entry_is_a_problem_and_no_crash(value: Any) -> None:
-    from inspector.registry.marketplace.server_json import registry_plugins
+    from inspector.registry.marketplace.reader import registry_plugins
 
     assert [type(one) for one in registry_plugins([value], "x", "x")] == [ConfigError]
 

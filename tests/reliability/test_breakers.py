@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.breaker import BreakerState, FailureKind
+from inspector.core.error import BreakerState, FailureKind
 from inspector.core.settings import BreakerSettings
 from inspector.reliability.breaker import Breaker, BreakerKey, Permit, failed
 from inspector.reliability.breaker_store import SqliteBreakers
@@ -24,7 +24,7 @@ import sys, time
 from pathlib import Path
 from inspector.reliability.breaker_store import SqliteBreakers
 from inspector.reliability.breaker import BreakerKey, Permit, failed
-from inspector.core.breaker import FailureKind
+from inspector.reliability.breaker import FailureKind
 from inspector.core.settings import BreakerSettings
 path, server, tool, least = sys.argv[1:]
 store, key = SqliteBreakers(Path(path)), BreakerKey(server, tool)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from inspector.core.breaker import FailureKind
 from inspector.core.error import (
     CallTimeout,
     ConfigError,
     ConnectError,
+    FailureKind,
     ProtocolError,
     RateLimited,
     StoreError,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.error import ConfigError
-from inspector.core.inertia import TaskCalls
+from inspector.core.ports import TaskCalls
 from inspector.reliability.flow import exported, flows
 from inspector.reliability.inertia_seed import load_seeds
 from inspector.search.inertia_graph import Aging, graphs_of

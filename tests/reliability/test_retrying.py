@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from inspector.core.breaker import FailureKind
 from inspector.core.error import (
     ArgumentsRejected,
     CallTimeout,
+    FailureKind,
     ProtocolError,
     RateLimited,
     ServerExited,

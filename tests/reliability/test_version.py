@@ -13,8 +13,8 @@ from inspector.core.definition import SchemaChange, definition_hash, schema_chan
 from inspector.core.events import DefinitionChanged, ServerFailed, ServerReady, ToolsChanged
 from inspector.core.fold import fold
 from inspector.core.message import NoteMessage
+from inspector.core.ports import Snapshot
 from inspector.core.server import ServerSpec
-from inspector.core.store_ports import Snapshot
 from inspector.core.tool import Tool
 from inspector.loop.discovery_loop import VersionNotes
 from inspector.mcp.listing import MOST_TOLD, changes

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from inspector.core.summary_pool import tool_summary
+from inspector.core.text import tool_summary
 from inspector.research.task import (
     LONG,
     MULTI,

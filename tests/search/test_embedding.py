@@ -10,7 +10,7 @@ import pytest
 from inspector.core.error import ModelError
 from inspector.core.ranking import IndexPhase, IndexState, SearchRequest
 from inspector.core.settings import DiscoverySettings
-from inspector.core.summary_pool import summary_pool
+from inspector.core.text import summary_pool
 from inspector.core.tool import Tool
 from inspector.search.index import ToolIndex
 from inspector.search.ports import Embedder

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from inspector.core.error import StoreError
 from inspector.core.events import CallFinished, CallStarted, Record, SearchPerformed, UserSaid
-from inspector.core.inertia import PastCall
+from inspector.core.ports import PastCall
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool

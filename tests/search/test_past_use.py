@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import StoreError
 from inspector.core.events import CallFinished, CallStarted, Event, Record, SessionStarted, UserSaid
-from inspector.core.inertia import PastCall
+from inspector.core.ports import PastCall
 from inspector.core.ranking import SearchReport, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool

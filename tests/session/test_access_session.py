@@ -8,9 +8,9 @@ import pytest
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import Record, ServerFailed, SessionStarted, ToolEvicted
+from inspector.core.ports import Snapshot
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerInfo, ServerPhase, SkippedTool
-from inspector.core.store_ports import Snapshot
 from inspector.core.tool import Tool
 from inspector.store.memory import MemoryStore
 from tests.support.told_model import says

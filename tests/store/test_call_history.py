@@ -19,10 +19,9 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.events.base import Actor
-from inspector.core.inertia import PastCall, TaskCalls, Viewer
 from inspector.core.plugin import Origin
+from inspector.core.ports import CallHistory, EventStore, PastCall, TaskCalls, Viewer
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
-from inspector.core.store_ports import CallHistory, EventStore
 from inspector.store.call_history import SqliteCallHistory
 from inspector.store.memory import MemoryStore
 from inspector.store.store import SqliteStore

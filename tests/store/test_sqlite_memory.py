@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from inspector.core.events import Record, UserSaid
+from inspector.core.ports import ServerMemory, Snapshot
 from inspector.core.server import ConsentItem, Era, RunFile
-from inspector.core.store_ports import ServerMemory, Snapshot
 from inspector.core.tool import Annotations, Tool
 from inspector.search.sqlite import SqliteServerMemory
 from inspector.store.memory import MemoryServerMemory

@@ -23,8 +23,8 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.plugin import Origin
+from inspector.core.ports import EventStore, SessionSummary
 from inspector.core.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
-from inspector.core.store_ports import EventStore, SessionSummary
 from inspector.store.memory import MemoryStore
 from inspector.store.store import SqliteStore
 

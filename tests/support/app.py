@@ -23,7 +23,7 @@ from inspector.config.configuration import Configuration
 from inspector.core.access import AccessPolicy
 from inspector.core.budget import Prices
 from inspector.core.ports import Leftovers
-from inspector.registry.marketplace.port import MarketplacePorts
+from inspector.registry.marketplace.marketplace import MarketplacePorts
 from inspector.search.ports import Embedder
 from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import Step

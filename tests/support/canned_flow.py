@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from inspector.core.inertia import TaskCalls
+from inspector.core.ports import TaskCalls
 from inspector.search.inertia_graph import InertiaGraph, Tally, graphs_of
 
 # 2026-10-01, 12:00 UTC; the app's clock in tests starts long before, so that nothing has aged.

@@ -3,9 +3,9 @@
 from inspector.cli.agents import MachineLibrary
 from inspector.cli.options import Options
 from inspector.clients.importing import Importer
-from inspector.clients.transcript_file import Format, line_reader
+from inspector.clients.transcript_file.reader import Format, line_reader
 from inspector.core.events import Record
-from inspector.core.store_ports import EventStore
+from inspector.core.ports import EventStore
 from inspector.store.memory import MemoryStore
 from tests.support.agent_transcript import story
 from tests.support.counting import WordCounter

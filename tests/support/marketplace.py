@@ -6,7 +6,7 @@ from pathlib import Path
 from inspector.core.package_run import PackageKind
 from inspector.core.plugin import Package, Permissions, Plugin, PluginTool, Variable
 from inspector.core.tool import Tool
-from inspector.registry.marketplace.port import Catalogs, MarketplacePorts
+from inspector.registry.marketplace.marketplace import Catalogs, MarketplacePorts
 from inspector.registry.marketplace.reader import read_catalog
 from tests.support.memory_editor import MemoryEditor
 from tests.support.memory_servers import MemoryServer

@@ -12,7 +12,7 @@ from inspector.core.events import (
     SettingsChanged,
     UserSaid,
 )
-from inspector.core.inertia import PastCall, TaskCalls, Viewer
+from inspector.core.ports import PastCall, TaskCalls, Viewer
 from inspector.store.call_history import CallTrail
 from inspector.store.codec import PersonaTrail, TaskTrail, chosen_persona
 from inspector.store.memory import MemoryStore

@@ -19,7 +19,7 @@ from inspector.core.events import Record
 from inspector.core.ports import TokenCounter
 from inspector.measure.audit.result import Audit
 from inspector.registry.library import RegistryLibrary
-from inspector.registry.marketplace.port import MarketplacePorts
+from inspector.registry.marketplace.marketplace import MarketplacePorts
 from inspector.reliability.flow import FlowLibrary
 from inspector.search.ports import Embedder
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable
 
-from inspector.core.inertia import PastCall
+from inspector.core.ports import PastCall
 
 
 class Recorded:

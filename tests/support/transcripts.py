@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from inspector.clients.transcript import Answered, Entry
-from inspector.clients.transcript_file import Format, LineReader, line_reader, open_transcript
+from inspector.clients.transcript_file.reader import Format, LineReader, line_reader, open_transcript
 from inspector.core.message import Usage
 
 SMALL = Path(__file__).parents[2] / "fixtures" / "transcripts"

@@ -10,12 +10,11 @@ from inspector.config.configuration import Configuration
 from inspector.core.access import AccessPolicy, ServerRule, Toolset
 from inspector.core.budget import Prices
 from inspector.core.message import ModelRequest, ToolMessage
-from inspector.core.ports import Approver, TokenCounter
+from inspector.core.ports import Approver, EventStore, TokenCounter
 from inspector.core.server import ServerSpec
-from inspector.core.store_ports import EventStore
 from inspector.core.tool import Annotations, Tool
 from inspector.mcp.port import Elicitor
-from inspector.registry.marketplace.port import MarketplacePorts
+from inspector.registry.marketplace.marketplace import MarketplacePorts
 from inspector.reliability.breaking import BreakerStore, MemoryBreakers
 from inspector.search.ports import Embedder, ToolRegistry
 from inspector.session.assembly import Ports

@@ -8,7 +8,6 @@ from json import JSONDecoder
 from typing import Any, BinaryIO
 
 from inspector.clients.transcript import AgentTool, Tally
-from inspector.clients.transcript_file.format import decoded
 from inspector.config.file import MEGABYTE
 from inspector.core.error import ConfigError
 from inspector.core.number import LAST
@@ -237,3 +236,24 @@ def definition_of(record: dict[str, Any]) -> JsonObject | None:
         "description": text(found.get("description")),
         "parameters": schema if isinstance(schema, dict) and is_shallow(schema) else {},
     }
+
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def decoded(data: bytes, tally: Tally) -> object:
+    """The JSON value, or None, counted, if it is none. What is not UTF-8 is replaced, and counted."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        tally.count_malformed("not UTF-8")
+        text = data.decode(errors="replace")
+    try:
+        value: object = json.loads(text)
+    except RecursionError:
+        tally.count_malformed("nested too deeply")
+        return None
+    except ValueError:
+        tally.count_malformed("not JSON")
+        return None
+    return value

@@ -8,20 +8,89 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from inspector.clients.transcript import Entry, Tally
 from inspector.clients.transcript_file import claude_code
 from inspector.clients.transcript_file.claude_code import ClaudeCodeReader
 from inspector.clients.transcript_file.codex import CodexReader
-from inspector.clients.transcript_file.field import MAX_LINE, mapping, read_lines, read_value, text
-from inspector.clients.transcript_file.format import Format, LineReader, ReaderFactory, parsed
+from inspector.clients.transcript_file.field import (
+    _BYTE_ORDER_MARK,
+    MAX_LINE,
+    decoded,
+    mapping,
+    read_lines,
+    read_value,
+    text,
+)
 from inspector.clients.transcript_file.openai_item import ResponsesReader
 from inspector.clients.transcript_file.otel import OTelReader
 from inspector.clients.transcript_file.vscode import VSCodeReader
 from inspector.config.file import MEGABYTE, is_file, open_file, unusable
 from inspector.core.error import ConfigError
+
+
+class Format(StrEnum):
+    """A format of transcripts, by the program that writes it."""
+
+    CLAUDE_CODE = "claude-code"
+    CODEX = "codex"
+    VSCODE = "vscode"
+    RESPONSES = "openai-responses"
+    OTEL = "opentelemetry"
+
+
+class RecordReader(Protocol):
+    """Reads the records of one transcript, in the order of the file. Nothing in a record makes it fail."""
+
+    def read(self, record: dict[str, Any]) -> list[Entry]:
+        """The entries that are finished with this record."""
+        ...
+
+    def finish(self) -> list[Entry]:
+        """The entries that waited for more; what comes after that makes entries of its own."""
+        ...
+
+
+ReaderFactory = Callable[[Tally], RecordReader]
+
+
+@dataclass(slots=True)
+class LineReader:
+    """Reads a transcript line by line, as its agent appends to it."""
+
+    records: RecordReader
+    tally: Tally
+
+    def feed(self, line: bytes) -> list[Entry]:
+        """The entries that are finished with this line; a line that is no record is counted."""
+        record = parsed(line, self.tally)
+        if record is None:
+            return []
+        return self.records.read(record)
+
+    def finish(self) -> list[Entry]:
+        """The entries that waited for more lines.
+
+        May also be called when nothing was appended for a while: what comes later makes entries of its own,
+        and no usage is counted twice.
+        """
+        return self.records.finish()
+
+
+def parsed(line: bytes, tally: Tally) -> dict[str, Any] | None:
+    """The object on a line, or None: for a blank line, and, counted, for one that holds none."""
+    line = line.removeprefix(_BYTE_ORDER_MARK).strip()
+    value = decoded(line, tally) if line else None
+    if isinstance(value, dict):
+        tally.records += 1
+        return value
+    if line and value is not None:
+        tally.count_malformed("not an object")
+    return None
+
 
 _RECORDS = 20
 _LONGEST = 4 * MEGABYTE

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from inspector.core.breaker import BreakerState, FailureKind, failure_words
 from inspector.core.definition import ToolDefinition, Verdict
+from inspector.core.error import BreakerState, FailureKind, failure_words
 from inspector.core.events.base import Actor, Event, Group
 from inspector.core.message import arguments_text
 from inspector.core.number import count, duration, milliseconds, pause, percent

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from inspector.core.breaker import BreakerState, BreakerStatus
 from inspector.core.definition import judged
+from inspector.core.error import BreakerState, BreakerStatus
 from inspector.core.events import (
     ApprovalDecided,
     BreakerChanged,
@@ -25,8 +25,7 @@ from inspector.core.events import (
     VersionTold,
 )
 from inspector.core.fold.tool import evolve, step, with_tool
-from inspector.core.inertia import Hits, InertiaState
-from inspector.core.session import CallCost, SessionState
+from inspector.core.session import CallCost, Hits, InertiaState, SessionState
 
 
 @step.register

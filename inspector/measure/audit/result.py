@@ -12,12 +12,11 @@ from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, permitted
 from inspector.core.budget import Budget, Prices, Tokenizer, ToolCost
 from inspector.core.error import AuthRequired, ConnectError, ToolsightError
-from inspector.core.ports import Clock
+from inspector.core.ports import Clock, ServerMemory, Snapshot
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.core.redaction import SECRETS, clean
 from inspector.core.server import ServerSpec
 from inspector.core.settings import Settings
-from inspector.core.store_ports import ServerMemory, Snapshot
 from inspector.core.tool import Tool
 from inspector.mcp.client_side import Unattended
 from inspector.mcp.listing import list_tools, remember_tools

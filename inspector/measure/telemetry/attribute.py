@@ -8,7 +8,7 @@ stands under `toolsight.`, and a server's configured name under `mcp.server.name
 from dataclasses import fields
 from typing import Any
 
-from inspector.core.breaker import FailureKind
+from inspector.core.error import FailureKind
 from inspector.core.events import CallFinished, CallStarted, ModelRequested, ModelResponded, SearchPerformed
 from inspector.core.message import ToolCall, Usage
 from inspector.core.ranking import SearchRequest

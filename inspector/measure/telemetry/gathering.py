@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from inspector.core.breaker import BreakerState, BreakerStatus, FailureKind
+from inspector.core.error import BreakerState, BreakerStatus, FailureKind
 from inspector.core.events import (
     BreakerChanged,
     CallFinished,
@@ -29,7 +29,7 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.fold.call import breaker_status
-from inspector.core.inertia import server_of
+from inspector.core.tool import server_of
 from inspector.measure.telemetry.cell import Cases, Sample
 from inspector.measure.telemetry.discovery import KINDS as DISCOVERY, OWN, DiscoveryCount
 

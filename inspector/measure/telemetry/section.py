@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from inspector.clients.miss import Backlog, MissCause
-from inspector.core.breaker import BreakerState
+from inspector.core.error import BreakerState
 from inspector.core.number import count, percent, shown_moment
 from inspector.core.report import Section, Table
 from inspector.measure.telemetry.cell import (

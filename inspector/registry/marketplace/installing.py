@@ -13,12 +13,12 @@ from inspector.config.installation import Installation, Removal, ServerChange
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
 from inspector.core.events import InstallFailed, PluginInstalled, ServerRemoved
 from inspector.core.events.base import Actor
+from inspector.core.ports import ServerMemory
 from inspector.core.server import ServerPhase, ServerSpec
-from inspector.core.store_ports import ServerMemory
 from inspector.core.stream import Session
 from inspector.mcp.connections import Connections
 from inspector.mcp.listing import uncancelled
-from inspector.registry.marketplace.port import ServerEditor
+from inspector.registry.marketplace.marketplace import ServerEditor
 from inspector.search.retrieval import Live
 
 _AGAIN = "Open it again to see the current changes."

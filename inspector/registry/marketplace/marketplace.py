@@ -5,27 +5,98 @@ Nothing here starts or changes anything: what does is in `installing`, and only 
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import RLock
+from typing import Protocol
 
 from inspector.access.restriction import require_whole
-from inspector.config.installation import Installation, Removal
-from inspector.core.closest import closest
+from inspector.config.configuration import Configuration
+from inspector.config.installation import FileChange, Installation, Removal, ServerChange
 from inspector.core.error import ConfigError
 from inspector.core.events import MarketplaceSearched
 from inspector.core.events.base import Actor
-from inspector.core.marketplace import MarketplaceReport, Suggestion, suggestion, why_further
 from inspector.core.package_run import PackageKind
-from inspector.core.plugin import Plugin, concealed_values, server_entry, server_name
+from inspector.core.plugin import (
+    MarketplaceReport,
+    Plugin,
+    Suggestion,
+    concealed_values,
+    server_entry,
+    server_name,
+    suggestion,
+    why_further,
+)
 from inspector.core.ports import Clock
 from inspector.core.ranking import Answer, SearchReport
 from inspector.core.redaction import SECRETS
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
+from inspector.core.text import closest
 from inspector.core.tool import Tool
-from inspector.registry.marketplace.port import Catalogs, MarketplacePorts
+from inspector.schema.json_value import JsonObject
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 from inspector.search.retrieval import Live, Retrieval
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogs:
+    """The plugins of every catalog, and what is wrong with the entries and files that were left out."""
+
+    plugins: tuple[Plugin, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+ReadCatalogs = Callable[[Sequence[str], bool], Catalogs]
+"""Reads the files that the settings name and, if the flag says so, what was imported; in a thread."""
+
+
+class ServerEditor(Protocol):
+    """Changes which servers a configuration's file has. Nothing is written before `write`."""
+
+    def with_server(self, configuration: Configuration, name: str, entry: JsonObject) -> ServerChange:
+        """What the file and the configuration become with one more server. Raises ConfigError."""
+        ...
+
+    def without_server(self, configuration: Configuration, name: str) -> ServerChange:
+        """What the file and the configuration become without a server. Raises ConfigError."""
+        ...
+
+    def write(self, change: FileChange) -> str:
+        """Write the change, if the file is still as it was; return the path of the backup.
+
+        Raises ConfigError, and then the file and what is beside it are as they were.
+        """
+        ...
+
+
+class NoEditor:
+    """A `ServerEditor` where nothing can be installed."""
+
+    def with_server(self, configuration: Configuration, name: str, entry: JsonObject) -> ServerChange:  # noqa: ARG002
+        """Refuse."""
+        raise ConfigError(f"{name} cannot be installed here")
+
+    def without_server(self, configuration: Configuration, name: str) -> ServerChange:  # noqa: ARG002
+        """Refuse."""
+        raise ConfigError(f"{name} cannot be removed here")
+
+    def write(self, change: FileChange) -> str:
+        """Refuse."""
+        raise ConfigError(f"{change.path} cannot be written here")
+
+
+def no_catalogs(_files: Sequence[str], _imported: bool) -> Catalogs:
+    """There are none."""
+    return Catalogs()
+
+
+@dataclass(frozen=True, slots=True)
+class MarketplacePorts:
+    """The adapters of the marketplace."""
+
+    catalogs: ReadCatalogs = no_catalogs
+    editor: ServerEditor = NoEditor()
+
 
 # Each plugin is a server of an index of its own: its tools are documents, and so is its description with its
 # category. A plugin is as similar as its best document, whose score explains it (section 10.1).

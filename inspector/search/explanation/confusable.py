@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Signal
-from inspector.core.summary_pool import first_sentence
+from inspector.core.text import first_sentence
 from inspector.core.tool import Tool
 from inspector.search.document import FIELDS, MAX_EMBEDDED, SUMMARY
 from inspector.search.index import ToolIndex, name_key

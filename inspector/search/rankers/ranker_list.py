@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from inspector.core.closest import closest
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import Matching
+from inspector.core.text import closest
 
 DENSE, ISO, THREE_TIER = "dense", "iso", "three-tier"
 

@@ -9,11 +9,11 @@ from inspector.app.draw.line import MUTED
 from inspector.app.pages.find.pane import score, stands_for
 from inspector.app.pages.find.score import SHORT_TERMS, SIGNALS
 from inspector.core.access import Toolset
-from inspector.core.closest import closest
 from inspector.core.number import count, ordinal, signed
 from inspector.core.ranking import TOLERANCE, Outcome, Signal
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
+from inspector.core.text import closest
 from inspector.search.answer_text import told_apart
 from inspector.search.explanation.addition import Addition, Place, as_written
 from inspector.search.explanation.why_not import LOOKED_UP, LedgerLine, WhyNot

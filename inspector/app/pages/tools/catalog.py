@@ -30,7 +30,7 @@ from inspector.app.tool_keys import ToolKeys
 from inspector.core.number import count, tokens
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState, ToolState
-from inspector.core.summary_pool import first_sentence
+from inspector.core.text import first_sentence
 from inspector.core.tool import Tool
 from inspector.search.vocabulary import Tags
 from inspector.tokens.manifest import Catalog

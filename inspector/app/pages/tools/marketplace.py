@@ -19,8 +19,7 @@ from inspector.app.place import Destination, MarketplacePage
 from inspector.app.stream import View
 from inspector.config.installation import Installation, Removal, ServerChange
 from inspector.core.error import ToolsightError
-from inspector.core.marketplace import MarketplaceReport
-from inspector.core.plugin import Plugin, Variable
+from inspector.core.plugin import MarketplaceReport, Plugin, Variable
 from inspector.core.redaction import clean
 from inspector.registry.marketplace.marketplace import INSTALL
 from inspector.session.view import Commands

@@ -6,9 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from textual.content import Content
 
 from inspector.app.draw.line import MUTED
-from inspector.core.marketplace import MarketplaceReport, Suggestion
 from inspector.core.number import bar, count, percent
-from inspector.core.plugin import Plugin, PluginTool, Variable, price_text, rating_text
+from inspector.core.plugin import (
+    MarketplaceReport,
+    Plugin,
+    PluginTool,
+    Suggestion,
+    Variable,
+    price_text,
+    rating_text,
+)
 from inspector.core.ranking import Signal
 from widgets import Column, Record, plain
 

@@ -24,8 +24,8 @@ from inspector.clients.finding import Findings, ServerUse
 from inspector.clients.library import AgentLibrary, Found, ImportReport
 from inspector.clients.miss import backlog
 from inspector.core.number import byte_size, count, money, shown_moment, tokens
+from inspector.core.ports import SessionSummary
 from inspector.core.report import Table
-from inspector.core.store_ports import SessionSummary
 from widgets import Column, Record, RecordList, plain, visible
 
 COLUMNS = (

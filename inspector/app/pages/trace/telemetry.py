@@ -20,7 +20,7 @@ from inspector.app.list_page import GroupedPage
 from inspector.app.replay import Replay
 from inspector.app.stream import View
 from inspector.clients.miss import Backlog
-from inspector.core.breaker import BreakerState, BreakerStatus
+from inspector.core.error import BreakerState, BreakerStatus
 from inspector.core.number import bar, count, percent, shown_moment
 from inspector.core.report import Section, Table
 from inspector.measure.telemetry.gathering import KINDS, Telemetry, telemetry

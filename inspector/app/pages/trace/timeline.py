@@ -22,7 +22,7 @@ from inspector.app.replay import Replay
 from inspector.app.stream import Stream, View
 from inspector.app.tool_keys import ToolKeys
 from inspector.core.number import count, percent, shown_moment, tokens
-from inspector.core.store_ports import SessionSummary
+from inspector.core.ports import SessionSummary
 from inspector.session.timeline import Action, ModelCall, Move, Timeline
 from widgets import Record, middle, plain, visible
 

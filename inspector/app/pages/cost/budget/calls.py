@@ -8,7 +8,7 @@ from textual.content import Content
 from inspector.app.draw.budget import fact
 from inspector.app.draw.line import MUTED
 from inspector.app.pages.cost.budget.plots import NOTHING, price_facts
-from inspector.clients.reported import answer_line, input_line, reported_dollars, reported_hit_rate
+from inspector.clients.finding import answer_line, input_line, reported_dollars, reported_hit_rate
 from inspector.core.budget import Prices
 from inspector.core.number import count, money, money_decimals, percent, signed, signed_percent, tokens
 from inspector.core.session import CallCost, SessionState
