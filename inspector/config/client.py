@@ -13,7 +13,7 @@ from typing import Any
 from inspector.config.configuration import Configuration
 from inspector.config.file import load_object
 from inspector.config.format import SECTIONS
-from inspector.config.reader import configured, servers
+from inspector.config.reader import read, servers
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
@@ -127,7 +127,7 @@ def _read(
     file: ClientFile, data: Mapping[str, Any], environment: Mapping[str, str], inputs: Mapping[str, str]
 ) -> ClientConfiguration | Unreadable:
     try:
-        whole = configured(file.path, data, environment=environment, inputs=inputs)
+        whole = read(file.path, data, environment=environment, inputs=inputs)
         return ClientConfiguration(file.client, file.scope, whole, rules=_rules(file, data))
     except ConfigError as error:
         by_name = _specs_or_faults(file.path, data, environment, inputs)

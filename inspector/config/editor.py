@@ -23,7 +23,7 @@ from inspector.config.file import (
 )
 from inspector.config.format import SECTIONS
 from inspector.config.installation import FileChange, ServerChange
-from inspector.config.reader import configured
+from inspector.config.reader import read
 from inspector.core.error import ConfigError
 from inspector.core.redaction import SECRETS
 from inspector.schema.json_value import JsonObject
@@ -244,9 +244,7 @@ class ConfigurationEditor:
 
     def _read(self, path: Path, data: Mapping[str, Any], *, may_be_empty: bool = False) -> Configuration:
         """The configuration that it would be, read as at the next start."""
-        return configured(
-            path, data, environment=self._environment, inputs=self._inputs, may_be_empty=may_be_empty
-        )
+        return read(path, data, environment=self._environment, inputs=self._inputs, may_be_empty=may_be_empty)
 
     def write(self, change: FileChange) -> str:
         """Write the change; return the path of the backup. Raises ConfigError; then nothing has changed."""

@@ -4,33 +4,36 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from inspector.config.problem import Strict
-from inspector.core.settings import Settings
+from inspector.config.setting import KnobKind, knobs_of
 from inspector.core.text import closest
+from inspector.core.settings import DiscoverySettings, Settings
 
 _DAY = 24 * 60 * 60
 _Seconds = Annotated[float, Field(gt=0, le=_DAY)]
 
 
-class DiscoveryModel(Strict):
-    """The `tool_discovery` section; None means Toolsight's default."""
-
-    enabled: bool | None = None
-    defer_all: bool | None = None
-    max_search_results: Annotated[int, Field(ge=1, le=100)] | None = None
-    max_limit: Annotated[int, Field(ge=1, le=100)] | None = None
-    ranker: str | None = None
-    embedding_model: str | None = None
-    min_probability: Annotated[float, Field(ge=0, le=1)] | None = None
-    min_closest: Annotated[float, Field(ge=0, le=1)] | None = None
-    iso_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
-    token_bonus: Annotated[float, Field(ge=0, le=10)] | None = None
-    fuzzy_floor: Annotated[float, Field(ge=0, le=10)] | None = None
-    expert_tools: list[str] | None = None
-    system_servers: list[str] | None = None
-    evaluation: list[str] | None = None
+_DISCOVERY = (
+    *("enabled", "defer_all", "max_search_results", "max_limit", "ranker", "embedding_model"),
+    *("min_probability", "min_closest", "iso_threshold", "token_bonus", "fuzzy_floor"),
+    *("expert_tools", "system_servers", "evaluation"),
+)
+_TYPES: Mapping[KnobKind, Any] = {
+    KnobKind.SWITCH: bool,
+    KnobKind.COUNT: int,
+    KnobKind.NUMBER: float,
+    KnobKind.TEXT: str,
+    KnobKind.LIST: list[str],
+}
+_FIELDS: dict[str, Any] = {
+    knob.path: (Annotated[_TYPES[knob.kind], Field(ge=knob.low, le=knob.high)] | None, None)
+    for knob in knobs_of(DiscoverySettings)
+    if knob.path in _DISCOVERY
+}
+DISCOVERY = create_model("Discovery", __base__=Strict, **_FIELDS)
+"""The `tool_discovery` section: settings with their bounds; None means Toolsight's default."""
 
 
 class ClientModel(Strict):
@@ -82,11 +85,11 @@ class ToolsetModel(Strict):
 
 
 class FileModel(Strict):
-    """A whole file without the client's own keys. The values in `settings` are checked elsewhere."""
+    """A whole file without the client's own keys; `settings` and `tool_discovery` are checked apart."""
 
     profile: str | None = None
     settings: dict[str, Any] = Field(default_factory=dict)
-    tool_discovery: DiscoveryModel | None = None
+    tool_discovery: dict[str, Any] | None = None
     mcpServers: dict[str, ServerModel] = Field(default_factory=dict)  # noqa: N815 - the format's own name
     tool_sets: dict[str, ToolsetModel] = Field(default_factory=dict)
 

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from inspector.config.configuration import Configuration
 from inspector.config.file import dotted, load_object
 from inspector.config.format import (
+    DISCOVERY,
     SECTIONS,
     SETTING_SECTIONS,
     FileModel,
@@ -18,7 +19,7 @@ from inspector.config.format import (
     normalised,
 )
 from inspector.config.problem import meant, validated
-from inspector.config.server_entry import Scope, ServerReader
+from inspector.config.server_entry import ServerReader
 from inspector.config.setting import DEFAULT_PROFILE, PROFILES, anchored, find_knob, knobs
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import ConfigError, MissingValue
@@ -111,6 +112,7 @@ _NOTHING: Mapping[str, str] = {}
 
 def read(
     path: Path,
+    data: Mapping[str, Any] | None = None,
     *,
     environment: Mapping[str, str],
     variables: Mapping[str, str] = _NOTHING,
@@ -119,43 +121,23 @@ def read(
 ) -> Configuration:
     """Read a configuration in Toolsight's own format or any MCP client's. Raises ConfigError.
 
-    `variables` take precedence over the `environment`; `inputs` are the values for VS Code's `${input:id}`.
-    If a file does not mention discovery, it is enabled with every server deferred, so that there is something
-    to see. `cwd` is relative to the file; without it a server starts in Toolsight's working directory.
+    `data` is the file's parsed content, or a part of it. `variables` take precedence over the `environment`;
+    `inputs` are the values for VS Code's `${input:id}`. If a file does not mention discovery, it is enabled
+    with every server deferred, so that there is something to see. `cwd` is relative to the file; without it a
+    server starts in Toolsight's working directory. No servers are an error, unless it `may_be_empty`.
     """
-    return configured(
-        path,
-        load_object(path),
-        environment=environment,
-        variables=variables,
-        inputs=inputs,
-        may_be_empty=may_be_empty,
-    )
-
-
-def configured(
-    path: Path,
-    data: Mapping[str, Any],
-    *,
-    environment: Mapping[str, str],
-    variables: Mapping[str, str] = _NOTHING,
-    inputs: Mapping[str, str] = _NOTHING,
-    may_be_empty: bool = False,
-) -> Configuration:
-    """The configuration in a file's parsed content, or in a part of it. Raises ConfigError.
-
-    Without servers it is an error, unless it `may_be_empty`.
-    """
+    data = load_object(path) if data is None else data
     form = normalised(data)
     model = _model(path, form)
+    discovery = _discovery(path, model)
     if not may_be_empty:
         _require_servers(path, form, model)
-    reader = ServerReader(path, form, _scope(path, form, environment, variables, inputs))
+    reader = ServerReader(path, form, environment, variables, inputs)
     return Configuration(
         source=str(path),
         servers=tuple(_spec(reader, name, entry) for name, entry in model.mcpServers.items()),
         toolsets={name: toolset(path, form, name, entry) for name, entry in model.tool_sets.items()},
-        settings=Settings(discovery=_discovery(path, model)),
+        settings=Settings(discovery=discovery),
         profile=read_profile(path, model.profile),
         values=read_settings(path, model.settings),
         disabled=tuple(name for name in form.all_names if name not in model.mcpServers),
@@ -173,7 +155,7 @@ def servers(
     entries = form.data["mcpServers"]
     if not isinstance(entries, dict) or not entries:
         _require_servers(path, form, _model(path, replace(form, data={"mcpServers": entries})))
-    reader = ServerReader(path, form, _scope(path, form, environment, _NOTHING, inputs))
+    reader = ServerReader(path, form, environment, _NOTHING, inputs)
     by_name: dict[str, ServerSpec | ConfigError] = {}
     for name, entry in entries.items():
         try:
@@ -214,27 +196,12 @@ def _require_servers(path: Path, form: Form, model: FileModel) -> None:
     raise ConfigError(f"{path} has no servers", hint=hint)
 
 
-def _scope(
-    path: Path,
-    form: Form,
-    environment: Mapping[str, str],
-    variables: Mapping[str, str],
-    inputs: Mapping[str, str],
-) -> Scope:
-    defaults = {
-        name: entry["default"] for name, entry in form.inputs.items() if isinstance(entry.get("default"), str)
-    }
-    descriptions = {name: str(entry.get("description", "")) for name, entry in form.inputs.items()}
-    hidden = frozenset(name for name, entry in form.inputs.items() if entry.get("password") is True)
-    return Scope(path.absolute().parent, environment, variables, inputs, defaults, descriptions, hidden)
-
-
 def _discovery(path: Path, model: FileModel) -> DiscoverySettings:
-    section = model.tool_discovery
-    if section is not None:
-        given = {key: value for key, value in section.model_dump().items() if value is not None}
+    if model.tool_discovery is not None:
+        section = validated(DISCOVERY, model.tool_discovery, str(path), at=("tool_discovery",))
+        given = section.model_dump(exclude_none=True)
         lists = {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
-        files = tuple(str(path.absolute().parent / name) for name in section.evaluation or ())
+        files = anchored(path.absolute().parent, "discovery.evaluation", lists.get("evaluation", ()))
         return DiscoverySettings(**given | lists | {"evaluation": files})
     says_which = any("defer_loading" in server.model_fields_set for server in model.mcpServers.values())
     return DiscoverySettings(enabled=True, defer_all=not says_which)

@@ -38,17 +38,15 @@ _EDITOR_FOLDERS = (".vscode", ".cursor")
 class Scope:
     """Where values come from; `variables` take precedence over the environment. `folder` holds the file.
 
-    `inputs` are those that the person gave, which take precedence over the file's own `input_defaults`;
-    `passwords` names those that editors hide while they are typed.
+    `inputs` are those that the person gave; `listed` says by id what the file says of them: a default, a
+    description, and whether editors hide them while they are typed.
     """
 
     folder: Path
     environment: Mapping[str, str]
     variables: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
-    input_defaults: Mapping[str, str] = field(default_factory=dict)
-    input_descriptions: Mapping[str, str] = field(default_factory=dict)
-    passwords: frozenset[str] = frozenset()
+    listed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def workspace(self) -> Path:
@@ -79,8 +77,13 @@ class Scope:
             if self._own(match):
                 name = match["id"] or match["name"]
                 # An input that is hidden while it is typed is one, whatever it is called.
-                found[f"{name}.secret" if name in self.passwords else name] = self._value(match, "")
+                is_hidden = self._said(name).get("password") is True
+                found[f"{name}.secret" if is_hidden else name] = self._value(match, "")
         return found
+
+    def _said(self, name: str) -> Mapping[str, Any]:
+        """What the file says of an input."""
+        return self.listed.get(name, {})
 
     def _own(self, match: re.Match[str]) -> str:
         """The person's own variable that a reference means; "" if it means anything else."""
@@ -115,10 +118,11 @@ class Scope:
     def _of_kind(self, kind: str, name: str, where: str) -> str:
         if kind == "workspaceFolder":
             return str(self.workspace)
-        if kind == "input" and name in (known := {**self.input_defaults, **self.inputs}):
-            return known[name]
         if kind == "input":
-            what = self.input_descriptions.get(name)
+            given = self.inputs.get(name, self._said(name).get("default"))
+            if isinstance(given, str):
+                return given
+            what = self._said(name).get("description")
             asked = f" ({what})" if what else ""
             raise MissingValue(
                 f"{where}: the input {name}{asked} has no value",
@@ -146,10 +150,17 @@ _UNPASSABLE = re.compile("[\0\ud800-\udfff]")
 class ServerReader:
     """Turns the checked entries of one file into ServerSpecs. Its methods raise ConfigError."""
 
-    def __init__(self, path: Path, form: Form, scope: Scope) -> None:
+    def __init__(
+        self,
+        path: Path,
+        form: Form,
+        environment: Mapping[str, str],
+        variables: Mapping[str, str],
+        inputs: Mapping[str, str],
+    ) -> None:
         self._path = path
         self._form = form
-        self._scope = scope
+        self._scope = Scope(path.absolute().parent, environment, variables, inputs, form.inputs)
 
     def spec(self, name: str, entry: ServerModel) -> ServerSpec:
         """The entry, expanded, with absolute folders and the file that its command comes down to now."""

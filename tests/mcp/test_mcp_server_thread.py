@@ -139,11 +139,11 @@ async def test_a_server_that_opens_as_its_caller_is_cancelled_is_closed(
         async def close(self) -> None:
             closed.set()
 
-    async def open_link(*_: object) -> Link:
+    async def open_link(*_: object, **__: object) -> Link:
         opened.set()
         return Link()
 
-    monkeypatch.setattr(McpConnector, "_open", open_link)
+    monkeypatch.setattr("inspector.mcp.client.link.open_link", open_link)
     connector = McpConnector(tmp_path)
 
     async def connect() -> None:

@@ -9,8 +9,6 @@ import os
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 from threading import Lock, Thread
 from types import TracebackType
@@ -111,9 +109,6 @@ def _settle(future: "asyncio.Future[T]", task: "asyncio.Task[T]") -> None:
         future.set_result(task.result())
 
 
-_DISTRIBUTION = "toolsight"
-
-
 class McpConnector:
     """Opens connections with the MCP SDK, and keeps what is exchanged over them."""
 
@@ -173,8 +168,22 @@ class McpConnector:
         opened: list[McpLink] = []
 
         async def open_there() -> None:
+            from inspector.mcp.client.link import open_link
+            from inspector.mcp.client.message import Recorder
+            from inspector.mcp.client.server_request import ServerRequests
+
+            link = await open_link(
+                spec,
+                era,
+                environment=self._environment,
+                registry=self._registry,
+                stderr=stderr,
+                new_recorder=lambda: Recorder(frames, self._clock),
+                on_tools_changed=changed,
+                requests=ServerRequests(spec.name, client, here),
+            )
             # Kept where it is opened: a caller that is cancelled in this moment is not told of it.
-            opened.append(await self._open(spec, era, stderr, changed, frames, (client, here)))
+            opened.append(link)
 
         with self._thread as thread:
             try:
@@ -186,31 +195,6 @@ class McpConnector:
                         await thread.run(link.close())
                 finally:
                     stderr.close()
-
-    async def _open(
-        self,
-        spec: ServerSpec,
-        era: Era | None,
-        stderr: StderrLog,
-        on_tools_changed: Callable[[], None],
-        frames: FrameLog,
-        client: tuple[ClientSide | None, asyncio.AbstractEventLoop],
-    ) -> "McpLink":
-        from inspector.mcp.client.link import eras_to_try, open_link
-        from inspector.mcp.client.message import Recorder
-        from inspector.mcp.client.server_request import ServerRequests
-
-        return await open_link(
-            spec,
-            eras=eras_to_try(spec, era),
-            environment=self._environment,
-            stderr=stderr,
-            on_tools_changed=on_tools_changed,
-            version=_version(),
-            new_recorder=lambda: Recorder(frames, self._clock),
-            registry=self._registry,
-            requests=ServerRequests(spec.name, *client),
-        )
 
 
 class _Link:
@@ -237,11 +221,3 @@ class _Link:
 
     def stderr_tail(self) -> str:
         return self._link.stderr_tail()
-
-
-@cache
-def _version() -> str:
-    try:
-        return metadata.version(_DISTRIBUTION)
-    except metadata.PackageNotFoundError:
-        return "0"

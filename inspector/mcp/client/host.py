@@ -9,8 +9,9 @@ removed tools and the raw result in `_meta`, where the link reads them. Every fr
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from importlib import metadata
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -34,7 +35,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from inspector.core.error import ConnectError, ConnectTimeout, ServerExited
-from inspector.mcp.client.message import RawMessage, Recorder, stray_hint
+from inspector.mcp.client.message import RawMessage, stray_hint
 from inspector.mcp.client.reader import Reader, is_reply
 from inspector.mcp.client.server_request import ServerRequests
 from inspector.mcp.client.translate import LIST, MAX_DEFINITION, flaw_text, with_valid_tools
@@ -53,13 +54,10 @@ class Tap:
     What requests declare becomes `declaration`: the SDK would say whatever it has callbacks for.
     """
 
-    def __init__(
-        self, ended: asyncio.Event, recorder: Recorder, reader: Reader, declaration: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, ended: asyncio.Event, reader: Reader, declaration: Mapping[str, Any]) -> None:
         self.protocol = ""
-        self._declaration = dict(declaration)
-        self._recorder = recorder
         self.ended = ended
+        self._declaration = dict(declaration)
         self._reader = reader
 
     @asynccontextmanager
@@ -73,7 +71,7 @@ class Tap:
         if isinstance(message, JSONRPCRequest):
             self._declare(message)
             self._reader.asked[str(message.id)] = message.method
-        self._recorder.message(message, sent=True)
+        self._reader.recorder.message(message, sent=True)
 
     def _declare(self, request: JSONRPCRequest) -> None:
         params = request.params or {}
@@ -86,7 +84,7 @@ class Tap:
     def received(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         """Record what came; return what the SDK gets in its place."""
         if isinstance(item, Exception):
-            self._recorder.stray(str(item).encode("utf-8", "replace"))
+            self._reader.recorder.stray(str(item).encode("utf-8", "replace"))
             return item
         item = self._reader.stand_ins.released(item)
         self._note(item)
@@ -94,7 +92,7 @@ class Tap:
 
     def _note(self, item: SessionMessage) -> None:
         raw, size = (item.raw, item.size) if isinstance(item, RawMessage) else (None, 0)
-        self._recorder.message(item.message, raw, sent=False, size=size)
+        self._reader.recorder.message(item.message, raw, sent=False, size=size)
         if not isinstance(item.message, JSONRPCResponse | JSONRPCError):
             return
         method = self._reader.asked.pop(str(item.message.id), "")
@@ -110,7 +108,22 @@ class Tap:
                 }
 
 
-class _Incoming:
+class Stream:
+    """What the SDK wants of a stream beside its messages."""
+
+    async def aclose(self) -> None:
+        """Nothing to close: overridden where there is."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class _Incoming(Stream):
     def __init__(self, inner: ReadStream[SessionMessage | Exception], tap: Tap) -> None:
         self._inner = inner
         self._tap = tap
@@ -145,16 +158,8 @@ class _Incoming:
         except anyio.EndOfStream:
             raise StopAsyncIteration from None
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-
-class _Outgoing:
+class _Outgoing(Stream):
     def __init__(self, inner: WriteStream[SessionMessage], tap: Tap) -> None:
         self._inner = inner
         self._tap = tap
@@ -165,14 +170,6 @@ class _Outgoing:
 
     async def aclose(self) -> None:
         await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 # Seconds that a modern server gets to confirm the subscription to changes before it counts as ready.
@@ -196,38 +193,27 @@ class Channel(Protocol):
 class Host:
     """Opens, watches and closes one client. `mode` is the SDK's: legacy, auto or a protocol version."""
 
-    def __init__(
-        self,
-        channel: Channel,
-        mode: str,
-        on_tools_changed: Callable[[], None],
-        recorder: Recorder,
-        reader: Reader,
-        requests: ServerRequests,
-    ) -> None:
-        self.tap = Tap(channel.ended, recorder, reader, requests.declaration)
-        self._reader = reader
-        self._requests = requests
+    def __init__(self, channel: Channel, mode: str, reader: Reader, requests: ServerRequests) -> None:
+        self.tap = Tap(channel.ended, reader, requests.declaration)
         self.refused = False
+        self.channel = channel
+        self.requests = requests
+        self._reader = reader
         self._closed_by_us = False
-        self._channel = channel
         self._mode = mode
-        self._on_tools_changed = on_tools_changed
         self._stop = asyncio.Event()
         self._subscribed = asyncio.Event()
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
         self._causes: list[BaseException] = []
 
-    async def open(self, version: str, deadline: float) -> Client:
-        """Connect; `version` is Toolsight's own, `deadline` is in the event loop's time.
-
-        Another client's name and version are told if they are to be declared.
+    async def open(self, deadline: float) -> Client:
+        """Connect; `deadline` is in the event loop's time.
 
         Raises ConnectError; nothing is left running then.
         """
         seconds = max(deadline - asyncio.get_running_loop().time(), 0)
-        task = self._task = asyncio.create_task(self._own(_identity(self._requests, version)))
+        task = self._task = asyncio.create_task(self._own(_identity(self.requests)))
         both: set[asyncio.Future[Any]] = {task, self._ready}
         try:
             await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -244,7 +230,7 @@ class Host:
         """End the client, even if the caller is cancelled: the cleanup runs in the owning task."""
         if self._task is None:
             return
-        self._closed_by_us = self._closed_by_us or not self._channel.ended.is_set()
+        self._closed_by_us = self._closed_by_us or not self.channel.ended.is_set()
         if self._ready.done():
             self._stop.set()
         else:
@@ -261,23 +247,23 @@ class Host:
         await asyncio.wait({self._task})
         if self._closed_by_us:
             return ServerExited("The connection was closed", hint="Reconnect the server to use it again.")
-        diagnosis = self._channel.diagnose(self._causes)
+        diagnosis = self.channel.diagnose(self._causes)
         if isinstance(diagnosis, ServerExited):
             return diagnosis
         message = diagnosis.message if diagnosis else "The server closed the connection"
         hint = diagnosis.hint if diagnosis else "Reconnect the server."
-        return ServerExited(message, hint=hint, stderr_tail=self._channel.stderr_tail())
+        return ServerExited(message, hint=hint, stderr_tail=self.channel.stderr_tail())
 
     async def _own(self, identity: Implementation) -> None:
         try:
             async with Client(
-                self.tap.through(self._channel.transport()),
+                self.tap.through(self.channel.transport()),
                 mode=self._mode,
                 client_info=identity,
                 message_handler=self._on_message,
-                list_roots_callback=self._requests.roots,
-                elicitation_callback=self._requests.elicit,
-                sampling_callback=self._requests.sample,
+                list_roots_callback=self.requests.roots,
+                elicitation_callback=self.requests.elicit,
+                sampling_callback=self.requests.sample,
                 cache=None,  # always show what the server says now
             ) as client:
                 self.tap.protocol = client.protocol_version
@@ -294,16 +280,16 @@ class Host:
                 async with asyncio.timeout(_SUBSCRIBE_GRACE):
                     await self._subscribed.wait()
             self._ready.set_result(client)
-            await _first_of(self._stop, self._channel.ended)
+            await _first_of(self._stop, self.channel.ended)
         finally:
             subscription.cancel()
             await asyncio.wait({subscription})
 
     async def _on_message(self, message: object) -> None:
         if isinstance(message, ToolListChangedNotification):
-            self._on_tools_changed()
+            self._reader.on_tools_changed()
         elif isinstance(message, ElicitCompleteNotification):
-            self._requests.completed(message.params.elicitation_id)
+            self.requests.completed(message.params.elicitation_id)
 
     async def _subscribe(self, client: Client) -> None:
         """Subscribe to changes under protocol 2026-07-28; older servers notify without a subscription."""
@@ -324,11 +310,11 @@ class Host:
                 async with client.listen(tools_list_changed=True) as events:
                     if self._ready.done():
                         # Missed changes are not sent again: the list may have changed meanwhile.
-                        self._on_tools_changed()
+                        self._reader.on_tools_changed()
                     self._subscribed.set()
                     delay = _FIRST_RETRY
                     async for _event in events:
-                        self._on_tools_changed()
+                        self._reader.on_tools_changed()
                     return
             await asyncio.sleep(delay)
             delay = min(delay * 2, _LAST_RETRY)
@@ -338,11 +324,11 @@ class Host:
             f"The handshake did not finish within {round(seconds, 1):g} s",
             hint=stray_hint(self._reader.stray)
             or "Is it an MCP server? If it downloads something first, raise `connect_timeout`.",
-            stderr_tail=self._channel.stderr_tail(),
+            stderr_tail=self.channel.stderr_tail(),
         )
 
     def _open_failure(self) -> ConnectError:
-        diagnosis = self._channel.diagnose(self._causes)
+        diagnosis = self.channel.diagnose(self._causes)
         if diagnosis is not None:
             return diagnosis
         self.refused = not any(is_closed(cause) for cause in self._causes)
@@ -350,17 +336,19 @@ class Host:
         return ConnectError(
             f"The handshake failed: {reason or 'the connection closed'}",
             hint="Is it an MCP server? Its protocol may be too old or too new.",
-            stderr_tail=self._channel.stderr_tail(),
+            stderr_tail=self.channel.stderr_tail(),
         )
 
 
-def _identity(requests: ServerRequests, version: str) -> Implementation:
+def _identity(requests: ServerRequests) -> Implementation:
+    """Toolsight's own name and version, or those of another client that are to be declared."""
     client = requests.capabilities
-    if client is None or not client.name:
-        return Implementation(
-            name="toolsight", version=client.version if client and client.version else version
-        )
-    return Implementation(name=client.name, version=client.version or "0")
+    if client is not None and client.name:
+        return Implementation(name=client.name, version=client.version or "0")
+    own = "0"
+    with suppress(metadata.PackageNotFoundError):
+        own = metadata.version("toolsight")
+    return Implementation(name="toolsight", version=(client.version if client else "") or own)
 
 
 def root_causes(error: BaseException) -> list[BaseException]:

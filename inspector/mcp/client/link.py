@@ -1,7 +1,7 @@
 """An open MCP connection as a `ServerLink`; opening one tries the protocol eras in turn."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mcp import Client, MCPError, types
@@ -129,31 +129,28 @@ _MODES = {Era.LEGACY: "legacy", Era.MODERN: "auto", Era.AUTO: "auto"}
 
 async def open_link(
     spec: ServerSpec,
+    remembered: Era | None,
     *,
-    eras: Sequence[Era],
     environment: Mapping[str, str],
-    stderr: StderrLog,
-    on_tools_changed: Callable[[], None],
-    version: str,
-    new_recorder: Callable[[], Recorder],
     registry: ProcessRegistry,
+    stderr: StderrLog,
+    new_recorder: Callable[[], Recorder],
+    on_tools_changed: Callable[[], None],
     requests: ServerRequests,
 ) -> "McpLink":
     """Try the eras in order, each with a fresh process and recorder. Raises the first ConnectError."""
     deadline = asyncio.get_running_loop().time() + spec.connect_timeout
     first: ConnectError | None = None
-    for era in eras:
-        recorder = new_recorder()
-        reader = Reader(recorder, on_tools_changed)
+    for era in _eras_to_try(spec, remembered):
+        reader = Reader(new_recorder(), on_tools_changed)
         channel: Channel = (
             HttpChannel(spec, reader)
             if spec.is_http
             else StdioChannel(spec, environment, stderr, reader, registry)
         )
-        host = Host(channel, _MODES[era], on_tools_changed, recorder, reader, requests)
+        host = Host(channel, _MODES[era], reader, requests)
         try:
-            client = await host.open(version, deadline)
-            link = McpLink(spec, host, client, channel, requests)
+            link = McpLink(spec, host, await host.open(deadline))
             if spec.era is Era.MODERN and link.info.era is not Era.MODERN:
                 await link.close()
                 raise ConnectError(
@@ -170,7 +167,7 @@ async def open_link(
     raise first
 
 
-def eras_to_try(spec: ServerSpec, remembered: Era | None) -> tuple[Era, ...]:
+def _eras_to_try(spec: ServerSpec, remembered: Era | None) -> tuple[Era, ...]:
     """The eras to try in order: the configured one; automatic for HTTP; else what worked last, or legacy."""
     if spec.era is not None:
         return (spec.era,)
@@ -182,15 +179,11 @@ def eras_to_try(spec: ServerSpec, remembered: Era | None) -> tuple[Era, ...]:
 class McpLink:
     """See `ServerLink`."""
 
-    def __init__(
-        self, spec: ServerSpec, host: Host, client: Client, channel: Channel, requests: ServerRequests
-    ) -> None:
-        self._requests = requests
+    def __init__(self, spec: ServerSpec, host: Host, client: Client) -> None:
         self.info = server_info(client)
         self._server = spec.name
         self._host = host
         self._client = client
-        self._channel = channel
         self._results: dict[str, JsonObject | None] = {}
 
     async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
@@ -233,7 +226,7 @@ class McpLink:
 
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
         try:
-            async with self._requests.call(timeout) as deadline:
+            async with self._host.requests.call(timeout) as deadline:
                 return tool_result(await self._answered(tool, arguments), self._results.get(tool))
         except ClientRefusal as refusal:
             text = f"[{tool} needs more input and does not get it: {refusal.message}]"
@@ -253,7 +246,7 @@ class McpLink:
             except MCPError as error:
                 if error.code != URL_ELICITATION_REQUIRED:
                     raise
-                if not await self._requests.visits(error.data):
+                if not await self._host.requests.visits(error.data):
                     raise ClientRefusal("the address was not visited") from error
                 raise ClientRefusal("call it again once what you do at the address is done") from error
             wanted = raw.get("inputRequests")
@@ -261,7 +254,7 @@ class McpLink:
                 return raw
             given = {"requestState": raw.get("requestState")}
             if wanted:
-                given["inputResponses"] = await self._requests.answers(wanted)
+                given["inputResponses"] = await self._host.requests.answers(wanted)
             else:
                 await asyncio.sleep(_ROUND_PAUSE)
         raise ClientRefusal(f"it asks for more after {_MOST_ROUNDS} answers")
@@ -281,21 +274,21 @@ class McpLink:
         return await self._host.wait_over()
 
     def stderr_tail(self) -> str:
-        return self._channel.stderr_tail()
+        return self._host.channel.stderr_tail()
 
     async def close(self) -> None:
         """End the connection, and the server's process with everything that it started."""
         await self._host.close()
 
     async def _translated(self, error: Exception, what: str) -> ConnectError | ProtocolError:
-        is_over = self._channel.ended.is_set() or self._host.is_over
-        if not is_over and isinstance(self._channel, HttpChannel):
-            refusal = self._channel.refusal(error)
+        is_over = self._host.channel.ended.is_set() or self._host.is_over
+        if not is_over and isinstance(self._host.channel, HttpChannel):
+            refusal = self._host.channel.refusal(error)
             if refusal is not None:
                 return refusal
         if is_over or is_gone(error):
             # A stream that stopped in the middle of an answer ends the connection, if nothing else has.
-            self._channel.ended.set()
+            self._host.channel.ended.set()
             return await self._host.wait_over()
         return protocol_error(error, what)
 

@@ -12,8 +12,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from math import inf
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import anyio
 from anyio.streams.memory import MemoryObjectSendStream
@@ -22,7 +20,7 @@ from mcp.shared.message import SessionMessage
 from inspector.config.program import child_environment, file_to_start
 from inspector.core.error import ConnectError, ServerExited
 from inspector.core.server import ServerSpec
-from inspector.mcp.client.host import Streams
+from inspector.mcp.client.host import Stream, Streams
 from inspector.mcp.client.limit import Lines
 from inspector.mcp.client.message import stray_hint
 from inspector.mcp.client.reader import Reader
@@ -238,8 +236,11 @@ class _Child(asyncio.SubprocessProtocol):
         asyncio.get_running_loop().call_later(_LEFT_OUTPUT_GRACE, self._to_session.close)
 
 
-class _Outgoing:
-    """Writes directly to the child's stdin, which buffers, so a stuck child blocks nothing."""
+class _Outgoing(Stream):
+    """Writes directly to the child's stdin, which buffers, so a stuck child blocks nothing.
+
+    A server stops when its stdin closes, so it stays open until the transport ends.
+    """
 
     def __init__(self, process: asyncio.SubprocessTransport) -> None:
         stdin = process.get_pipe_transport(0)
@@ -250,17 +251,6 @@ class _Outgoing:
         if self._stdin.is_closing():
             raise anyio.ClosedResourceError
         self._stdin.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
-
-    async def aclose(self) -> None:
-        """Do nothing: a server stops when its stdin closes, so it stays open until the transport ends."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 def exit_text(code: int | None) -> str:

@@ -54,8 +54,8 @@ class Reader:
         self.stray = ""
         """The first line that is no message."""
         self.stand_ins = StandIns()
-        self._recorder = recorder
-        self._on_tools_changed = on_tools_changed
+        self.recorder = recorder
+        self.on_tools_changed = on_tools_changed
         self._allowance = Allowance(clock)
         self._has_dropped = False
         self._lines: list[bytes] = []
@@ -80,7 +80,7 @@ class Reader:
     def cut(self, line: CutLine) -> list[RawMessage]:
         """What is left of a message that was too long."""
         frame = cut_frame(line)
-        self._recorder.flaw(TOO_LONG, "repaired" if isinstance(frame, JSONRPCResponse) else "dropped")
+        self.recorder.flaw(TOO_LONG, "repaired" if isinstance(frame, JSONRPCResponse) else "dropped")
         if frame is None:
             self._stray(line.head)
             return []
@@ -118,7 +118,7 @@ class Reader:
         self._depth += depth
         self._size += len(whole)
         if self._size > LONGEST_LINE:
-            self._recorder.flaw(TOO_LONG, "dropped")
+            self.recorder.flaw(TOO_LONG, "dropped")
             self._stray(self._taken())
         elif self._depth <= 0:
             return self._whole(self._taken())
@@ -131,7 +131,7 @@ class Reader:
     def _whole(self, text: bytes) -> list[RawMessage]:
         messages = self._read(text)
         if messages:
-            self._recorder.flaw(SEVERAL_LINES, "repaired")
+            self.recorder.flaw(SEVERAL_LINES, "repaired")
         else:
             self._stray(text)
         return messages
@@ -154,13 +154,13 @@ class Reader:
             return []
         found = list(repaired(text))
         for flaw in (flaw for each in found for flaw in each.flaws):
-            self._recorder.flaw(flaw, "repaired")
+            self.recorder.flaw(flaw, "repaired")
         return [_raw(each.message, text) for each in found]
 
     def _unmarked(self, data: bytes) -> bytes:
         if not data.startswith(BYTE_ORDER_MARK):
             return data
-        self._recorder.flaw(MARK, "repaired")
+        self.recorder.flaw(MARK, "repaired")
         return data.removeprefix(BYTE_ORDER_MARK)
 
     def _is_spared(self, text: bytes) -> bool:
@@ -189,16 +189,16 @@ class Reader:
 
     def _drop(self, text: bytes) -> None:
         self._has_dropped = True
-        self._recorder.flaw(FLOOD, "dropped")
+        self.recorder.flaw(FLOOD, "dropped")
         if b"notifications/tools/list_changed" in text:
-            self._on_tools_changed()
+            self.on_tools_changed()
 
     def _stray(self, text: bytes) -> None:
-        self._recorder.flaw(STRAY, "dropped")
+        self.recorder.flaw(STRAY, "dropped")
         shown = text.strip()[:_SHOWN]
         self.stray = self.stray or shown.decode("utf-8", "replace")
         if self._allowance.take(len(text)):
-            self._recorder.stray(text)
+            self.recorder.stray(text)
             LOG.info("not JSON-RPC: %r", shown)
         else:
             self._has_dropped = True
