@@ -8,8 +8,8 @@ from pydantic import Field, create_model
 
 from inspector.config.problem import Strict
 from inspector.config.setting import KnobKind, knobs_of
-from inspector.core.text import closest
 from inspector.core.settings import DiscoverySettings, Settings
+from inspector.core.text import closest
 
 _DAY = 24 * 60 * 60
 _Seconds = Annotated[float, Field(gt=0, le=_DAY)]
