@@ -9,14 +9,11 @@ from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
 from inspector.config.setting import with_values
-from inspector.core.access import ServerRule, Toolset, matches
-from inspector.core.budget import Prices
+from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import ConfigError
-from inspector.core.ports import ChatModel, NoLocalModels
 from inspector.core.server import ServerSpec
 from inspector.core.session import Binding
 from inspector.core.settings import DiscoverySettings, Settings
-from inspector.core.stream import LiveSettings
 from inspector.core.tool import Tool
 from inspector.session.setup import (
     Setup,
@@ -24,15 +21,11 @@ from inspector.session.setup import (
     Steps,
     change_effect,
     first_call,
-    pinned_patterns,
     steps,
-    toggled,
 )
-from inspector.tokens.accounting import OtherModels, count_definitions
 from inspector.tokens.measure import BudgetMeter, FixedWindow
 from tests.support.counting import CharacterCounter
 from tests.support.hostile import with_hostile_text
-from tests.support.told_model import ToldModel
 from tests.support.workbench import connected
 
 WINDOW = 100_000
@@ -72,18 +65,6 @@ def test_a_server_that_no_longer_waits_is_bound_whole() -> None:
     assert found.then.budget.static_tools == found.now.budget.static_tools
 
 
-def test_a_server_that_waits_is_in_the_manifest_instead_of_the_array() -> None:
-    found = change_effect(setup(), SetupChange().with_server("calc"), meter())
-    assert found.now.budget.parts.tools > 0
-    assert found.then.budget.parts.tools == 0
-    assert found.then.budget.parts.manifest > found.now.budget.parts.manifest
-
-
-def test_the_same_change_twice_is_none() -> None:
-    assert SetupChange().with_server("a").with_server("a") == SetupChange()
-    assert SetupChange().with_pin("a:b").with_pin("a:b") == SetupChange()
-
-
 def test_a_pinned_tool_costs_its_definition_and_no_more_than_a_name_less() -> None:
     found = change_effect(setup(), SetupChange().with_pin("mail:tool_1"), meter())
     assert found.then.binding("mail:tool_1") is Binding.PINNED
@@ -110,14 +91,6 @@ def test_a_pin_goes_where_the_toolset_names_its_own() -> None:
     assert found.then.binding("calc:tool_0") is None
 
 
-def test_another_toolset_hides_tools_and_static_binding_gets_cheaper() -> None:
-    sums = Toolset("sums", servers={"calc": ServerRule()})
-    found = change_effect(setup(sums=sums), SetupChange(toolset="sums"), meter())
-    assert found.then.binding("shop:tool_0") is None
-    assert found.then.budget.static_tools < found.now.budget.static_tools
-    assert found.then.budget.parts.manifest == 0
-
-
 def test_a_toolset_that_there_is_not_is_an_error() -> None:
     with pytest.raises(ConfigError):
         change_effect(setup(), SetupChange(toolset="none"), meter())
@@ -127,21 +100,6 @@ def test_another_model_counts_with_its_own_tokenizer_and_window() -> None:
     found = change_effect(setup(), SetupChange(model="other"), meter(), then=meter(1000))
     assert found.then.budget.window == 1000
     assert found.then.share == 100 * found.now.share
-
-
-@pytest.mark.parametrize("values", [{"binding.policy": "all"}, {"discovery.enabled": False}])
-def test_where_everything_is_bound_one_server_that_waits_brings_discovery(values: dict[str, Any]) -> None:
-    found = change_effect(setup(values), SetupChange().with_server("shop"), meter())
-    assert {found.now.binding(tool.id) for tool in TOOLS} == {Binding.PINNED}
-    assert [tool.id for tool in found.then.catalog.deferred] == ["shop:tool_0", "shop:tool_1", "shop:tool_2"]
-    assert found.then.budget.parts.meta > 0
-
-
-def test_a_catalog_that_is_too_small_for_discovery_says_so() -> None:
-    found = change_effect(setup({"discovery.auto": "tools"}), SetupChange().with_server("shop"), meter())
-    assert found.now.decision
-    assert not found.now.catalog.deferred_ids
-    assert len(found.then.catalog.deferred_ids) == 3
 
 
 def test_with_the_gate_the_summaries_are_counted_and_tools_are_still_to_come() -> None:
@@ -176,13 +134,6 @@ def test_what_is_saved_adds_up_for_any_change(servers: set[str], pins: set[str])
     assert found.then.budget.static_tools == found.now.budget.static_tools
 
 
-@given(st.lists(st.text(max_size=5)), st.sets(st.text(max_size=5)))
-def test_pins_that_are_toggled_twice_pin_the_same_tools(patterns: list[str], pins: set[str]) -> None:
-    chosen = frozenset(pins)
-    twice = toggled(toggled(tuple(patterns), chosen), chosen)
-    assert {pin for pin in pins if matches(pin, twice)} == {pin for pin in pins if matches(pin, patterns)}
-
-
 @with_hostile_text
 def test_any_tool_can_be_pinned_by_its_id(text: str) -> None:
     tool = Tool("shop", text, text)
@@ -193,32 +144,8 @@ def test_any_tool_can_be_pinned_by_its_id(text: str) -> None:
     )
 
 
-def test_counting_tells_how_far_it_is_and_stops_when_told() -> None:
-    told: list[tuple[int, int]] = []
-    counting = meter()
-    assert count_definitions(counting, TOOLS, lambda *at: told.append(at), lambda: False)
-    assert told == [(0, len(TOOLS))]
-    assert not counting.uncounted(TOOLS)
-    assert not count_definitions(meter(), TOOLS, lambda *_: None, lambda: True)
-
-
-def test_pins_of_a_session_without_a_toolset_are_the_settings() -> None:
-    assert pinned_patterns(setup({"binding.always_include": ("a:*",)})) == ("a:*",)
-
-
-def test_a_known_first_call_is_not_made_again() -> None:
-    now = first_call(setup(), meter())
-    assert change_effect(setup(), SetupChange().with_server("calc"), meter(), now=now).now is now
-
-
 def applied(start: Setup, change: SetupChange) -> Steps:
     return steps(start, change, change_effect(start, change, meter()))
-
-
-def test_a_pin_is_made_by_the_setting() -> None:
-    assert applied(setup(), SetupChange().with_pin("shop:tool_0")) == Steps(
-        {"binding.always_include": ("shop:tool_0",)}, ()
-    )
 
 
 def test_a_pin_in_a_toolset_with_pins_of_its_own_is_a_line_for_the_file() -> None:
@@ -226,12 +153,6 @@ def test_a_pin_in_a_toolset_with_pins_of_its_own_is_a_line_for_the_file() -> Non
     start = replace(setup(own=own), toolset="own")
     assert applied(start, SetupChange().with_pin("shop:tool_0")) == Steps(
         {}, ('in the toolset own: "always_include": ["shop:tool_0"]',)
-    )
-
-
-def test_one_server_of_several_is_a_line_for_the_file() -> None:
-    assert applied(setup(), SetupChange().with_server("mail")).by_hand == (
-        'for the server mail: "defer_loading": false',
     )
 
 
@@ -256,25 +177,3 @@ def test_what_is_set_has_the_effect_that_was_shown(servers: set[str], pins: set[
         made = first_call(replace(start, settings=with_values(start.settings, todo.knobs)), meter())
         assert made.budget.parts.tools == found.then.budget.parts.tools
         assert made.catalog.deferred_ids == found.then.catalog.deferred_ids
-
-
-def test_another_model_is_made_once_with_its_window_and_prices() -> None:
-    prices = Prices("dear", 1e-3, 1e-3)
-    asked: list[str] = []
-
-    def model_for(name: str) -> ChatModel:
-        asked.append(name)
-        return ToldModel()
-
-    models = OtherModels(
-        model_for,
-        lambda _: CharacterCounter(),
-        lambda name: prices if name == "dear" else None,
-        LiveSettings(Settings()),
-        NoLocalModels(),
-    )
-    dear = models.named("dear")
-    assert models.named("dear") is dear
-    assert (dear.meter.window, dear.prices) == (ToldModel.window, prices)
-    assert models.named("free").prices is None
-    assert asked == ["dear", "free"]

@@ -1,7 +1,6 @@
 """From connected tools to a catalog: who is permitted, who waits, and what the model is told of it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,12 +9,10 @@ from hypothesis import given, strategies as st
 from inspector.config.configuration import Configuration
 from inspector.config.setting import PROFILES, profile_settings, with_values
 from inspector.core.access import ServerRule, Toolset, matches
-from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
 from inspector.loop.catalog import BuiltCatalog, build_catalog
-from inspector.tokens.manifest import SEARCH_TOOLS
 from tests.support.counting import character_meter
 
 TOOLS = (
@@ -71,10 +68,6 @@ def test_the_tools_of_deferring_servers_wait_and_the_others_are_pinned() -> None
     ]
 
 
-def test_where_all_are_deferred_every_server_waits() -> None:
-    assert deferred(built(discovery__defer_all=True)) == [tool.id for tool in TOOLS]
-
-
 def test_a_tool_that_is_always_included_does_not_wait() -> None:
     assert deferred(built(binding__always_include=("shop:*", "*:get_?orecast"))) == []
     assert deferred(built(binding__always_include=("*:refund_order",))) == [WAITING[0], WAITING[2]]
@@ -87,38 +80,11 @@ def test_a_toolsets_own_always_included_tools_replace_the_settings(toolset: str,
     assert deferred(built("own", binding__always_include=("calc:*",))) == []
 
 
-def test_no_toolsets_pattern_includes_what_it_does_not_permit() -> None:
-    own = Toolset("own", "", SHOP_ONLY, always_include=("*",))
-    configuration = replace(CONFIGURATION, toolsets={"own": own})
-    catalog = build_catalog(TOOLS, configuration, Settings(), toolset="own", summaries={}, meter=METER)
-    assert [tool.id for tool in catalog.catalog.tools] == ["shop:list_orders", "calc:evaluate"]
-
-
-def test_the_manifest_names_only_permitted_tools_that_wait() -> None:
-    manifest = built("few").event.manifest
-    assert "list_orders" in manifest
-    assert not any(name in manifest for name in ("refund_order", "weather", "get_forecast", "evaluate"))
-
-
 @pytest.mark.parametrize("toolset", ["sums", "nothing"])
 @pytest.mark.parametrize("delivery", ["append", "call_tool"])
 def test_where_nothing_waits_there_is_no_meta_tool(toolset: str, delivery: str) -> None:
     event = built(toolset, binding__delivery=delivery).event
     assert (event.manifest, event.meta_tokens, event.advisory) == ("", 0, False)
-
-
-@pytest.mark.parametrize("policy", ["all", "keep", "bounded", "gate"])
-def test_without_any_tool_there_is_nothing_to_tell_the_model(policy: str) -> None:
-    event = built(tools=(), binding__policy=policy).event
-    assert (event.manifest, event.meta_tokens, event.static_tokens, event.pool) == ("", 0, 0, "")
-    assert not event.advisory
-
-
-def test_with_the_policy_all_every_tool_is_pinned_and_the_search_advises() -> None:
-    catalog = built(binding__policy="all", discovery__defer_all=True)
-    assert deferred(catalog) == []
-    assert catalog.event.advisory
-    assert catalog.event.meta_tokens > 0
 
 
 @pytest.mark.parametrize(
@@ -136,30 +102,6 @@ def test_the_gate_has_summaries_instead_of_a_manifest() -> None:
     assert "shop:list_orders: List orders by status." in event.pool
     assert "refund_order" not in event.pool
     assert event.pool_tokens == len(event.pool)
-
-
-def test_summaries_are_only_for_the_gate_and_can_be_left_out() -> None:
-    assert built().event.pool == ""
-    event = built(binding__policy="gate", gate__summaries=False).event
-    assert (event.pool, event.pool_tokens) == ("", 0)
-
-
-def test_a_shortened_manifest_tells_by_what_rules() -> None:
-    whole, short = built().event, built(manifest__max_tokens=90).event
-    assert whole.rules == ()
-    assert len(short.manifest) < len(whole.manifest)
-    assert short.rules
-
-
-def test_what_a_toolset_hides_is_counted_and_costs_nothing() -> None:
-    everything, few = built().event, built("few").event
-    assert (everything.hidden, few.hidden) == (0, 2)
-    assert few.static_tokens < everything.static_tokens
-
-
-def test_a_toolset_that_there_is_not_is_refused() -> None:
-    with pytest.raises(ConfigError):
-        built("fewer")
 
 
 @given(
@@ -187,24 +129,6 @@ def test_in_every_profile_a_catalog_holds_what_is_permitted_and_tells_no_more(
     assert (event.meta_tokens > 0) == (bool(event.manifest) or event.advisory)
 
 
-@given(st.text(), st.text(), st.text())
-def test_tools_with_any_text_are_taken_in(server: str, name: str, description: str) -> None:
-    spec = ServerSpec(server, "x", defer_loading=True)
-    tools = (Tool(server, name, description),)
-    for policy in ("bounded", "gate"):
-        settings = with_values(Settings(), {"binding.policy": policy, "discovery.auto": "always"})
-        catalog = build_catalog(
-            tools,
-            Configuration("test", (spec,)),
-            settings,
-            toolset="",
-            summaries={server: description},
-            meter=METER,
-        )
-        assert catalog.catalog.deferred == tools
-        assert catalog.event.entries[0].tokens > len(SEARCH_TOOLS)
-
-
 ALL_INSTRUCTIONS = (
     "Instructions of server shop:\nAsk before a refund.\n\nInstructions of server weather:\nCities only."
 )
@@ -213,11 +137,6 @@ ALL_INSTRUCTIONS = (
 def test_with_deferred_tools_the_model_gets_server_instructions_only_if_a_setting_says_so() -> None:
     assert built().event.instructions == ""
     assert built(chat__server_instructions=True).event.instructions == ALL_INSTRUCTIONS
-
-
-@pytest.mark.parametrize("whole", [{"discovery__enabled": False}, {"binding__policy": "all"}])
-def test_a_catalog_bound_whole_keeps_the_servers_instructions(whole: dict[str, Any]) -> None:
-    assert built(**whole).event.instructions == ALL_INSTRUCTIONS
 
 
 def test_instructions_of_a_server_outside_the_toolset_are_never_given() -> None:

@@ -11,12 +11,10 @@ from inspector.config.setting import with_values
 from inspector.core.budget import Prices
 from inspector.core.error import ModelError, ServerExited
 from inspector.core.events import TrustChanged, TurnEnded
-from inspector.core.fold import fold
 from inspector.core.message import AssistantMessage, ModelRequest, ToolMessage, ToolResult
 from inspector.core.ports import ChatModel, Decision
 from inspector.core.redaction import Redactor
 from inspector.core.server import ServerSpec
-from inspector.core.session import Binding
 from inspector.core.settings import BindingSettings, ChatSettings, Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Annotations, Tool
@@ -151,12 +149,6 @@ async def test_a_found_tool_is_bound_to_the_next_call_at_the_end_of_the_array() 
     assert second.tools[: len(first.tools)] == first.tools
 
 
-async def test_search_tools_never_reaches_a_server() -> None:
-    bench = Bench(searches(query="orders"), says("done"))
-    await bench.say()
-    assert bench.servers.calls == []
-
-
 async def test_a_loaded_tool_is_called_and_the_model_reads_its_result() -> None:
     bench = Bench(
         searches(tool_names=["list_orders"]), calls(("shop__list_orders", {"status": "late"})), says("done")
@@ -174,12 +166,6 @@ async def test_a_deferred_tool_cannot_be_called_before_it_is_searched_for() -> N
     assert bench.servers.calls == []
     assert "Use search_tools" in bench.tool_messages()[0]
     assert bench.events("reject")[0].reason == "deferred"
-
-
-async def test_an_invented_tool_is_answered_with_the_closest_ones() -> None:
-    bench = Bench(calls(("shop__list_order", {})), says("done"))
-    await bench.say()
-    assert "shop:list_orders" in bench.events("reject")[0].closest
 
 
 async def test_a_name_that_several_tools_have_is_answered_with_all_of_them() -> None:
@@ -218,33 +204,6 @@ async def test_a_refused_call_does_not_happen() -> None:
     assert "refused" in bench.tool_messages()[-1]
 
 
-async def test_a_yes_for_the_session_is_asked_for_once() -> None:
-    refund = calls(("shop__refund_order", {"id": 1}))
-    other = calls(("shop__refund_order", {"id": 2}))
-    bench = Bench(searches(tool_names=["refund_order"]), refund, other, says("ok"), decision=Decision.SESSION)
-    await bench.say()
-    assert (len(bench.approver.asked), len(bench.servers.calls)) == (1, 2)
-
-
-async def test_a_loop_runs_its_call_and_then_evicts_the_tool() -> None:
-    again = calls(("shop__list_orders", {"a": 1}))
-    bench = Bench(searches(tool_names=["list_orders"]), again, again, again, again, says("done"))
-    await bench.say()
-    assert len(bench.servers.calls) == 3
-    assert bench.session.state.tools["shop:list_orders"].binding is Binding.EVICTED
-    assert "Loop detected" in bench.tool_messages()[3]
-    assert "was unloaded" in bench.tool_messages()[4]
-    assert "shop__list_orders" not in bound_names(bench.model.requests[-1])
-
-
-async def test_the_same_question_of_the_user_three_times_is_no_loop() -> None:
-    ask = calls(("calc__evaluate", {}))
-    bench = Bench(*[step for _ in range(4) for step in (ask, says("so"))])
-    for _ in range(4):
-        await bench.say()
-    assert bench.events("loop") == []
-
-
 async def test_a_call_of_a_reply_is_not_rejected_because_an_earlier_one_tripped_the_guard() -> None:
     same = ("shop__list_orders", {"a": 1})
     bench = Bench(searches(tool_names=["list_orders"]), calls(same, same, same, same, same), says("done"))
@@ -262,32 +221,6 @@ async def test_a_call_of_a_reply_is_not_rejected_because_a_search_in_it_made_roo
     assert [call[:2] for call in bench.servers.calls] == [("shop", "list_orders")]
     assert bench.events("reject") == []
     assert bound_names(bench.model.requests[-1])[2:] == ["weather__get_forecast"]
-
-
-async def test_searching_again_brings_an_evicted_tool_back() -> None:
-    again, search = calls(("shop__list_orders", {})), searches(tool_names=["list_orders"])
-    another = calls(("shop__list_orders", {"status": "late"}))
-    bench = Bench(search, again, again, again, search, another, says("done"))
-    await bench.say()
-    assert len(bench.servers.calls) == 4
-    assert bench.session.state.tools["shop:list_orders"].binding is Binding.LOADED
-
-
-async def test_a_pinned_tool_is_never_evicted() -> None:
-    again = calls(("calc__evaluate", {}))
-    bench = Bench(again, again, again, says("done"))
-    await bench.say()
-    assert bench.session.state.tools["calc:evaluate"].binding is Binding.PINNED
-    assert len(bench.events("loop")) == 1
-    assert bench.events("evict") == []
-
-
-async def test_a_redundant_search_runs_and_carries_a_note() -> None:
-    bench = Bench(searches(query="orders"), searches(query="list orders"), says("done"))
-    await bench.say()
-    assert "already loaded" in bench.tool_messages()[1]
-    assert "[Note: an earlier search" in bench.tool_messages()[1]
-    assert len(bench.events("redundant")) == 1
 
 
 async def test_a_server_that_dies_is_an_error_the_model_reads() -> None:
@@ -331,24 +264,6 @@ async def test_cancelling_leaves_no_call_without_a_result() -> None:
     assert bench.kinds()[-1] == "end"
     bench.servers.hangs = False
     assert (await bench.say("again")).outcome == "answered"
-
-
-async def test_every_part_of_the_budget_is_counted_on_what_is_sent() -> None:
-    bench = Bench(searches(tool_names=["list_orders"]), says("done"))
-    await bench.say()
-    first, second = (event.tokens for event in bench.events("request"))
-    assert first.meta == second.meta > 0
-    assert second.tools > first.tools > 0
-    assert second.history == first.history > 0
-    assert second.searches > first.searches == 0
-    assert bench.session.state.budget is not None
-
-
-async def test_the_stored_stream_folds_into_the_state_that_was_shown() -> None:
-    again = calls(("shop__list_orders", {}))
-    bench = Bench(searches(query="orders"), again, again, again, searches(query="orders"), says("done"))
-    await bench.say()
-    assert fold(bench.store.read("s")) == bench.session.state
 
 
 async def test_a_search_where_everything_is_bound_is_told_why_there_is_none() -> None:

@@ -7,16 +7,6 @@ from inspector.core.settings import DiscoverySettings, Size
 from inspector.loop.catalog import decide
 
 
-def test_discovery_that_is_switched_off_stays_off_whatever_the_rule() -> None:
-    decision = decide(DiscoverySettings(enabled=False, auto="tools", auto_tools=0), 1000, 10**6, 1)
-    assert not decision.is_on
-    assert "discovery.enabled" in decision.text
-
-
-def test_without_a_rule_a_catalog_of_one_tool_is_searched_too() -> None:
-    assert decide(DiscoverySettings(auto="always"), 1, 100, 128_000).is_on
-
-
 def test_by_default_a_catalog_for_which_discovery_never_pays_is_bound_whole() -> None:
     assert not decide(DiscoverySettings(), 100, 2_299, 128_000).is_on
     assert decide(DiscoverySettings(), 1, 2_300, 128_000).is_on
@@ -36,11 +26,6 @@ def test_a_small_catalog_is_bound_whole(
     settings = DiscoverySettings(auto=rule)
     assert not decide(settings, *below, 100_000).is_on
     assert decide(settings, *from_here, 100_000).is_on
-
-
-def test_the_decision_tells_its_inputs() -> None:
-    text = decide(DiscoverySettings(auto="window"), 84, 10_378, 128_000).text
-    assert text == "on: 8.1 % of the window, discovery starts at 3.0 %"
 
 
 @given(st.integers(0, 500), st.integers(0, 10**6), st.integers(-5, 10**6))

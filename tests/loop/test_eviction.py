@@ -80,15 +80,6 @@ def test_expired_tools_go_before_any_other(loaded: list[ToolState], limits: Limi
 
 
 @given(loaded_tools(), limits_of_any_kind)
-def test_every_ttl_eviction_is_of_an_expired_tool(loaded: list[ToolState], limits: Limits) -> None:
-    by_id = {one.id: one for one in loaded}
-    for one in evictions(loaded, limits, NOW):
-        if one.cause == TTL:
-            last = by_id[one.tool_id].last_used_at
-            assert NOW - (by_id[one.tool_id].discovered_at or 0.0 if last is None else last) > limits.ttl > 0
-
-
-@given(loaded_tools(), limits_of_any_kind)
 def test_no_tool_that_goes_was_used_in_a_later_model_call_than_one_that_stays(
     loaded: list[ToolState], limits: Limits
 ) -> None:
@@ -97,41 +88,6 @@ def test_no_tool_that_goes_was_used_in_a_later_model_call_than_one_that_stays(
     turns = [by_id[one.tool_id].last_call or 0 for one in found if one.cause == LRU]
     assert turns == sorted(turns)
     assert all(turns[-1] <= (one.last_call or 0) for one in staying(loaded, found) if turns)
-
-
-@given(loaded_tools(), limits_of_any_kind)
-def test_no_tool_goes_for_room_that_there_already_was(loaded: list[ToolState], limits: Limits) -> None:
-    found = evictions(loaded, limits, NOW)
-    last = [one for one in found if one.cause == LRU][-1:]
-    if last:
-        before = [one for one in loaded if one.id not in ids(found) or one.id == last[0].tool_id]
-        assert not is_within(before, limits)
-
-
-@given(loaded_tools(), limits_of_any_kind)
-def test_while_there_is_room_only_eager_eviction_takes_what_expired(
-    loaded: list[ToolState], limits: Limits
-) -> None:
-    found = evictions(loaded, limits, NOW)
-    if is_within(loaded, limits) and not limits.eager:
-        assert found == ()
-    if is_within(loaded, limits):
-        assert all(one.cause == TTL for one in found)
-
-
-@given(loaded_tools(), st.floats(0.1, NOW))
-def test_eager_eviction_leaves_nothing_expired(loaded: list[ToolState], ttl: float) -> None:
-    limits = Limits(ttl=ttl, eager=True)
-    left = staying(loaded, evictions(loaded, limits, NOW))
-    assert evictions(left, limits, NOW) == ()
-
-
-@given(loaded_tools(), limits_of_any_kind)
-def test_a_second_look_evicts_nothing_more(loaded: list[ToolState], limits: Limits) -> None:
-    left = staying(loaded, evictions(loaded, limits, NOW))
-    again = evictions(left, limits, NOW)
-    assert all(one.cause == TTL for one in again)
-    assert limits.eager or again == ()
 
 
 @given(loaded_tools(), limits_of_any_kind, st.data())
@@ -162,25 +118,10 @@ def test_of_one_model_call_the_less_used_go_first_then_the_earlier_search_then_t
     assert gone == ["s:old", "s:second", "s:best", "s:other search"]
 
 
-def test_of_what_was_bound_by_hand_the_oldest_goes_first() -> None:
-    loaded = [tool(name, turn=2) for name in ("first", "second", "third")]
-    assert ids(evictions(loaded, Limits(1), NOW)) == ["s:first", "s:second"]
-
-
-def test_without_limits_everything_stays() -> None:
-    assert evictions([tool("a", used_at=0.0), tool("b")], Limits(), NOW) == ()
-
-
 def test_a_tool_at_its_last_second_has_not_expired() -> None:
     loaded = [tool("a", used_at=NOW - 60)]
     assert evictions(loaded, Limits(ttl=60, eager=True), NOW) == ()
     assert ids(evictions(loaded, Limits(ttl=60, eager=True), NOW + 1)) == ["s:a"]
-
-
-def test_an_expired_tool_goes_though_another_was_used_less_recently() -> None:
-    loaded = [tool("fresh", turn=1, used_at=NOW), tool("expired", turn=5, used_at=0.0)]
-    (one,) = evictions(loaded, Limits(1, ttl=60), NOW)
-    assert one == Eviction("s:expired", TTL, "not used for 1000 s, the limit is 60 s")
 
 
 def test_the_reason_tells_which_limit_there_was_no_room_for() -> None:

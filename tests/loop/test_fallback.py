@@ -151,26 +151,6 @@ async def test_a_tool_whose_precondition_does_not_hold_is_no_substitute() -> Non
         assert substitutes(rig) == []
 
 
-async def test_a_tool_that_is_not_like_it_is_no_substitute() -> None:
-    values = {**ON, "fallback.min_similarity": 1.0}
-    servers = two(name="moon_phase")
-    async with connected(OSLO, servers=servers, configuration=setup(), values=values) as rig:
-        await rig.bench.chat("go")
-        assert substitutes(rig) == []
-
-
-async def test_a_tool_that_fails_itself_is_no_substitute() -> None:
-    shared = MemoryBreakers()
-    spec = setup().servers[1]
-    since = ManualClock().now()
-    opened = Breaker("two", BreakerState.OPEN, since, since + 30, "down", opened=1)
-    shared.update(BreakerKey(spec.fingerprint()), lambda _: opened)
-    values = {**ON, "breaker.enabled": True}
-    async with connected(OSLO, servers=two(), configuration=setup(), values=values, breakers=shared) as rig:
-        await rig.bench.chat("go")
-        assert substitutes(rig) == []
-
-
 async def test_a_tool_whose_cool_down_has_ended_is_a_substitute_again_and_its_call_tries_it() -> None:
     shared, spec = MemoryBreakers(), setup().servers[1]
     key, since = BreakerKey(spec.fingerprint(), "forecast"), ManualClock().now() - 86_400

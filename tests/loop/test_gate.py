@@ -23,11 +23,11 @@ from inspector.core.settings import (
 from inspector.core.tool import Tool
 from inspector.loop.gate import Gate, gate_query
 from inspector.search.rankers.catalog_rankers import CatalogRankers
-from tests.loop.test_chat import TOOLS, Bench, bound_names
+from tests.loop.test_chat import Bench, bound_names
 from tests.support.counting import character_meter
 from tests.support.fakes import ManualClock
 from tests.support.retrieval import rankers_of
-from tests.support.told_model import Step, calls, says, searches
+from tests.support.told_model import Step, calls, says
 
 FARM = tuple(
     Tool("farm", name, f"{name.replace('_', ' ')} on the farm")
@@ -97,24 +97,6 @@ def test_the_event_tells_scores_in_order_and_what_closed_each(
     assert applied.gated_out == tuple(one.tool for one in applied.candidates if one.unmet)
 
 
-@given(words, st.frozensets(st.sampled_from(IDS)), thresholds)
-def test_what_is_below_and_what_passed_are_all_tools_that_are_not_pinned(
-    query: list[str], pinned: frozenset[str], threshold: float
-) -> None:
-    applied = apply(" ".join(query), pinned=pinned, threshold=threshold, top_k=200)
-    assert applied.below + len(applied.candidates) == len(FARM) - len(pinned)
-    assert all(one.score >= threshold for one in applied.candidates)
-
-
-@given(words, closed_tools, thresholds, st.integers(1, 8))
-def test_the_tokens_are_those_of_the_active_tools(
-    query: list[str], unmet: dict[str, tuple[str, ...]], threshold: float, top_k: int
-) -> None:
-    applied = apply(" ".join(query), unmet=unmet, threshold=threshold, top_k=top_k)
-    assert applied.tokens == sum(map(len, applied.active))
-    assert (applied.threshold, applied.query) == (threshold, " ".join(query))
-
-
 def test_a_closed_tool_takes_none_of_the_places() -> None:
     first, second, third, *_ = apply("milk cows", threshold=-1, top_k=5).active
     applied = apply("milk cows", unmet={first: (CLOSED,), third: (CLOSED,)}, threshold=-1, top_k=2)
@@ -128,17 +110,6 @@ def test_without_vectors_nothing_passes_and_the_note_tells_why() -> None:
     applied = gate.apply(rankers, [UserMessage("milk cows")], GateSettings(), pinned=(), unmet={}, tokens=len)
     assert (applied.active, applied.below) == ((), len(FARM))
     assert "no tool is embedded" in applied.note
-
-
-def test_without_tools_nothing_passes() -> None:
-    gate, rankers = Gate(ManualClock()), rankers_of(())
-    applied = gate.apply(rankers, [UserMessage("milk cows")], GateSettings(), pinned=(), unmet={}, tokens=len)
-    assert (applied.active, applied.below, applied.tokens) == ((), 0, 0)
-
-
-@given(st.text())
-def test_no_request_breaks_the_gate(text: str) -> None:
-    assert len(apply(text, ranker="hybrid", threshold=-1, top_k=2).active) == 2
 
 
 @given(words, words)
@@ -189,11 +160,6 @@ def test_what_is_added_to_a_request_is_short_and_the_request_stays_whole(mode: s
     assert len(query) <= len(NOW.text) + 1 + 600
 
 
-def test_the_summary_of_what_went_before_ends_with_the_latest() -> None:
-    query = gate_query((UserMessage("old " * 300), UserMessage("latest"), NOW), "rolling")
-    assert query.endswith(" latest")
-
-
 GATE = Settings(
     discovery=DiscoverySettings(search_tool=False),
     binding=BindingSettings(policy="gate", delivery="rewrite"),
@@ -219,20 +185,6 @@ async def test_the_gate_binds_what_fits_the_turn_and_only_for_that_turn() -> Non
     assert tools["weather:get_forecast"].binding is Binding.LOADED
 
 
-async def test_pinned_tools_are_bound_beside_what_the_gate_lets_through() -> None:
-    bench = gated(says("ok"))
-    await bench.say("zzz")
-    assert bound_names(bench.model.requests[0]) == ["calc__evaluate"]
-
-
-async def test_every_model_call_has_its_gate_event_with_what_it_was_bound_to() -> None:
-    bench = gated(calls(("shop__list_orders", {})), says("ok"), says("ok"))
-    await bench.say(ORDERS)
-    await bench.say(FORECAST)
-    for gate, request in zip(bench.events("gate"), bench.events("request"), strict=True):
-        assert set(request.bound) == {"calc:evaluate", *gate.active}
-
-
 async def test_a_call_of_a_tool_outside_the_active_set_is_rejected_with_what_there_is() -> None:
     bench = gated(calls(("shop__list_orders", {})), says("ok"))
     await bench.say(FORECAST)
@@ -242,39 +194,12 @@ async def test_a_call_of_a_tool_outside_the_active_set_is_rejected_with_what_the
     assert answer["available"] == ["calc__evaluate", "weather__get_forecast"]
 
 
-async def test_a_rejection_names_the_tool_that_was_called_first_if_there_is_one() -> None:
-    bench = gated(calls(("shop__list_orders", {})), says("ok"))
-    await bench.say(FORECAST)
-    answer = json.loads(bench.tool_messages()[0])
-    assert answer["closest"][0] == "shop__list_orders"
-    assert answer["reason"] == "shop:list_orders exists, but is not among the tools of this turn"
-    assert set(answer["closest"][1:]) <= set(answer["available"])
-    assert bench.events("reject")[0].closest[0] == "shop:list_orders"
-
-
-@pytest.mark.parametrize("name", ["weather__get_forcast", "search_tools", "", "\ud800"])
-async def test_a_call_of_a_tool_that_there_is_not_is_rejected_in_the_same_form(name: str) -> None:
-    bench = gated(calls((name, {})), says("ok"))
-    await bench.say(FORECAST)
-    answer = json.loads(bench.tool_messages()[0])
-    assert set(answer) == {"error", "available", "closest"}
-    assert bench.session.state.rejections == 1
-
-
 async def test_the_next_call_of_a_tool_that_there_is_is_a_recovery() -> None:
     wrong, right = calls(("shop__list_orders", {})), calls(("weather__get_forecast", {}))
     bench = gated(wrong, wrong, right, right, says("ok"))
     await bench.say(FORECAST)
     state = bench.session.state
     assert (state.rejections, state.recoveries, state.recovering) == (2, 1, False)
-
-
-async def test_a_rejection_without_a_call_after_it_is_no_recovery() -> None:
-    bench = gated(calls(("shop__list_orders", {})), says("I cannot."), calls(("weather__get_forecast", {})))
-    await bench.say(FORECAST)
-    assert (bench.session.state.recoveries, bench.session.state.recovering) == (0, False)
-    await bench.say(FORECAST)
-    assert bench.session.state.recoveries == 0
 
 
 @pytest.mark.parametrize(
@@ -291,29 +216,6 @@ async def test_a_question_to_the_user_after_a_rejection_is_counted(answer: str, 
     bench = gated(calls(("shop__list_orders", {})), says(answer))
     await bench.say(FORECAST)
     assert (bench.session.state.asked, bench.session.state.recoveries) == (asked, 0)
-
-
-async def test_a_question_without_a_rejection_is_no_answer_to_one() -> None:
-    bench = gated(says("Which city?"))
-    await bench.say(FORECAST)
-    assert bench.session.state.asked == 0
-
-
-async def test_the_event_of_the_gate_has_what_its_dashboards_need() -> None:
-    settings = replace(GATE, access=AccessSettings(preconditions={"shop:list_orders": (CLOSED,)}))
-    bench = gated(calls(("weather__get_forecast", {})), says("ok"), says("ok"), settings=settings)
-    await bench.say(FORECAST)
-    await bench.say("list an order")
-    gates, requests = bench.events("gate"), bench.events("request")
-    assert [gate.call for gate in gates] == [request.call for request in requests] == [1, 2, 3]
-    first, again, other = (gate.query_hash for gate in gates)
-    assert first == again != other
-    assert gates[2].gated_out == ("shop:list_orders",)
-    tools = bench.session.state.tools
-    for gate in gates:
-        assert gate.pool_tokens == bench.session.state.pool_tokens > 0
-        assert gate.tokens == sum(tools[tool_id].tokens for tool_id in gate.active)
-        assert gate.p50_milliseconds >= 0
 
 
 async def test_a_closed_tool_is_not_bound_and_the_next_best_takes_its_place() -> None:
@@ -336,16 +238,6 @@ async def test_with_observations_the_gate_moves_with_the_task() -> None:
     first, second = bench.events("gate")
     assert "weather:get_forecast" not in first.active
     assert "weather:get_forecast" in second.active
-
-
-async def test_after_the_gate_its_tools_make_room_as_found_ones_do() -> None:
-    bench = gated(says("ok"), searches(tool_names=["get_forecast"]), says("ok"))
-    await bench.say(ORDERS)
-    bench.live.settings = Settings(DiscoverySettings(auto="always"), binding=BindingSettings(capacity=1))
-    bench.binder.rebuild(TOOLS, {})
-    assert bench.session.state.load_order == ("shop:list_orders",)
-    await bench.say(FORECAST)
-    assert bench.session.state.load_order == ("weather:get_forecast",)
 
 
 def offering(*steps: Step, delivery: ToolDelivery = "call_tool") -> Bench:
@@ -393,18 +285,3 @@ async def test_definitions_before_the_message_cost_less_of_a_prompt_cache_than_i
         return [cache.send(meter.blocks(request), 0.0) for request in bench.model.requests][-1].read
 
     assert await read(offering(says("ok"), says("ok"))) > await read(gated(says("ok"), says("ok")))
-
-
-async def test_definitions_before_the_message_count_as_tools() -> None:
-    bench, native = offering(says("ok")), gated(says("ok"))
-    await bench.say(ORDERS)
-    await native.say(ORDERS)
-    parts, others = (one.events("request")[0].tokens for one in (bench, native))
-    assert parts.history == others.history
-    assert parts.tools > others.tools > 0
-
-
-async def test_without_a_fitting_tool_there_is_no_note() -> None:
-    bench = offering(says("ok"))
-    await bench.say("zzz")
-    assert offers(bench.model.requests[0].messages) == []

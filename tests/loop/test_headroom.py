@@ -122,41 +122,6 @@ def test_no_step_makes_a_conversation_longer_and_each_tells_whether_it_changed_a
         assert not after.text
 
 
-@every_step
-@given(conversation=conversations, excess=excesses)
-def test_what_stays_as_it_was_keeps_its_order(
-    step: Step, conversation: tuple[Message, ...], excess: int
-) -> None:
-    places = {id(message): place for place, message in enumerate(conversation)}
-    stayed = [places[id(m)] for m in step(conversation, excess).messages if id(m) in places]
-    assert stayed == sorted(stayed)
-
-
-@every_step
-@given(conversation=conversations, excess=excesses)
-def test_a_step_has_nothing_to_do_after_itself(
-    step: Step, conversation: tuple[Message, ...], excess: int
-) -> None:
-    before = total(conversation)
-    after = step(conversation, excess).messages
-    again = step(after, excess - (before - total(after)))
-    assert again.messages is after
-
-
-@every_step
-@given(conversation=conversations)
-def test_a_step_that_can_save_enough_saves_enough(step: Step, conversation: tuple[Message, ...]) -> None:
-    most = total(conversation) - total(step(conversation, EVERYTHING).messages)
-    for excess in {1, most // 2, most} if most else ():
-        assert total(conversation) - total(step(conversation, excess).messages) >= excess
-
-
-@every_step
-@given(conversation=conversations)
-def test_there_is_nothing_to_do_where_nothing_is_over(step: Step, conversation: tuple[Message, ...]) -> None:
-    assert step(conversation, 0).messages is conversation
-
-
 @given(
     text=texts | st.text(st.characters(), max_size=3000), kept=st.integers(10, 300), more=st.integers(1, 300)
 )
@@ -210,14 +175,6 @@ def test_the_longest_earlier_result_is_shortened_first() -> None:
     assert shortened_places(EARLIER + NOW, truncate(EARLIER + NOW, 1000)) == [2, 3]
 
 
-def test_then_those_of_the_present_exchange_but_not_what_the_model_has_not_read() -> None:
-    assert shortened_places(EARLIER + NOW, truncate(EARLIER + NOW, EVERYTHING)) == [2, 3, 7]
-
-
-def test_what_was_truncated_is_told_by_name() -> None:
-    assert truncate(EARLIER + NOW, 1000).text == "2 results shortened to 20 tokens: shop__get, shop__list"
-
-
 def test_an_exchange_becomes_a_line_with_request_tools_and_answer() -> None:
     after = compress(EARLIER + NOW, 10).messages
     assert after[1:] == NOW
@@ -227,40 +184,6 @@ def test_an_exchange_becomes_a_line_with_request_tools_and_answer() -> None:
         "- asked: “Which orders are late?”; tools: shop__list ok, shop__get failed; answer: “Nine of them.”",
         exchanges=1,
     )
-
-
-def test_no_more_exchanges_are_compressed_than_need_be() -> None:
-    conversation = (*EARLIER, *EARLIER, *EARLIER, *NOW)
-    assert compress(conversation, 10).messages[1:] == (*EARLIER, *EARLIER, *NOW)
-    assert compress(conversation, 10).text == "the oldest exchange became a summary"
-    assert compress(conversation, 2000).text == "the oldest 2 exchanges became a summary"
-
-
-def test_a_summary_goes_into_the_next_one() -> None:
-    conversation = (*EARLIER, *EARLIER, *NOW)
-    twice = compress(compress(conversation, 10).messages, 10).messages
-    assert twice == compress(conversation, EVERYTHING).messages
-    assert isinstance(twice[0], NoteMessage)
-    assert twice[0].exchanges == 2
-
-
-def test_long_requests_and_answers_are_quoted_by_their_first_200_characters_in_one_line() -> None:
-    long = (UserMessage("ask\n" * 100), AssistantMessage("answer " * 100), *NOW)
-    note = compress(long, 10).messages[0]
-    assert (
-        note.text.split("\n")[1]
-        == f"- asked: “{'ask ' * 49}ask…”; answer: “{('answer ' * 29)[:200].strip()}…”"
-    )
-
-
-def test_an_exchange_without_an_answer_says_so() -> None:
-    failed = (UserMessage("Which orders are late?"), CALL, ToolMessage("c0", "shop__list", "a" * 500), *NOW)
-    assert compress(failed, 10).messages[0].text.endswith("tools: shop__list ok; no answer")
-
-
-def test_short_exchanges_stay_rather_than_becoming_a_longer_summary() -> None:
-    short = (UserMessage("hi"), AssistantMessage("hello"), *NOW)
-    assert compress(short, EVERYTHING).messages is short
 
 
 def test_in_an_emergency_the_present_exchange_alone_stays() -> None:
@@ -281,18 +204,6 @@ def test_the_newest_result_is_cut_last_and_keeps_what_there_is_room_for() -> Non
     assert older.text.count("c") == KEPT
     assert newest.text.count("d") > 1000
     assert total(EARLIER + NOW) - total(after) >= over
-
-
-def test_exchanges_that_went_before_are_counted_in_the_next_note() -> None:
-    after = cut((*cut(EARLIER + NOW, 10).messages, AssistantMessage("Two."), *NOW), 10).messages
-    assert isinstance(after[0], NoteMessage)
-    assert after[0].exchanges == 2
-
-
-def test_a_megabyte_of_anything_is_shortened() -> None:
-    for text in ("a" * 2**20, "\x00" * 2**20, "\ud800" * 2**20, "{}\n" * 2**18):
-        huge = (UserMessage("u"), CALL, ToolMessage("c0", "shop__list", text), AssistantMessage("x"), *NOW)
-        assert total(truncate(huge, EVERYTHING).messages) < 5000
 
 
 def test_the_results_of_a_spared_tool_stay_whole() -> None:

@@ -4,12 +4,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.conversation import ItemKind
-from inspector.core.error import ModelError
-from inspector.core.events import ContextReduced
 from inspector.core.fold import fold
 from inspector.core.message import (
     AssistantMessage,
@@ -83,13 +79,6 @@ def assert_paired(messages: tuple[Message, ...]) -> None:
     assert not waiting
 
 
-async def test_far_from_the_window_nothing_is_touched() -> None:
-    async with near(100_000, reads(500), says("done")) as rig:
-        await rig.bench.chat("hello")
-        assert reductions(rig) == []
-        assert results(rig.model.requests[-1]) == ["x" * 500]
-
-
 async def test_earlier_results_are_truncated_and_the_record_keeps_them_whole() -> None:
     async with near(2000, reads(1200), says("done"), reads(400), says("done")) as rig:
         await rig.bench.chat("hello")
@@ -104,30 +93,6 @@ async def test_earlier_results_are_truncated_and_the_record_keeps_them_whole() -
         assert [len(event.text) for event in rig.events("result")] == [1200, 400]
 
 
-async def test_what_was_truncated_stays_so_and_is_not_told_again() -> None:
-    steps = (reads(1200), says("done"), reads(400), says("done"), says("more"), says("and more"))
-    async with near(2000, *steps) as rig:
-        for text in ("hello", "again", "and now?", "and then?"):
-            await rig.bench.chat(text)
-        assert reductions(rig) == ["truncate"]
-        assert [len(text) < 100 for text in results(rig.bench.next_request())] == [True, False]
-
-
-async def test_the_tokens_told_are_those_of_the_requests() -> None:
-    async with near(2000, reads(1200), says("done"), reads(400), says("done")) as rig:
-        await rig.bench.chat("hello")
-        await rig.bench.chat("again")
-        (event,) = rig.events("reduce")
-        assert event.after in [request.tokens.used for request in rig.events("request")]
-
-
-async def test_a_result_that_the_model_has_not_read_is_not_truncated() -> None:
-    async with near(2000, reads(700, 700), says("done")) as rig:
-        await rig.bench.chat("hello")
-        assert reductions(rig) == []
-        assert results(rig.model.requests[-1]) == ["x" * 700, "x" * 700]
-
-
 async def test_earlier_exchanges_become_a_summary() -> None:
     steps = (reads(0), says("a" * 500), says("b" * 500), says("c" * 500), says("d"))
     async with near(2000, *steps, truncate_at=0) as rig:
@@ -140,14 +105,6 @@ async def test_earlier_exchanges_become_a_summary() -> None:
         assert isinstance(summary, NoteMessage)
         assert "- asked: “first?”; tools: calc__read failed; answer: “aaa" in summary.text
         assert rig.model.requests[-1].messages[-1] == UserMessage("fourth?")
-
-
-async def test_truncation_comes_first_and_may_be_enough() -> None:
-    steps = (reads(1700), says("a"), says("b"))
-    async with near(2000, *steps) as rig:
-        await rig.bench.chat("first?")
-        await rig.bench.chat("second?")
-        assert reductions(rig) == ["truncate"]
 
 
 async def test_in_an_emergency_the_present_exchange_is_what_stays() -> None:
@@ -165,15 +122,6 @@ async def test_in_an_emergency_the_present_exchange_is_what_stays() -> None:
         assert results(rig.model.requests[-1]) == ["x" * 1500]
 
 
-async def test_a_result_longer_than_the_window_keeps_what_there_is_room_for() -> None:
-    async with near(2000, reads(10**6), says("done")) as rig:
-        ended = await rig.bench.chat("hello")
-        assert ended.outcome == "answered"
-        assert reductions(rig) == ["emergency"]
-        assert 1000 < len(results(rig.model.requests[-1])[0]) < 2000
-        assert len(rig.events("result")[0].text) == 10**6
-
-
 async def test_then_found_tools_go_the_least_recently_used_first() -> None:
     steps = (searches(tool_names=["tool_a", "tool_b", "tool_c"]), calls(("shop__tool_a", {})), says("done"))
     async with near(10_000, *steps, says("ok")) as rig:
@@ -189,16 +137,6 @@ async def test_then_found_tools_go_the_least_recently_used_first() -> None:
         assert rig.events("reduce")[-1].text.endswith("; evicted shop:tool_c")
         assert rig.bench.state.tools["shop:tool_c"].binding is Binding.EVICTED
         assert "shop__tool_c" not in names(rig.model.requests[-1])
-
-
-async def test_no_tool_goes_where_tools_take_no_room() -> None:
-    steps = (searches(tool_names=["tool_a"]), says("done"))
-    async with near(10_000, *steps) as rig:
-        rig.bench.policy.set("binding.delivery", "call_tool")
-        await rig.bench.chat("hello")
-        rig.model.window = 300
-        assert (await rig.bench.chat("?")).outcome == "failed"
-        assert rig.events("evict") == []
 
 
 async def test_a_tool_whose_definition_was_cut_away_takes_room_and_may_go() -> None:
@@ -248,16 +186,6 @@ async def test_without_the_emergency_step_an_overlong_request_is_not_sent_either
         assert len(rig.model.requests) == 1
 
 
-@pytest.mark.parametrize("step", ["truncate_at", "compress_at"])
-async def test_a_step_at_zero_never_happens(step: str) -> None:
-    steps = (reads(800), says("a" * 400), says("b" * 400), says("c" * 200), says("d"))
-    async with near(2000, *steps, **{step: 0}) as rig:
-        for text in ("first?", "second?", "third?", "fourth?"):
-            await rig.bench.chat(text)
-        assert step.removesuffix("_at") not in reductions(rig)
-        assert reductions(rig)
-
-
 async def test_a_model_without_a_window_is_sent_everything() -> None:
     async with near(2000, reads(50_000), says("done")) as rig:
         rig.model.window = 0
@@ -274,25 +202,6 @@ async def test_the_call_in_which_the_model_has_to_think_fits_as_well() -> None:
         assert len(thinking) == 1
         assert all(event.tokens.used <= rig.model.window for event in rig.events("request"))
         assert_paired(thinking[0].messages)
-
-
-async def test_whoever_reads_the_conversation_sees_every_step() -> None:
-    async with near(2000, reads(10**5), says("done")) as rig:
-        await rig.bench.chat("hello")
-        (event,) = rig.events("reduce")
-        assert isinstance(event, ContextReduced)
-        (notice,) = [i for i in rig.bench.state.conversation.items if i.kind is ItemKind.NOTICE]
-        assert notice.title == f"window nearly full, emergency: {event.before:,} -> {event.after:,} tokens"
-        assert notice.text == event.text
-        assert rig.bench.state.reductions == 1
-
-
-async def test_a_failed_model_call_leaves_the_shorter_conversation() -> None:
-    steps = (reads(1700), says("done"), ModelError("no"), says("b"))
-    async with near(2000, *steps) as rig:
-        for text in ("first?", "second?", "third?"):
-            await rig.bench.chat(text)
-        assert reductions(rig) == ["truncate"]
 
 
 lengths = st.lists(st.integers(0, 3000), min_size=1, max_size=3)

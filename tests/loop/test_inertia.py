@@ -10,9 +10,7 @@ import pytest
 from inspector.core.error import FailureKind
 from inspector.core.events import CallFinished, CallStarted, Event, Record, UserSaid
 from inspector.core.ports import OWN_PERSONA, TaskCalls
-from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.core.tool import Annotations, Tool
-from inspector.loop.inertia import Moment, ahead_cost, pays, search_cost
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import ManualClock
 from tests.support.memory_servers import MemoryServer
@@ -75,36 +73,12 @@ async def test_what_follows_a_found_tool_is_bound_with_it_and_called_without_a_s
     assert load.reason == f"follows {LIST}: 75 %, at least 30 %"
 
 
-async def test_the_array_of_tools_changes_once_for_the_search_and_what_is_bound_with_it() -> None:
-    rig = await asked(SEARCH, ORDERS, WEATHER, says("done"))
-    changes = [event.change for event in rig.events("request")]
-    both = "+shop__list_orders +weather__get_forecast"
-    assert changes == ["first call", both, "unchanged", "unchanged"]
-
-
 async def test_what_came_of_a_prediction_is_folded_from_the_calls_after_it() -> None:
     rig = await asked(SEARCH, ORDERS, WEATHER, says("done"))
     inertia = rig.bench.state.inertia
     assert inertia.ahead == inertia.used == frozenset({FORECAST})
     assert (inertia.hits.first_uses, inertia.hits.order_1) == (1, (1, 1))
     assert inertia.hits.same_server == (0, 0)
-
-
-async def test_a_tool_bound_ahead_that_nobody_calls_is_not_used() -> None:
-    rig = await asked(SEARCH, ORDERS, says("done"))
-    assert (ahead(rig), rig.bench.state.inertia.used) == ([FORECAST], frozenset())
-
-
-async def test_a_tool_that_is_searched_for_after_all_was_not_spared_a_search() -> None:
-    rig = await asked(SEARCH, searches(query="forecast for a city"), WEATHER, says("done"))
-    assert ahead(rig) == [FORECAST]
-    assert rig.bench.state.inertia.used == frozenset()
-
-
-async def test_nothing_is_predicted_by_default() -> None:
-    rig = await asked(SEARCH, ORDERS, says("done"), values={"inertia.enabled": False})
-    assert not rig.events("predict")
-    assert not ahead(rig)
 
 
 async def test_nothing_is_predicted_before_enough_was_seen() -> None:
@@ -121,24 +95,12 @@ async def test_predictions_alone_bind_nothing() -> None:
     assert not ahead(rig)
 
 
-async def test_what_is_not_likely_enough_is_not_bound() -> None:
-    rig = await asked(SEARCH, ORDERS, says("done"), values={"inertia.min_probability": 0.8})
-    assert not ahead(rig)
-
-
 async def test_what_was_seen_too_seldom_is_not_bound_however_large_its_share() -> None:
     once, four = ([[LIST, FORECAST]] * times for times in (1, 4))
     steps, sure = (SEARCH, ORDERS, says("done")), {"inertia.warm_up": 0, "inertia.min_low": 0.25}
     assert not ahead(await asked(*steps, tasks=once, values=sure))
     assert ahead(await asked(*steps, tasks=once, values={**sure, "inertia.min_low": 0.2})) == [FORECAST]
     assert ahead(await asked(*steps, tasks=four, values=sure)) == [FORECAST]
-
-
-async def test_habits_of_long_ago_are_not_sure_enough() -> None:
-    store = recorded(*HABIT, days_ago=400)
-    async with connected(SEARCH, ORDERS, says("done"), values=ON, store=store) as rig:
-        await rig.bench.chat("go")
-        assert not ahead(rig)
 
 
 async def test_a_full_room_stays_as_it_is() -> None:
@@ -202,47 +164,11 @@ async def test_the_session_learns_from_its_own_calls() -> None:
     assert [one.count for one in rig.bench._parts.inertia.graph.after(LIST, aging)] == [4]
 
 
-async def test_another_message_is_another_task() -> None:
-    async with connected(SEARCH, ORDERS, says("done"), WEATHER, says("done"), values=ON) as rig:
-        await rig.bench.chat("which orders?")
-        rig.bench.load(FORECAST)
-        await rig.bench.chat("and the weather?")
-        graph = rig.bench._parts.inertia.graph
-        assert (graph.tasks, list(graph.links)) == (2, [])
-
-
-async def test_another_persona_knows_nothing_of_these_habits() -> None:
-    rig = await asked(
-        SEARCH, ORDERS, says("done"), values={"inertia.persona": "somebody", "inertia.warm_up": 1}
-    )
-    assert not ahead(rig)
-
-
 async def test_a_seed_file_that_cannot_be_read_is_told_and_the_turn_goes_on() -> None:
     rig = await asked(SEARCH, says("done"), values={"inertia.seed": "missing.yaml"})
     (failed,) = rig.events("error")
     assert failed.where == "inertia"
     assert rig.events("end")[0].outcome == "answered"
-
-
-CACHED = CacheTerms(write=1.25, read=0.1)
-
-
-def test_a_long_conversation_makes_it_dear_to_bind_ahead_where_a_cache_has_to_be_written_again() -> None:
-    short, long = (Moment(tools=2000, rest=rest, definition=200, calls=5) for rest in (500, 50_000))
-    assert ahead_cost(long, CACHED) - ahead_cost(short, CACHED) == pytest.approx(1.15 * 49_500)
-    assert ahead_cost(long, UNCACHED) == ahead_cost(short, UNCACHED)
-
-
-def test_a_spared_search_is_a_model_call_and_what_binding_costs_anyway() -> None:
-    moment = Moment(tools=2000, rest=3000, definition=200, search=300)
-    assert search_cost(moment, CACHED) == pytest.approx(0.1 * 5000 + 1.25 * 300 + ahead_cost(moment, CACHED))
-
-
-def test_the_likelier_the_call_the_sooner_it_pays() -> None:
-    moment = Moment(tools=2000, rest=3000, definition=200, search=300, calls=5)
-    assert [pays(share, moment, CACHED) for share in (0.0, 0.3, 0.95)] == [False, False, True]
-    assert pays(0.3, moment, UNCACHED)
 
 
 def some_tool(name: str) -> Tool:

@@ -77,12 +77,6 @@ async def failure(status: int, kind: str, message: str, **headers: str) -> Model
     return caught.value
 
 
-async def test_text_streams_in_pieces_that_make_up_the_reply() -> None:
-    deltas, reply, _ = await run(Answer(events=(started(), text_block(0, "Hel", "lo"), stopped("end_turn"))))
-    assert "".join(deltas) == reply.text == "Hello"
-    assert reply.usage.output_tokens == 9
-
-
 async def test_tool_use_in_fragments_is_put_together_beside_the_text() -> None:
     blocks = (
         text_block(0, "Looking."),
@@ -111,32 +105,6 @@ async def test_tools_and_results_arrive_in_the_shape_of_the_messages_api() -> No
     assert "Be brief." in json.dumps(body["system"])
 
 
-async def test_a_refused_key_names_the_variable() -> None:
-    error = await failure(401, "authentication_error", "invalid x-api-key")
-    assert "rejected the key (401)" in error.message
-    assert "ANTHROPIC_API_KEY" in error.hint
-
-
-async def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ANTHROPIC_API_KEY")
-    error = await failure(401, "authentication_error", "no key")
-    assert "ANTHROPIC_API_KEY" in error.hint
-
-
-async def test_a_rate_limit_says_how_long_to_wait() -> None:
-    error = await failure(429, "rate_limit_error", "slow down", retry_after="3")
-    assert "limiting your request rate (429): try again in 3 s" in error.message
-    assert "3 s" in error.hint
-
-
 async def test_an_overloaded_provider_is_not_the_users_fault() -> None:
     error = await failure(529, "overloaded_error", "Overloaded")
     assert "later" in error.hint
-
-
-async def test_a_cut_stream_is_an_error() -> None:
-    half = event("content_block_start", index=0, content_block={"type": "text", "text": ""}) + event(
-        "content_block_delta", index=0, delta={"type": "text_delta", "text": "half an ans"}
-    )
-    with stub_server(Answer(events=(started(), half))) as stub, pytest.raises(ModelError):
-        _ = [part async for part in model(stub).stream(REQUEST)]

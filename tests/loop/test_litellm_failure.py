@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from inspector.core.error import ModelError
-from inspector.core.message import ModelRequest, Usage, UserMessage
+from inspector.core.message import ModelRequest, UserMessage
 from inspector.core.tool import function_definition
-from inspector.loop.model.litellm import DEFAULT_WINDOW, LitellmModel
+from inspector.loop.model.litellm import LitellmModel
 from tests.loop.test_litellm_anthropic import event, started, text_block
 from tests.loop.test_litellm_openai import REQUEST, chunk, fragment, refusal, run, stream
 from tests.support.openai_stub import silent_server
@@ -69,14 +69,6 @@ async def test_a_stream_that_falls_silent_is_a_timeout(make: Maker, events: tupl
     assert "did not answer within 0.5 s" in error.message
 
 
-@BOTH
-async def test_a_connection_that_is_cut_in_the_answer_is_told_as_that(
-    make: Maker, events: tuple[str, ...]
-) -> None:
-    async with silent_server(events, cuts=True) as stub:
-        assert "stopped in the middle" in (await failure(make(stub.address))).message
-
-
 async def test_a_cut_in_the_middle_of_a_call_does_not_become_a_call() -> None:
     half_call = chunk(fragment(0, "c1", "shop__list", '{"b": '))
     with stub_server(stream(half_call)) as stub:
@@ -107,17 +99,6 @@ async def test_an_error_within_the_stream_is_told_in_the_providers_words() -> No
     assert "later" in error.hint
 
 
-async def test_an_address_that_is_no_model_is_told_as_that() -> None:
-    with stub_server(stream("data: no json\n\n")) as stub:
-        assert "--api-base" in (await failure(openai(stub.address))).hint
-
-
-async def test_a_usage_that_nobody_reported_is_not_made_up() -> None:
-    with stub_server(stream(HALF, chunk({}, "stop"))) as stub:
-        _, reply = await run(openai(stub.address).stream(REQUEST))
-    assert reply.usage == Usage()
-
-
 @pytest.mark.parametrize(
     ("name", "told", "hint"),
     [
@@ -137,13 +118,6 @@ async def test_a_model_that_cannot_be_asked_says_why(
     assert told in error.message
     assert hint in error.hint
     assert "Traceback" not in error.message
-
-
-async def test_a_refusal_without_a_key_is_a_missing_key() -> None:
-    with stub_server(refusal(401, "Invalid API Key")) as stub:
-        error = await failure(LitellmModel("groq/llama3", api_base=stub.address, timeout=5))
-    assert "no key" in error.message
-    assert "GROQ_API_KEY" in error.hint
 
 
 async def test_a_key_of_any_form_is_kept_out_of_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,19 +157,6 @@ async def test_the_window_is_known_from_the_start_and_stays_what_it_is(name: str
     assert window >= least
     await model.prepare()
     assert model.window == window
-
-
-async def test_a_model_that_nobody_knows_has_a_usual_window() -> None:
-    unknown = LitellmModel("nosuch/model")
-    await unknown.prepare()
-    assert unknown.window == DEFAULT_WINDOW
-
-
-async def test_no_more_output_is_asked_for_than_the_model_has() -> None:
-    with stub_server(stream(HALF, chunk({}, "stop"))) as stub:
-        model = LitellmModel("openai/gpt-4-turbo", api_base=f"{stub.address}/v1")
-        await run(model.stream(ModelRequest("", (UserMessage("hi"),), (), 1_000_000)))
-    assert stub.received[0]["max_tokens"] == 4096
 
 
 @pytest.mark.slow

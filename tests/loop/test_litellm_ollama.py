@@ -53,16 +53,6 @@ async def test_calls_without_ids_get_ids_that_never_come_twice() -> None:
     assert len({call.id for call in (*reply.tool_calls, *again.tool_calls)}) == 4
 
 
-async def test_the_counts_of_the_last_line_are_the_usage() -> None:
-    usage = (await ask(line("x"), END))[1].usage
-    assert (usage.input_tokens, usage.output_tokens) == (7, 3)
-
-
-async def test_a_cut_stream_is_an_error() -> None:
-    with pytest.raises(ModelError, match="stopped in the middle"):
-        await ask(line("half"))
-
-
 @pytest.mark.parametrize(
     ("status", "words", "told"),
     [

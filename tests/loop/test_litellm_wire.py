@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.message import ToolCall
-from inspector.loop.model.responses import Assembly, read_call
+from inspector.loop.model.responses import Assembly
 
 Piece = tuple[int | None, str | None, str | None, str | None]
 
@@ -49,12 +49,6 @@ def test_two_calls_are_told_apart(pieces: list[Piece]) -> None:
     assert told(assembled(*pieces)) == TWO
 
 
-def test_the_same_tool_twice_is_two_calls() -> None:
-    calls = assembled((0, None, "a", '{"x":1}'), (0, None, "a", '{"x":2}'))
-    assert told(calls) == [("a", {"x": 1}), ("a", {"x": 2})]
-    assert calls[0].id != calls[1].id
-
-
 def test_an_id_that_comes_twice_is_replaced() -> None:
     first, second = assembled((0, "1", "a", "{}"), (1, "1", "b", "{}"))
     assert first.id == "1"
@@ -76,10 +70,3 @@ def test_arguments_survive_being_split_anywhere(arguments: dict[str, Any], cuts:
     pieces += [(0, None, None, text[start:end]) for start, end in pairwise(ends)]
     (call,) = assembled(*pieces)
     assert (call.arguments, call.error) == (arguments, "")
-
-
-@pytest.mark.parametrize("text", ["{", "[1]", '"x"', '{"x": NaN}', "[" * 100_000, "null"])
-def test_arguments_that_cannot_be_used_carry_the_reason(text: str) -> None:
-    call = read_call("1", "a", text)
-    assert call.arguments == {}
-    assert call.error.startswith("not ")

@@ -9,19 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 from inspector.core.message import ModelReply
 from inspector.core.ports import LocalModel
 from inspector.loop.model.litellm import DEFAULT_WINDOW, LitellmModel
-from inspector.loop.model.local import USUAL_SERVERS, LocalModelServers
-from tests.core.test_event import json_values
+from inspector.loop.model.local import LocalModelServers
 from tests.loop.test_litellm_openai import REQUEST, chunk, stream
 from tests.support.local_servers import (
     LLAMA,
     LLAMA_ANSWERS,
     OLLAMA_ANSWERS,
-    STUDIO,
     STUDIO_ANSWERS,
     Raw,
     at,
@@ -53,10 +50,6 @@ def free_port() -> int:
         return port
 
 
-def test_each_server_is_asked_at_its_usual_port_on_this_machine_only() -> None:
-    assert LocalModelServers().servers == ("Ollama on 11434", "LM Studio on 1234", "llama.cpp on 8080")
-
-
 async def test_ollamas_models_are_named_with_what_it_reports() -> None:
     with local_stub(OLLAMA_ANSWERS) as stub:
         base = f"http://127.0.0.1:{stub.port}"
@@ -81,12 +74,6 @@ async def test_the_model_of_llama_cpp_is_named_with_what_it_reports() -> None:
         ]
 
 
-async def test_an_older_lm_studio_offers_what_it_says_to_openais_clients() -> None:
-    assert [model.name for model in await found_at("LM Studio", {"/v1/models": STUDIO})] == [
-        "lm_studio/openai/gpt-oss-20b"
-    ]
-
-
 @pytest.mark.parametrize("properties", [Raw(status=401), Raw(b"<html>"), {}, [], {"total_slots": 1}])
 async def test_another_server_at_the_port_of_llama_cpp_or_one_with_a_key_is_not_offered(
     properties: Any,
@@ -101,11 +88,6 @@ async def test_servers_are_found_whatever_the_others_do() -> None:
             # The silent one has not been released: nothing waited for it.
             assert [model.name for model in models] == ["ollama/qwen3:4b"]
             break
-
-
-async def test_a_server_that_says_nothing_is_given_up() -> None:
-    silent = {path: Raw(silent=True) for path in ("/v1/models", "/api/v0/models")}
-    assert await found_at("LM Studio", silent, seconds=0.05) == []
 
 
 @pytest.mark.slow
@@ -135,11 +117,6 @@ async def test_whatever_else_answers_is_no_model(name: str, answer: Raw) -> None
 
 
 @pytest.mark.parametrize("name", KINDS)
-async def test_a_closed_port_is_no_model(name: str) -> None:
-    assert await found(looking(at(name, free_port()))) == []
-
-
-@pytest.mark.parametrize("name", KINDS)
 async def test_a_server_that_does_not_speak_http_is_no_model(name: str) -> None:
     async def greet(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"SSH-2.0-OpenSSH_9.7\r\n")
@@ -150,23 +127,9 @@ async def test_a_server_that_does_not_speak_http_is_no_model(name: str) -> None:
         assert await found(looking(at(name, server.sockets[0].getsockname()[1]))) == []
 
 
-@given(st.data())
-def test_no_json_at_all_breaks_the_reading(data: st.DataObject) -> None:
-    for server in USUAL_SERVERS:
-        answers = {path: data.draw(json_values | st.just(KINDS[server.name][path])) for path in server.paths}
-        for model in server.read("http://x", answers):
-            assert model.name.isprintable()
-
-
 @pytest.mark.parametrize("name", ["", "a\nb", "a\x1b[2J", "‮gpt", "x" * 201, 7, None])
 async def test_a_name_that_is_not_fit_for_a_command_line_is_left_out(name: Any) -> None:
     assert await found_at("Ollama", {"/api/tags": {"models": [{"name": name}]}}) == []
-
-
-@pytest.mark.parametrize("size", ["big", -1, 0, True, 1.5, 10**30, None])
-async def test_a_size_that_is_none_is_left_out(size: Any) -> None:
-    models = await found_at("Ollama", {"/api/tags": {"models": [{"name": "m", "size": size}]}})
-    assert [model.size for model in models] == [None]
 
 
 async def test_a_server_cannot_flood_the_list() -> None:

@@ -48,44 +48,12 @@ async def test_the_call_runs_then_its_tool_goes_and_the_model_has_to_think() -> 
         assert "shop__list_orders" not in names(after)
 
 
-async def test_the_result_of_the_last_call_is_there_with_the_guidance_behind_it() -> None:
-    guidance = {"shop:*": "Ask for the archive.", "mail:*": "Never shown."}
-    async with running(*LOOP, says("done"), values={"guard.guidance": guidance}) as rig:
-        await rig.bench.chat("hello")
-        text = rig.results[-1]
-        assert text.startswith('{"customer":"Ada"}')
-        assert "Ask for the archive." in text
-        assert "Never shown." not in text
-
-
-async def test_exempt_tools_may_repeat_themselves() -> None:
-    values = {"guard.exempt": ("shop:list_*",)}
-    async with running(*LOOP, orders(), says("done"), values=values) as rig:
-        await rig.bench.chat("hello")
-        assert rig.received == 4
-        assert rig.events("loop") == []
-        assert all(event.exempt for event in rig.events("count"))
-
-
 async def test_whoever_finds_the_tool_again_may_use_it_again() -> None:
     async with running(*LOOP, FIND_ORDERS, orders(), orders(), says("done")) as rig:
         await rig.bench.chat("hello")
         assert rig.received == 5
         assert [event.in_time for event in rig.events("count")] == [1, 2, 3, 1, 2]
         assert rig.bench.state.tools["shop:list_orders"].binding is Binding.LOADED
-
-
-async def test_an_evicted_tool_is_answered_with_the_way_to_load_it() -> None:
-    async with running(*LOOP, orders(), says("done")) as rig:
-        await rig.bench.chat("hello")
-        assert rig.received == 3
-        assert rig.results[-1].startswith("Error: The tool shop:list_orders was unloaded. Use search_tools")
-
-
-async def test_without_thinking_the_next_step_is_a_call() -> None:
-    async with running(*LOOP, says("done"), values={"guard.think": False}) as rig:
-        await rig.bench.chat("hello")
-        assert not any(request.think for request in rig.model.requests)
 
 
 async def test_a_think_turn_counts_as_a_step_of_the_cap() -> None:

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from inspector.core.message import ModelReply
 from inspector.core.settings import BindingSettings, GuardSettings, Settings
 from inspector.schema.json_value import JsonObject
-from tests.loop.test_chat import TOOLS, Bench
+from tests.loop.test_chat import Bench
 from tests.support.told_model import calls, says, searches
 
 HOPELESS, OTHERWISE = searches(query="recite a poem"), searches(query="poem recital")
@@ -50,39 +49,6 @@ async def test_searches_with_errors_neither_count_as_hopeless_nor_as_redundant()
     assert all(search.report.error for search in bench.events("search"))
     assert bench.events("redundant") == bench.events("loop") == []
     assert not any("[Note:" in text for text in bench.tool_messages())
-
-
-async def test_a_blank_query_is_never_called_a_repeat() -> None:
-    blank, nothing = searches(query=" "), searches()
-    bench = Bench(blank, nothing, blank, HOPELESS, OTHERWISE, says("sorry"))
-    await bench.say()
-    assert bench.events("redundant") == bench.events("loop") == []
-
-
-async def test_an_equal_search_with_an_error_is_a_loop_without_a_word_on_what_tools_can_do() -> None:
-    bench = Bench(REFUSED, REFUSED, REFUSED, says("sorry"))
-    await bench.say()
-    (loop,) = bench.events("loop")
-    assert loop.guidance.endswith("Search for something else, or answer with what you have.]")
-
-
-async def test_another_error_starts_the_count_of_a_search_anew() -> None:
-    bench = Bench(REFUSED, REFUSED, lambda _: fewer(), says("sorry"))
-
-    def fewer() -> ModelReply:
-        bench.binder.rebuild(TOOLS[:2], {})
-        return REFUSED
-
-    await bench.say()
-    errors = [search.report.error for search in bench.events("search")]
-    assert errors[0] == errors[1] != errors[2]
-    assert bench.events("loop") == []
-
-
-async def test_searches_with_another_limit_are_not_one_search_made_again() -> None:
-    bench = Bench(*(searches(query="orders", limit=n) for n in (1, 2, 1, 2)), says("done"))
-    await bench.say()
-    assert bench.events("loop") == []
 
 
 async def test_a_search_whose_results_have_no_room_did_not_find_nothing() -> None:

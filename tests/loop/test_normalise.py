@@ -12,27 +12,6 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=12,
 )
-HOSTILE = [" ", "3", ".00", "-0", "İ", "\u2003", "\ud800", "\x00"]
-URL_PARTS = st.sampled_from(
-    [
-        *HOSTILE,
-        "http://",
-        "HTTPS://",
-        "a",
-        "B",
-        "/",
-        "//",
-        ":80",
-        ":443",
-        "?",
-        "&",
-        "=",
-        "#",
-        "@",
-        "[::1]",
-        "utm_x=1",
-    ]
-)
 
 SAME = {
     "key order": ({"a": 1, "b": {"c": 2, "d": 3}}, {"b": {"d": 3, "c": 2}, "a": 1}),
@@ -93,8 +72,6 @@ OTHER = {
     "parameters that only look like tracking": ({"u": "https://e.com/?reference=1"}, {"u": "https://e.com/"}),
     "fragments outside of URLs": ({"q": "a#1"}, {"q": "a#2"}),
 }
-CAMPAIGN = ["utm_source", "UTM_Medium", "gclid", "fbclid", "msclkid", "mc_cid", "mc_eid"]
-TRACKING = [*CAMPAIGN, "_ga", "_", "cachebuster"]
 
 
 def nested(depth: int, leaf: Any) -> Any:
@@ -116,11 +93,6 @@ def test_arguments_that_mean_something_else_differ(one: dict[str, Any], two: dic
     assert canonical(normalised(one)) != canonical(normalised(two))
 
 
-@pytest.mark.parametrize("name", TRACKING)
-def test_tracking_parameters_do_not_count(name: str) -> None:
-    assert normalised({"u": f"https://e.com/a?{name}=1"}) == normalised({"u": "https://e.com/a"})
-
-
 def test_ignored_arguments_are_dropped_at_the_top_only() -> None:
     assert normalised({"id": "x", "trace": 1, "in": {"trace": "y"}}, ["trace"]) == {
         "id": "x",
@@ -134,16 +106,6 @@ def test_values_nested_however_deep_are_told_apart(depth: int) -> None:
     assert forms[0] == forms[1] != forms[2]
 
 
-@pytest.mark.parametrize(
-    "unit", [" ", "/", "a ", "1", "0.", "http://", "http://a?&", "a&", "https://a/?b=1&", "\ud800", "[", "@:"]
-)
-def test_a_text_of_a_megabyte_has_a_form_in_which_it_stays(unit: str) -> None:
-    text = unit * (1_000_000 // len(unit))
-    for whole in (text, f"http://a/?{text}", f"http://{text}"):
-        form = normalised({"q": whole})
-        assert normalised(form) == form
-
-
 @given(st.dictionaries(st.text(), JSON, max_size=4))
 @example({"u": "http://X /"})
 @example({"u": "3.00/"})
@@ -153,26 +115,3 @@ def test_a_normal_form_is_its_own_normal_form(arguments: dict[str, Any]) -> None
     form = normalised(arguments)
     assert normalised(form) == form
     assert normalised(json.loads(canonical(form))) == form
-
-
-@given(st.lists(URL_PARTS, max_size=12).map("".join))
-def test_the_normal_form_of_what_looks_like_a_url_is_its_own_normal_form(text: str) -> None:
-    form = normalised({"u": text})
-    assert normalised(form) == form
-
-
-@given(st.floats(allow_nan=False) | st.integers())
-@example(2**53 + 1)
-@example(1e22)
-def test_a_number_written_as_text_is_the_same_number(number: float) -> None:
-    form = normalised({"n": number})
-    assert form == normalised({"n": form["n"]})
-    assert type(number)(form["n"]) == number
-
-
-@given(st.dictionaries(st.text(), JSON, max_size=4), st.randoms())
-def test_the_order_of_keys_never_counts(arguments: dict[str, Any], random: Any) -> None:
-    keys = list(arguments)
-    random.shuffle(keys)
-    shuffled = normalised({key: arguments[key] for key in keys})
-    assert canonical(shuffled) == canonical(normalised(arguments))

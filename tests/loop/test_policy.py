@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
 from inspector.config.setting import PROFILES, value_of
-from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.error import ToolsightError
 from inspector.core.settings import BindingSettings, DiscoverySettings, Settings
 from inspector.loop.settings_check import Policy
 
@@ -49,28 +49,6 @@ def test_a_value_is_the_sessions_or_else_the_files_or_else_the_profiles(
         assert value_of(settings, path) == layers.get(path, value_of(FILE, path))
 
 
-def test_a_profile_that_is_asked_for_wins_over_the_files() -> None:
-    chosen = Policy(Configuration("test", (), profile="kaman"), profile="prd")
-    assert (chosen.profile, chosen.settings.binding.policy) == ("prd", "keep")
-
-
-def test_what_was_set_stays_set_under_another_profile() -> None:
-    chosen = policy()
-    chosen.set(CAPACITY, 3)
-    chosen.use("stack")
-    assert (chosen.profile, chosen.settings.binding.capacity) == ("stack", 3)
-    assert chosen.settings.discovery.ranker == "two-stage"
-
-
-def test_a_reset_gives_a_knob_back_to_the_file_or_the_profile() -> None:
-    chosen = policy(file={"gate.top_k": 4})
-    for path in (CAPACITY, "gate.top_k"):
-        chosen.set(path, 2)
-        chosen.reset(path)
-    assert (chosen.settings.binding.capacity, chosen.settings.gate.top_k) == (8, 4)
-    assert chosen.session_values == {}
-
-
 @given(st.lists(st.tuples(st.sampled_from([CAPACITY, "gate.top_k"]), st.none() | st.integers(1, 200))))
 def test_setting_and_resetting_is_as_if_only_the_last_of_each_had_been_done(
     steps: list[tuple[str, int | None]],
@@ -84,12 +62,6 @@ def test_setting_and_resetting_is_as_if_only_the_last_of_each_had_been_done(
     kept = {path: value for path, value in last.items() if value is not None}
     assert chosen.session_values == kept
     assert chosen.settings == policy(session=kept).settings
-
-
-def test_a_value_is_held_as_the_tree_holds_it_wherever_it_was_given() -> None:
-    chosen, given_first = policy(), policy(session={"binding.always_include": ["calc:*"]})
-    chosen.set("binding.always_include", ["calc:*"])
-    assert chosen.session_values == given_first.session_values == {"binding.always_include": ("calc:*",)}
 
 
 @pytest.mark.parametrize(
@@ -112,16 +84,6 @@ def test_a_wrong_value_changes_nothing_and_is_told_to_nobody(path: str, value: A
         chosen.set(path, value)
     assert (chosen.profile, dict(chosen.session_values), chosen.settings) == before
     assert heard == []
-
-
-def test_a_profile_or_a_knob_that_there_is_not_changes_nothing() -> None:
-    chosen = policy()
-    before = chosen.settings
-    with pytest.raises(ConfigError):
-        chosen.use("kamann")
-    with pytest.raises(ConfigError):
-        chosen.reset("binding.capacities")
-    assert (chosen.profile, chosen.settings) == ("kaman", before)
 
 
 @pytest.mark.parametrize(

@@ -48,16 +48,6 @@ def test_a_tool_opens_when_its_predicates_hold() -> None:
     assert rules.closed(TOOLS, known) == {}
 
 
-def test_a_negated_predicate_closes_what_it_opened() -> None:
-    rules = preconditions({"*": (f"not {PLAN}",)})
-    assert rules.unmet("a:b", Facts()) == ()
-    assert rules.unmet("a:b", Facts(milestones=frozenset({"plan_confirmed"}))) == (f"not {PLAN}",)
-
-
-def test_a_predicate_that_two_patterns_demand_is_named_once() -> None:
-    assert preconditions({"*": (PLAN,), "a:*": (PLAN,)}).unmet("a:b", Facts()) == (PLAN,)
-
-
 def test_changed_settings_take_effect_at_once() -> None:
     live = LiveSettings(Settings(access=AccessSettings(preconditions={"*": (PLAN,)})))
     rules = Preconditions(live, {})
@@ -65,24 +55,6 @@ def test_changed_settings_take_effect_at_once() -> None:
     live.settings = Settings(access=AccessSettings(preconditions={"c:*": (PLAN,)}))
     assert rules.unmet("a:b", Facts()) == ()
     assert rules.unmet("c:b", Facts()) == (PLAN,)
-
-
-def test_without_preconditions_no_tool_is_looked_at() -> None:
-    tools = iter(TOOLS)
-    assert preconditions({}).closed(tools, Facts()) == {}
-    assert next(tools) == TOOLS[0]
-
-
-def test_a_predicate_is_asked_once_however_many_tools_there_are() -> None:
-    asked: list[Facts] = []
-
-    def never(facts: Facts) -> bool:
-        asked.append(facts)
-        return False
-
-    rules = preconditions({"*": ("never()",), "s:*": ("never()",)}, {"never": never})
-    assert len(rules.closed((f"s:tool_{n}" for n in range(10_000)), Facts())) == 10_000
-    assert asked == [Facts()]
 
 
 @given(st.dictionaries(patterns, st.just((PLAN,)), max_size=4), st.lists(ids, max_size=4))
@@ -138,15 +110,6 @@ def test_only_true_and_false_are_answers(answer: object, text: str) -> None:
     assert unmet.startswith(f"{text} (failed: TypeError: it returned {type(answer).__name__}")
 
 
-def test_what_is_shown_of_a_failure_is_short() -> None:
-    def own(_: Facts) -> bool:
-        raise ValueError("x" * 1_000_000)
-
-    (unmet,) = preconditions({"*": ("own()",)}, {"own": own}).unmet("s:t", Facts())
-    assert len(unmet) < 200
-    assert unmet.endswith("…)")
-
-
 @given(st.text())
 def test_no_text_of_a_predicate_breaks_the_session(text: str) -> None:
     rules = preconditions({"*": (text,)})
@@ -171,10 +134,6 @@ def test_a_predicate_that_cannot_be_asked_is_found_when_it_is_loaded(text: str, 
     assert "'github:*'" in refused.value.message
     assert part in refused.value.message
     assert hint in refused.value.hint
-
-
-def test_good_predicates_pass_the_check() -> None:
-    preconditions(TABLE).check()
 
 
 async def test_a_bound_tool_whose_precondition_does_not_hold_never_reaches_its_server() -> None:

@@ -26,9 +26,8 @@ from tests.support.provider import (
     conversation,
     gpt,
     gpt_answers,
-    searched_answers,
 )
-from tests.support.provider_body import chat_text, marks_of, read_messages_api, read_responses_api
+from tests.support.provider_body import chat_text, marks_of, read_messages_api
 from tests.support.stub_server import Answer, Stub, stub_server
 
 
@@ -64,11 +63,6 @@ async def test_gpt_is_sent_what_was_counted_also_after_calls() -> None:
     assert "cache_control" not in json.dumps(stub.received)
 
 
-async def test_a_search_by_gpt_itself_is_sent_as_it_was_counted() -> None:
-    _, recorded, stub = await conversation(gpt, searched_answers(), delivery="native")
-    is_counted(recorded, stub, read_responses_api, TiktokenCounter(GPT))
-
-
 async def test_claude_is_sent_at_most_four_marks_and_the_last_block_has_one() -> None:
     bench, _, stub = await conversation(claude, claude_answers(), ttl="1h")
     control = {"type": "ephemeral", "ttl": "1h"}
@@ -87,18 +81,6 @@ async def test_where_the_last_request_ended_the_next_one_has_a_mark_too() -> Non
     for before, after in zip(stub.received, stub.received[1:], strict=False):
         end = marks_of(before)[-1][0]
         assert end in [place for place, _ in marks_of(after)]
-
-
-async def test_the_tools_before_the_first_loaded_one_end_with_a_mark() -> None:
-    _, _, stub = await conversation(claude, claude_answers())
-    places = [[place for place, _ in marks_of(body)] for body in stub.received]
-    assert places[0] == ["tools[1]", "system", "messages[0].0"]
-    assert places[1][:2] == ["tools[1]", "tools[2]"]
-
-
-async def test_five_minutes_are_the_providers_own_default() -> None:
-    _, _, stub = await conversation(claude, claude_answers())
-    assert {str(mark) for body in stub.received for _, mark in marks_of(body)} == {"{'type': 'ephemeral'}"}
 
 
 ODD: tuple[dict[str, Any], ...] = (

@@ -1,13 +1,10 @@
 """What Anthropic and OpenAI are sent when they load found definitions themselves."""
 
-import json
-
 import pytest
 
 from inspector.core.error import ModelError
 from inspector.core.message import ModelRequest, UserMessage
 from tests.loop.test_chat import TOOLS
-from tests.loop.test_litellm_anthropic import event
 from tests.support.provider import (
     FORECAST,
     ORDERS,
@@ -43,19 +40,6 @@ async def test_claude_is_declared_every_deferred_tool_and_sent_references_alone(
     assert [event.delivery for event in bench.events("request")] == ["tool_reference"] * len(stub.received)
 
 
-async def test_deferral_keeps_the_tools_and_so_the_cache() -> None:
-    bench, _, stub = await conversation(claude, claude_answers(), delivery="native")
-    assert [event.change for event in bench.events("request")][1:] == ["unchanged"] * (len(stub.received) - 1)
-    texts = [json.dumps(body["tools"]) for body in stub.received]
-    assert len(set(texts)) == 1
-
-
-async def test_the_header_for_references_is_sent_with_them_only() -> None:
-    for delivery, wanted in (("native", "advanced-tool-use-2025-11-20"), ("append", None)):
-        _, _, stub = await conversation(claude, claude_answers(), delivery=delivery)  # type: ignore[arg-type]
-        assert {headers.get("anthropic-beta") for headers in stub.headers} == {wanted}
-
-
 async def test_gpt_searches_with_its_own_tool_and_gets_definitions_back() -> None:
     bench, _, stub = await conversation(gpt, searched_answers(), delivery="native")
     first, second, third, *_ = stub.received
@@ -82,20 +66,6 @@ async def test_what_openai_reports_of_a_search_is_read(capfd: pytest.CaptureFixt
         3,
     )
     assert capfd.readouterr().out == ""
-
-
-async def test_a_search_that_is_cut_off_is_an_error() -> None:
-    half = event("response.output_text.delta", item_id="m", output_index=0, content_index=0, delta="Do")
-    with (
-        stub_server(Answer(events=(half,))) as stub,
-        pytest.raises(ModelError, match="stopped in the middle"),
-    ):
-        [
-            _
-            async for _ in gpt(stub).stream(
-                ModelRequest("", (UserMessage("x"),), (), 9, deferral="tool_search")
-            )
-        ]
 
 
 async def test_a_search_that_openai_refuses_says_why() -> None:

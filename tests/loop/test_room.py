@@ -8,7 +8,7 @@ from inspector.core.events import CallFinished
 from inspector.core.session import Binding
 from inspector.core.settings import BindingSettings, Settings
 from inspector.loop.tool_context import Found, Placement, by_rank
-from tests.loop.test_chat import Bench, bound_names
+from tests.loop.test_chat import Bench
 from tests.loop.test_tool_context import IDS, NAMES, Ground
 from tests.support.told_model import calls, says
 
@@ -56,20 +56,6 @@ def test_no_tool_gets_room_before_one_of_a_better_rank(found: list[list[str]]) -
     assert sorted(order) == sorted({tool_id for ids in found for tool_id in ids})
 
 
-def test_the_best_of_every_search_of_a_reply_stays() -> None:
-    ground = Ground(capacity=3)
-    placement = place(ground, asked("a", "b"), asked("c", "d"), asked("e", "b"))
-    assert ground.loaded == ["a", "c", "e"]
-    assert placement.evictions == ()
-
-
-def test_what_was_loaded_before_makes_room_for_it() -> None:
-    ground = used("a", "b", capacity=2)
-    placement = place(ground, asked("c", "d"), asked("e"))
-    assert ground.loaded == ["c", "e"]
-    assert [one.tool for one in placement.evictions] == ["shop:a", "shop:b"]
-
-
 def test_a_tool_that_the_reply_calls_goes_after_one_that_it_does_not_call() -> None:
     ground = used("a", "b", capacity=2)
     place(ground, asked("c"), calling=["shop:a"])
@@ -81,21 +67,6 @@ def test_listing_a_server_unloads_no_tool_that_was_used() -> None:
     placement = place(ground, listed(*NAMES))
     assert ground.loaded == ["a", "b", "c"]
     assert placement.evictions == ()
-
-
-def test_listing_a_server_takes_the_places_of_tools_that_were_never_used() -> None:
-    ground = used("a", capacity=2)
-    ground.find("b")
-    ground.ask_model()
-    place(ground, listed("c", "d"))
-    assert ground.loaded == ["a", "c"]
-
-
-def test_a_listing_does_not_call_a_tool_unloaded_that_stays_bound() -> None:
-    ground = used("d", "e", capacity=3)
-    placement = place(ground, listed(*NAMES))
-    assert ground.loaded == ["d", "e", "a"]
-    assert placement.staying >= {"shop:a", "shop:d", "shop:e"}
 
 
 def test_a_listing_comes_after_every_search_of_its_reply() -> None:
@@ -122,29 +93,6 @@ def test_whatever_a_reply_searches_what_stays_is_bound_and_within_the_capacity(
         assert was_used <= set(state.load_order)
 
 
-def three_searches(capacity: int) -> Bench:
-    words = [
-        ("search_tools", {"query": query}) for query in ("refund an order", "weather forecast", "list orders")
-    ]
-    settings = Settings(binding=BindingSettings(capacity=capacity))
-    return Bench(calls(*words), says("done"), settings=settings)
-
-
-async def test_three_searches_in_one_reply_each_leave_their_best_tool_bound() -> None:
-    bench = three_searches(capacity=3)
-    await bench.say()
-    bound = bound_names(bench.model.requests[1])
-    assert {"shop__refund_order", "weather__get_forecast", "shop__list_orders"} <= set(bound)
-
-
-async def test_no_search_says_that_a_tool_is_loaded_which_the_next_request_does_not_bind() -> None:
-    bench = three_searches(capacity=1)
-    await bench.say()
-    results = [hit.tool_id for event in bench.events("search") for hit in event.report.results]
-    assert results
-    assert {tool_id.replace(":", "__") for tool_id in results} <= set(bound_names(bench.model.requests[1]))
-
-
 async def test_a_search_says_what_it_unloaded() -> None:
     settings = Settings(binding=BindingSettings(capacity=1))
     bench = Bench(
@@ -157,12 +105,3 @@ async def test_a_search_says_what_it_unloaded() -> None:
     first, second = bench.tool_messages()
     assert "Unloaded" not in first
     assert "Unloaded to make room: shop:refund_order." in second
-
-
-async def test_a_tool_that_two_searches_of_a_reply_find_is_described_once() -> None:
-    words = [("search_tools", {"query": query}) for query in ("refund an order", "refund orders")]
-    bench = Bench(calls(*words), says("done"))
-    await bench.say()
-    first, second = bench.tool_messages()
-    assert "Found" in first
-    assert "already loaded" in second

@@ -12,7 +12,6 @@ from inspector.core.setting_problem import Severity
 from inspector.core.settings import Settings
 from inspector.loop.settings_check import setting_conflicts
 from inspector.loop.unmatched_pattern import Checked
-from inspector.schema.dialect import ModelFeatures
 from tests.support.told_model import says
 from tests.support.workbench import connected
 
@@ -67,20 +66,6 @@ def test_settings_that_void_each_other_are_told(values: dict[str, Any], expected
 )
 def test_settings_that_get_on_with_each_other_are_not(values: dict[str, Any]) -> None:
     assert told(with_values(Settings(), values)) == []
-
-
-def test_a_gate_whose_model_failed_says_that_it_lets_no_tool_through() -> None:
-    checked = Checked(DEFERRED, profile_settings("attention"), "", {}, index=FAILED)
-    [problem] = list(setting_conflicts(checked))
-    assert problem.sentence == (
-        "gate.ranker “iso” lets no tool through the gate without vectors: no such model"
-    )
-
-
-def test_a_model_that_loads_definitions_itself_may_do_so() -> None:
-    settings = with_values(Settings(), {"binding.delivery": "native"})
-    able = ModelFeatures(deferral="tool_search")
-    assert list(setting_conflicts(Checked(DEFERRED, settings, "", {}, features=able))) == []
 
 
 async def test_a_conflict_is_told_as_soon_as_a_setting_makes_one() -> None:

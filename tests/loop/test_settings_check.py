@@ -8,13 +8,12 @@ from inspector.core.access import ServerRule, Toolset
 from inspector.core.conversation import ItemKind
 from inspector.core.error import ConnectError
 from inspector.core.events import Record
-from inspector.core.fold import fold
 from inspector.core.server import ServerSpec
 from inspector.core.setting_problem import Severity
 from inspector.core.tool import Annotations, Tool
 from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import calls, says
-from tests.support.workbench import READS, Rig, connected, happens, opened, shop_and_weather
+from tests.support.workbench import Rig, connected, happens, opened, shop_and_weather
 
 REFUND: tuple[str, Mapping[str, Any]] = ("shop__refund_order", {})
 AGREED = ("milestone_reached('agreed')",)
@@ -59,26 +58,6 @@ async def test_a_corrected_setting_lets_the_session_go_on() -> None:
         assert (await rig.bench.chat("hi")).outcome == "answered"
 
 
-async def test_a_pattern_without_effect_is_told_and_stops_nothing() -> None:
-    async with connected(says("hello"), values={"guard.exempt": ("calc:evalute",)}) as rig:
-        assert severities(rig) == [Severity.WARNING]
-        assert (await rig.bench.chat("hi")).outcome == "answered"
-
-
-async def test_settings_that_fit_leave_no_event() -> None:
-    async with connected(values=precondition("shop:refund_*")) as rig:
-        rig.bench.switch_toolset("sums")
-        rig.bench.switch_toolset("")
-        assert rig.events("problems") == []
-
-
-async def test_a_problem_that_stays_is_told_once() -> None:
-    async with connected(values={"guard.exempt": ("calc:evalute",)}) as rig:
-        await rig.bench.reconnect("weather")
-        rig.bench.change_setting("binding.capacity", 3)
-        assert len(rig.events("problems")) == 1
-
-
 async def test_a_server_that_failed_cannot_be_judged_and_stops_nothing() -> None:
     servers = shop_and_weather()
     servers["shop"] = MemoryServer(fault=ConnectError("no"))
@@ -90,12 +69,6 @@ async def test_a_server_that_failed_cannot_be_judged_and_stops_nothing() -> None
         servers["shop"].tools = shop_and_weather()["shop"].tools
         await rig.bench.reconnect("shop")
         assert severities(rig) == [Severity.ERROR]
-
-
-async def test_a_server_that_is_stopped_by_hand_cannot_be_judged() -> None:
-    async with connected(values=precondition("shop:refnd_order")) as rig:
-        await rig.bench.stop("shop")
-        assert severities(rig) == [Severity.UNCHECKED]
 
 
 async def test_a_tool_that_a_server_renames_during_a_turn_is_not_called_past_its_precondition() -> None:
@@ -120,16 +93,6 @@ async def test_a_tool_that_a_server_renames_during_a_turn_is_not_called_past_its
         assert told[0].endswith("is gone")
 
 
-async def test_a_new_tool_that_a_pattern_matches_ends_the_problem() -> None:
-    async with connected(values={"binding.always_include": ("shop:list_returns",)}) as rig:
-        assert severities(rig) == [Severity.WARNING]
-        rig.servers["shop"].change(
-            [*rig.servers["shop"].tools, Tool("shop", "list_returns", "Returns.", annotations=READS)]
-        )
-        await happens(rig.bench, "problems")
-        assert rig.bench.state.problems == ()
-
-
 async def test_a_turn_waits_for_the_servers_that_a_precondition_may_be_about() -> None:
     servers = shop_and_weather()
     servers["weather"].hangs = True
@@ -148,14 +111,6 @@ async def test_a_turn_waits_for_the_servers_that_a_precondition_may_be_about() -
         assert ended.outcome == "refused"
         assert rig.received == 0
         assert rig.events("user")[0].text == "refund it"
-
-
-async def test_a_replay_shows_the_same_problems() -> None:
-    async with connected(values=precondition("shop:refnd_order")) as rig:
-        await rig.bench.chat("hi")
-        state = fold(rig.bench.records())
-        assert state.problems == rig.bench.state.problems != ()
-        assert state.conversation.items[-1].kind is ItemKind.ERROR
 
 
 async def test_what_the_check_finds_is_redacted_and_still_told_once() -> None:

@@ -83,12 +83,6 @@ class Ground:
         return [(r.event.tool, r.event.cause) for r in records if isinstance(r.event, ToolEvicted)]
 
 
-def test_a_search_binds_what_it_finds_in_the_order_it_finds_it() -> None:
-    ground = Ground()
-    assert ground.find("c", "a") == ("shop:c", "shop:a")
-    assert ground.loaded == ["c", "a"]
-
-
 def test_a_tool_that_is_found_again_counts_as_just_used_and_stays_in_its_place() -> None:
     ground = Ground()
     ground.find("a", "b")
@@ -101,26 +95,6 @@ def test_a_tool_that_is_found_again_counts_as_just_used_and_stays_in_its_place()
     assert ground.loaded == ["a", "b", "c"]
 
 
-def test_a_search_that_finds_more_than_there_is_room_for_binds_the_best() -> None:
-    ground = Ground(capacity=2)
-    assert ground.find("d", "b", "a", "c") == ("shop:d", "shop:b")
-    assert ground.loaded == ["d", "b"]
-    assert ground.evicted() == []
-
-
-def test_the_least_recently_used_tool_makes_room() -> None:
-    ground = Ground(capacity=2)
-    ground.find("a")
-    ground.ask_model()
-    ground.find("b")
-    ground.ask_model()
-    ground.call("shop:a")
-    ground.ask_model()
-    ground.find("c")
-    assert ground.loaded == ["a", "c"]
-    assert ground.evicted() == [("shop:b", "lru")]
-
-
 def test_a_search_beside_a_call_in_one_model_call_keeps_what_it_found() -> None:
     ground = Ground(capacity=1)
     ground.find("a")
@@ -128,42 +102,6 @@ def test_a_search_beside_a_call_in_one_model_call_keeps_what_it_found() -> None:
     ground.call("shop:a")
     assert ground.find("b") == ("shop:b",)
     assert ground.loaded == ["b"]
-
-
-def test_a_tool_that_is_bound_by_hand_stays_though_others_were_used_more() -> None:
-    ground = Ground(capacity=1)
-    ground.find("a")
-    ground.call("shop:a")
-    ground.context.bind(SHOP[1], "by hand")
-    assert ground.loaded == ["b"]
-
-
-def test_an_expired_tool_stays_while_there_is_room_and_goes_first_when_there_is_none() -> None:
-    ground = Ground(capacity=2, ttl_seconds=60.0)
-    ground.find("a", "b")
-    ground.clock.advance(61)
-    ground.call("shop:b")
-    ground.binder.before_call(())
-    assert ground.loaded == ["a", "b"]
-    ground.find("c")
-    assert ground.loaded == ["b", "c"]
-    assert ground.evicted() == [("shop:a", "ttl")]
-
-
-def test_eager_eviction_takes_what_expired_before_the_next_model_call() -> None:
-    ground = Ground(ttl_seconds=60.0, expire_eagerly=True)
-    ground.find("a", "b")
-    ground.clock.advance(61)
-    ground.call("shop:b")
-    ground.binder.before_call(())
-    assert ground.evicted() == [("shop:a", "ttl")]
-
-
-def test_a_smaller_capacity_evicts_at_once() -> None:
-    ground = Ground()
-    ground.find(*NAMES)
-    ground.set(capacity=2)
-    assert ground.loaded == ["a", "b"]
 
 
 @pytest.mark.parametrize("policy", ["all", "gate"])
@@ -197,13 +135,6 @@ def test_an_id_that_means_no_tool_or_more_than_one_binds_nothing(stale: str) -> 
     assert ground.loaded == []
 
 
-def test_a_tool_outside_the_toolset_is_bound_by_no_id() -> None:
-    ground = Ground()
-    ground.live.toolset = "few"
-    ground.rebuild()
-    assert ground.find("d", "e", "a") == ("shop:a",)
-
-
 def test_a_loaded_tool_that_the_new_toolset_forbids_is_told_as_such() -> None:
     ground = Ground()
     ground.find("d", "a")
@@ -234,23 +165,6 @@ def test_discovered_tools_take_no_more_than_their_share_of_the_free_window(
     for name in found:
         ground.find(name)
         assert tokens_of_loaded(ground) <= share * max(window - 300, 0)
-
-
-def test_pinned_tools_leave_less_of_the_window_free() -> None:
-    ground = Ground(adaptive=True, share=1.0)
-    pinned = ground.session.state.tools["calc:evaluate"].tokens
-    ground.session.emit(BudgetMeasured(Budget(1000, TokenParts(history=100, tools=pinned), 0)))
-    assert ground.context.limits.tokens == 900 - pinned
-
-
-def test_what_is_over_the_token_limit_is_not_bound_worst_find_first() -> None:
-    ground = Ground(adaptive=True, share=1.0)
-    room = sum(ground.session.state.tools[tool_id].tokens for tool_id in ("shop:c", "shop:a"))
-    ground.session.emit(BudgetMeasured(Budget(room, TokenParts(), 0)))
-    ground.find("a")
-    assert ground.find("c", "a", "b") == ("shop:c",)
-    assert ground.loaded == ["a", "c"]
-    assert ground.evicted() == []
 
 
 class Walk:

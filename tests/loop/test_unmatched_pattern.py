@@ -1,7 +1,6 @@
 """Patterns in settings that match no tool are found, once it can be told, with the closest names."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -13,7 +12,7 @@ from inspector.config.setting import with_values
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.server import ServerPhase, ServerSpec
 from inspector.core.session import ServerState
-from inspector.core.setting_problem import SettingProblem, Severity, refusal, worst_first
+from inspector.core.setting_problem import SettingProblem, Severity
 from inspector.core.settings import Settings
 from inspector.loop.unmatched_pattern import Checked, _Entry, unmatched_patterns
 
@@ -79,17 +78,6 @@ def test_a_precondition_for_an_unknown_server_is_an_error_before_any_server_is_r
     assert problem.hint == "Did you mean `shop:refund_*`?"
 
 
-def test_a_pattern_without_a_server_matches_no_id_and_names_the_closest() -> None:
-    (problem,) = precondition("refund_order")
-    assert problem.severity is Severity.ERROR
-    assert problem.hint == "Did you mean `shop:refund_order`?"
-
-
-def test_a_precondition_that_requires_nothing_is_only_a_warning() -> None:
-    (problem,) = found(checked({PRECONDITIONS: {"shop:refnd": ()}}))
-    assert problem.severity is Severity.WARNING
-
-
 @pytest.mark.parametrize("phase", [ServerPhase.CONNECTING, None])
 def test_a_pattern_is_not_judged_while_its_server_connects(phase: ServerPhase | None) -> None:
     assert precondition("shop:refnd_order", {"shop": phase}) == []
@@ -102,22 +90,11 @@ def test_a_pattern_whose_server_is_away_cannot_be_checked_and_is_no_error(phase:
     assert problem.text == "cannot be checked; not connected: shop"
 
 
-def test_a_precondition_for_any_server_is_pending_while_one_connects() -> None:
-    (problem,) = precondition("*:refnd_*", {"weather": ServerPhase.CONNECTING})
-    assert problem.severity is Severity.PENDING
-    assert refusal([problem]) == ""
-
-
 def test_a_precondition_for_any_server_is_an_error_even_while_one_is_away() -> None:
     (problem,) = precondition("*:refnd_*", {"weather": ServerPhase.FAILED})
     assert problem.severity is Severity.ERROR
     (other,) = found(checked({"guard.exempt": ("*:refnd_*",)}, phases={"weather": ServerPhase.FAILED}))
     assert other.severity is Severity.UNCHECKED
-
-
-def test_a_pattern_for_a_disabled_server_is_no_typo() -> None:
-    assert found(checked({PRECONDITIONS: {"mail:send": HOLDS}}, disabled=("mail",))) == []
-    assert len(found(checked({PRECONDITIONS: {"mail:send": HOLDS}}))) == 1
 
 
 def test_a_tool_that_is_gone_is_named() -> None:
@@ -144,11 +121,6 @@ def test_every_setting_with_patterns_is_checked_and_only_warned_about(path: str,
     assert problem.hint == "Did you mean `calc:evaluate`?"
 
 
-def test_a_system_server_that_does_not_exist_is_named() -> None:
-    (problem,) = found(checked({"discovery.system_servers": ("shop", "wether")}))
-    assert (problem.entry, problem.hint) == ("wether", "Did you mean `weather`?")
-
-
 def test_what_a_toolset_excludes_in_vain_is_an_error_and_what_it_includes_in_vain_a_warning() -> None:
     rules = {
         "shop": ServerRule(exclude=frozenset({"refnd_order"})),
@@ -160,12 +132,6 @@ def test_what_a_toolset_excludes_in_vain_is_an_error_and_what_it_includes_in_vai
     assert problems["refnd_order"].path == "tool_sets.t.servers.shop.exclude"
     assert problems["refnd_order"].hint == "Did you mean `refund_order`?"
     assert problems["evalute"].severity is Severity.WARNING
-
-
-def test_wildcards_in_what_a_toolset_names_are_explained() -> None:
-    rules = {"shop": ServerRule(exclude=frozenset({"refund_*"}))}
-    (problem,) = found(checked(toolset=Toolset("t", "", rules)))
-    assert "do not match here" in problem.hint
 
 
 def test_a_toolsets_own_pinned_tools_are_checked_instead_of_the_settings() -> None:
@@ -188,17 +154,6 @@ def test_a_predicate_about_the_output_of_no_tool_is_found_and_is_an_error_where_
     assert (always.severity, always.entry) == (Severity.ERROR, "not has_prior_tool_output('shop:lst')")
 
 
-def test_only_errors_refuse_a_turn() -> None:
-    mild = [SettingProblem("a.b", "", "has no effect", severity=severity) for severity in Severity]
-    assert refusal([problem for problem in mild if problem.severity is not Severity.ERROR]) == ""
-    assert "a.b has no effect." in refusal(mild)
-
-
-def test_the_worst_problem_comes_first_and_none_twice() -> None:
-    problems = [SettingProblem(severity.value, "", "", severity=severity) for severity in reversed(Severity)]
-    assert [problem.severity for problem in worst_first(problems * 2)] == list(Severity)
-
-
 names = st.text("ab", min_size=1, max_size=3)
 
 
@@ -210,8 +165,3 @@ def test_a_pattern_that_matches_a_tool_is_about_its_server(
     pattern = "".join(data.draw(st.sampled_from([c, "?", "*", f"[{c}]", f"*{c}"])) for c in tool_id)
     assert fnmatchcase(tool_id, pattern)
     assert _Entry("x", pattern).is_about(server)
-
-
-def test_no_settings_have_no_problem() -> None:
-    assert found(checked()) == []
-    assert found(replace(checked(), servers={})) == []

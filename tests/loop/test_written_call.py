@@ -8,7 +8,6 @@ from hypothesis import given, strategies as st
 
 from inspector.loop.written_call import written_calls
 from tests.core.test_event import texts
-from tests.support.hostile import with_hostile_text
 
 NAMES = ("shop__list_orders", "search_tools")
 CALL = '{"name": "shop__list_orders", "arguments": {"status": "late"}}'
@@ -45,14 +44,6 @@ def entries(calls: list[tuple[str, dict[str, Any]]], field: str) -> list[dict[st
 )
 def test_an_answer_that_is_nothing_but_a_call_is_understood_as_it(text: str) -> None:
     assert written_calls(text, NAMES) == (LATE,)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [f"[{CALL}, {OTHER}]", f"<tool_call>{CALL}</tool_call>\n<tool_call>{OTHER}</tool_call>"],
-)
-def test_several_calls_keep_their_order(text: str) -> None:
-    assert written_calls(text, NAMES) == (LATE, MAIL)
 
 
 @pytest.mark.parametrize(
@@ -121,15 +112,3 @@ def test_one_tool_that_was_not_offered_makes_the_whole_an_answer(
     text = json.dumps(entries([*calls, (unknown, {})], "arguments"))
     assert written_calls(text, NAMES) == ()
     assert len(written_calls(text, (*NAMES, unknown))) == len(calls) + 1
-
-
-@given(texts)
-def test_no_answer_of_a_model_is_an_error(text: str) -> None:
-    for form in (text, f"<tool_call>{text}", f"```json\n{text}\n```", f"<think>{text}", f"[{text}]"):
-        assert written_calls(form, ()) == ()
-
-
-@with_hostile_text
-def test_hostile_text_in_arguments_is_left_as_it_is(text: str) -> None:
-    call = json.dumps({"name": "search_tools", "arguments": {"query": text}})
-    assert written_calls(call, NAMES) == (("search_tools", {"query": text}),)

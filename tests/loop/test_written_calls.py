@@ -4,16 +4,14 @@ import json
 
 import pytest
 
-from inspector.core.conversation import Conversation, ItemKind
 from inspector.core.message import AssistantMessage
 from inspector.core.ports import Decision
-from inspector.core.settings import ChatSettings, GuardSettings, Settings
+from inspector.core.settings import GuardSettings, Settings
 from tests.loop.test_chat import Bench
 from tests.support.told_model import calls, says, searches
 
 SUM = json.dumps({"name": "calc__evaluate", "arguments": {"expression": "1+1"}})
 ORDERS = json.dumps({"name": "shop__list_orders", "arguments": {}})
-FIND = json.dumps({"name": "search_tools", "arguments": {"tool_names": ["list_orders"]}})
 
 
 async def test_a_call_written_as_text_is_made() -> None:
@@ -21,12 +19,6 @@ async def test_a_call_written_as_text_is_made() -> None:
     ended = await bench.say()
     assert bench.servers.calls == [("calc", "evaluate", {"expression": "1+1"})]
     assert (ended.outcome, ended.text) == ("answered", "2")
-
-
-async def test_a_search_written_as_text_loads_what_it_finds() -> None:
-    bench = Bench(says(FIND), says(ORDERS), says("done"))
-    await bench.say()
-    assert [call[:2] for call in bench.servers.calls] == [("shop", "list_orders")]
 
 
 async def test_the_model_goes_on_from_a_call_and_not_from_its_text() -> None:
@@ -38,13 +30,6 @@ async def test_the_model_goes_on_from_a_call_and_not_from_its_text() -> None:
     assert (said.text, [call.name for call in said.tool_calls]) == ("", ["calc__evaluate"])
 
 
-async def test_every_call_has_an_id_of_its_own() -> None:
-    bench = Bench(says(f"[{SUM}, {SUM}]"), says(SUM), says("2"))
-    await bench.say()
-    started = [event.call_id for event in bench.events("call")]
-    assert len(started) == len(set(started)) == 3
-
-
 async def test_the_record_keeps_the_text_and_labels_the_call() -> None:
     bench = Bench(says(SUM), says("2"))
     await bench.say()
@@ -54,29 +39,11 @@ async def test_the_record_keeps_the_text_and_labels_the_call() -> None:
     assert (last.written, last.text) == ("", "2")
 
 
-async def test_the_conversation_says_that_the_call_was_written_as_text() -> None:
-    bench = Bench(says(SUM), says("2"))
-    await bench.say()
-    shown = Conversation()
-    for record in bench.store.read("s"):
-        shown = shown.after(record)
-    kinds = [item.kind for item in shown.items]
-    assert kinds == [ItemKind.USER, ItemKind.NOTICE, ItemKind.CALL, ItemKind.ANSWER]
-    assert (shown.items[1].title, shown.items[1].text) == ("written as text, understood as a call", SUM)
-
-
 @pytest.mark.parametrize("text", [ORDERS, f"I would call it so:\n{SUM}"])
 async def test_the_text_of_a_call_that_was_not_offered_or_is_quoted_is_the_answer(text: str) -> None:
     bench = Bench(says(text))
     ended = await bench.say()
     assert (ended.outcome, ended.text) == ("answered", text)
-    assert bench.servers.calls == []
-
-
-async def test_with_the_setting_off_the_text_is_the_answer() -> None:
-    bench = Bench(says(SUM), settings=Settings(chat=ChatSettings(written_calls=False)))
-    ended = await bench.say()
-    assert (ended.outcome, ended.text) == ("answered", SUM)
     assert bench.servers.calls == []
 
 

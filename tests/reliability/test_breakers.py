@@ -17,7 +17,6 @@ from inspector.reliability.breaking import BreakerStore, MemoryBreakers
 from tests.support.hostile import with_hostile_text
 
 ROOT = Path(__file__).resolve().parents[2]
-RULES = BreakerSettings(enabled=True, min_calls=3)
 KEY = BreakerKey("f" * 64, "list_orders")
 OTHER = """
 import sys, time
@@ -49,19 +48,6 @@ def store(request: pytest.FixtureRequest, path: Path) -> Iterator[BreakerStore]:
     opened = SqliteBreakers(path)
     yield opened
     opened.close()
-
-
-def test_a_breaker_that_nobody_touched_is_closed(store: BreakerStore) -> None:
-    assert store.get(KEY) == Breaker()
-    assert store.every() == {}
-
-
-def test_a_change_is_kept_and_returned_with_what_was_before(store: BreakerStore) -> None:
-    before, after = store.update(KEY, lambda one: failed(one, Permit(), 5.0, RULES, FailureKind.TIMEOUT))
-    assert before == Breaker()
-    assert after.calls == ((5.0, True),)
-    assert store.get(KEY) == after
-    assert store.update(KEY, lambda one: replace(one, why="again"))[0] == after
 
 
 def test_servers_and_their_tools_have_breakers_of_their_own(store: BreakerStore) -> None:

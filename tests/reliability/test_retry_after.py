@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 import pytest
 
 from inspector.mcp.client.http import retry_after
-from tests.support.hostile import with_hostile_text
 
 YEAR = 365 * 24 * 60 * 60.0
 DATE = "Fri, 31 Dec 1999 23:59:59 GMT"
@@ -17,16 +16,6 @@ DATE = "Fri, 31 Dec 1999 23:59:59 GMT"
 )
 def test_seconds_are_read_and_a_year_is_enough(text: str, seconds: float) -> None:
     assert retry_after({"retry-after": text}) == seconds
-
-
-@pytest.mark.parametrize("text", ["", "-5", "1.5", "soon", "٣", "1e3", "Fri, 99 Dec 1999", "+3"])
-def test_anything_else_says_nothing(text: str) -> None:
-    assert retry_after({"retry-after": text}) is None
-
-
-@with_hostile_text
-def test_no_header_is_an_error(text: str) -> None:
-    assert retry_after({"retry-after": text, "date": text}) is None
 
 
 def test_a_date_is_compared_with_the_clock_of_the_server_that_sent_it() -> None:

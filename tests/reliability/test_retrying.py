@@ -52,14 +52,6 @@ async def test_what_may_pass_is_tried_again_and_told() -> None:
         assert rig.bench.state.calls == 1
 
 
-async def test_attempts_end_with_the_last_error() -> None:
-    async with connected(calls(EVALUATE), servers=calc(SLOW), values=ON) as rig:
-        await rig.bench.chat("go")
-        assert len(rig.servers["calc"].calls) == 3
-        assert rig.events("result")[0].failure is FailureKind.TIMEOUT
-        assert "did not return within 60 s" in rig.results[0]
-
-
 @pytest.mark.parametrize(
     "answer", [ProtocolError("x"), ArgumentsRejected("x"), ToolResult("no such row", is_error=True)]
 )
@@ -130,15 +122,6 @@ async def test_a_server_that_says_when_to_ask_again_is_not_asked_before() -> Non
         assert rig.clock.now() - began == 8
 
 
-async def test_nobody_waits_longer_than_the_settings_allow() -> None:
-    limited = RateLimited("429", retry_after=16)
-    async with connected(calls(EVALUATE), servers=calc(limited), values=ON) as rig:
-        began = rig.clock.now()
-        await rig.bench.chat("go")
-        assert rig.clock.now() == began
-        assert rig.events("result")[0].summary() == "calc:evaluate  rate limited for 16 s"
-
-
 async def test_all_calls_of_a_turn_share_one_budget_of_retries() -> None:
     values = {**ON, "retry.per_turn": 3, "guard.enabled": False}
     steps = [calls(EVALUATE)] * 3
@@ -149,13 +132,6 @@ async def test_all_calls_of_a_turn_share_one_budget_of_retries() -> None:
         rig.model.steps = [calls(EVALUATE)]
         await rig.bench.chat("once more")
         assert len(rig.events("retry")) == 5
-
-
-async def test_retries_are_no_loop_of_the_model() -> None:
-    async with connected(calls(EVALUATE), servers=calc(SLOW), values=ON) as rig:
-        await rig.bench.chat("go")
-        assert [count.in_time for count in rig.events("count")] == [1]
-        assert not rig.events("loop")
 
 
 async def test_a_breaker_that_opens_ends_the_attempts() -> None:
@@ -207,12 +183,6 @@ async def test_a_person_sees_the_first_failure() -> None:
             await rig.bench.call("calc:evaluate", {})
 
 
-async def test_switched_off_nothing_is_repeated() -> None:
-    async with connected(calls(EVALUATE), servers=calc(SLOW)) as rig:
-        await rig.bench.chat("go")
-        assert len(rig.servers["calc"].calls) == 1
-
-
 async def test_cancelling_the_turn_cancels_the_pause() -> None:
     values = {**ON, "retry.pause_seconds": 60, "retry.max_seconds": 600}
     async with connected(calls(EVALUATE), servers=calc(SLOW), values=values) as rig:
@@ -246,19 +216,6 @@ async def test_what_is_forbidden_in_the_pause_is_not_tried_again(what: str) -> N
         await rig.bench.chat("go")
         assert len(rig.servers["calc"].calls) == 1
         assert rig.events("result")[0].failure is FailureKind.TIMEOUT
-
-
-async def test_what_is_forbidden_during_an_attempt_is_not_announced() -> None:
-    servers = calc(SLOW)
-    async with connected(calls(EVALUATE), servers=servers, values=ON) as rig:
-
-        async def fails(_tool: str, _arguments: Mapping[str, Any]) -> ToolResult:
-            rig.bench.change_setting("retry.enabled", False)
-            raise SLOW
-
-        servers["calc"].answer = fails
-        await rig.bench.chat("go")
-        assert rig.events("retry") == []
 
 
 async def test_no_attempt_is_announced_on_a_server_that_stays_away() -> None:

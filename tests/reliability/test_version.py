@@ -10,14 +10,13 @@ from typing import Any, cast
 import pytest
 
 from inspector.core.definition import SchemaChange, definition_hash, schema_change
-from inspector.core.events import DefinitionChanged, ServerFailed, ServerReady, ToolsChanged
+from inspector.core.events import DefinitionChanged, ServerFailed, ToolsChanged
 from inspector.core.fold import fold
 from inspector.core.message import NoteMessage
-from inspector.core.ports import Snapshot
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.loop.discovery_loop import VersionNotes
-from inspector.mcp.listing import MOST_TOLD, changes
+from inspector.mcp.listing import changes
 from inspector.mcp.pace import FIRST, LONGEST_PAUSE, ChangePace
 from tests.mcp.test_connections import Bench, connected
 from tests.support.memory_servers import MemoryServer
@@ -52,23 +51,6 @@ async def test_a_changed_definition_is_told_with_its_verdict_after_the_list() ->
     assert kinds.index(ToolsChanged) < kinds.index(DefinitionChanged)
 
 
-async def test_what_changed_since_the_last_session_is_told_when_its_server_connects() -> None:
-    spec = ServerSpec("a", "a")
-    bench = Bench(spec, a=MemoryServer((tool(schema=STRICTER), tool("comes"))))
-    bench.memory.remember_tools(spec.fingerprint(), Snapshot((tool(), tool("goes")), 100.0))
-    async with connected(bench):
-        pass
-    (ready,) = bench.of(ServerReady)
-    assert isinstance(ready, ServerReady)
-    assert (ready.added, ready.removed, ready.since) == (("comes",), ("goes",), 100.0)
-    assert "1 new, 1 gone" in ready.summary()
-    (change,) = told(bench)
-    assert (change.verdict, change.since) == ("breaking", 100.0)
-    assert change.earlier is not None
-    assert change.earlier.tool == tool()
-    assert "since an earlier session" in change.summary()
-
-
 async def test_a_server_that_lists_what_it_did_last_time_has_no_news() -> None:
     spec = ServerSpec("a", "a", env={"TOKEN": "s3cret-value-1234"})
     secret = tool(about="Uses s3cret-value-1234.")
@@ -81,28 +63,6 @@ async def test_a_server_that_lists_what_it_did_last_time_has_no_news() -> None:
         pass
     assert not told(second)
     assert "last time" not in second.events[-1].summary()
-
-
-async def test_a_server_that_comes_back_with_another_definition_is_compared_with_before() -> None:
-    server = MemoryServer((tool(),))
-    bench = Bench(a=server)
-    async with connected(bench) as connections:
-        await connections.stop("a")
-        server.change((tool(schema=WIDER),))
-        await connections.reconnect("a")
-    (change,) = told(bench)
-    assert (change.verdict, change.since) == ("compatible", 0.0)
-
-
-def test_of_many_changes_the_worst_are_told_and_the_others_counted() -> None:
-    before = [tool(f"t{number}") for number in range(MOST_TOLD + 10)]
-    after = [replace(one, description="Other words.") for one in before]
-    after[-1] = tool(before[-1].name, STRICTER)
-    found = changes(before, after)
-    assert len(found) == MOST_TOLD
-    assert found[0].verdict == "breaking"
-    assert found[-1].others == 10
-    assert "10 more tools changed" in found[-1].summary()
 
 
 @pytest.mark.parametrize("error", [RecursionError, ValueError])
@@ -235,33 +195,6 @@ async def test_a_change_before_the_model_has_read_anything_is_not_told() -> None
     async with rig_connected(says("Hello.")) as rig:
         await change(rig, WITH_DAYS)
         await rig.bench.chat("Hello")
-        assert notes(rig) == []
-
-
-async def test_nothing_is_told_where_that_is_off() -> None:
-    async with used(says("Sunny."), versions__tell=False) as rig:
-        await change(rig, WITH_DAYS)
-        await rig.bench.chat("And tomorrow?")
-        assert notes(rig) == []
-        assert ID in rig.bench.state.untold
-
-
-async def test_two_breaking_changes_in_a_row_are_told_together() -> None:
-    async with used(says("Sunny.")) as rig:
-        await change(rig, WITH_DAYS)
-        units = {"type": "object", "properties": DAYS["properties"], "required": ["city", "days", "units"]}
-        await change(rig, replace(FORECAST, input_schema=units))
-        await rig.bench.chat("And tomorrow?")
-        assert "days is new and required; parameter units is now required" in notes(rig)[0]
-
-
-async def test_a_tool_that_is_changed_back_before_the_model_is_told_is_not_told() -> None:
-    async with used(says("Sunny.")) as rig:
-        await change(rig, WITH_DAYS)
-        await change(rig, FORECAST)
-        assert not rig.bench.state.untold
-        assert not rig.bench.state.read_as
-        await rig.bench.chat("And tomorrow?")
         assert notes(rig) == []
 
 

@@ -3,15 +3,13 @@
 import re
 from dataclasses import replace
 
-import pytest
 from hypothesis import given, strategies as st
 
-from inspector.clients.client import Client, NameRule, SchemaRule, all_clients, find_client
-from inspector.clients.seen import as_sent, cut, see, sent_name, sent_schema
+from inspector.clients.client import Client, all_clients, find_client
+from inspector.clients.seen import cut, see, sent_name, sent_schema
 from inspector.core.tool import Tool
-from inspector.schema.json_value import compact
 from inspector.session.client_view import ClientView, view_as
-from tests.support.wordy import DESCRIPTION, INSTRUCTIONS, LONG_NAME, RULE, TOOLS
+from tests.support.wordy import INSTRUCTIONS, LONG_NAME, TOOLS
 
 clients = st.sampled_from(all_clients())
 texts = st.text(st.one_of(st.characters(), st.sampled_from("\ud800\n _.-:")), max_size=90)
@@ -33,17 +31,6 @@ schemas = st.recursive(
 
 def _as(name: str, *tools: Tool, instructions: str = INSTRUCTIONS) -> ClientView:
     return view_as(find_client(name), tools or TOOLS, {"town.library": instructions}, len)
-
-
-@given(clients, texts, texts)
-def test_a_name_that_is_shortened_keeps_to_the_clients_limit_and_letters(
-    client: Client, server: str, tool: str
-) -> None:
-    name, rule = sent_name(client.names, server, tool), client.names
-    if rule.limit and rule.over != "refused":
-        assert len(name) <= rule.limit
-        if rule.over != "middle":
-            assert not re.search(rule.replaced, name)
 
 
 @given(clients, texts, texts, texts, schemas)
@@ -81,45 +68,11 @@ def test_a_name_that_is_too_long_is_refused_cut_hashed_or_cut_in_the_middle() ->
     assert (len(middle), middle[30:33]) == (63, "...")
 
 
-def test_two_long_names_that_begin_alike_stay_apart_by_their_hash() -> None:
-    rule = find_client("codex").names
-    assert sent_name(rule, "library", LONG_NAME) != sent_name(rule, "library", f"{LONG_NAME}_2")
-
-
-def test_two_tools_of_one_name_are_told_apart_for_a_person_where_a_model_cannot() -> None:
-    view = _as("none", Tool("a", "search"), Tool("b", "search"))
-    assert [seen.changes for seen in view.tools] == [("same name as b:search",), ("same name as a:search",)]
-
-
-def test_a_name_that_is_renamed_and_cut_says_both() -> None:
-    changes = see(find_client("vscode"), Tool("town", f"{LONG_NAME}.x")).changes
-    assert [change.partition(" from ")[0] for change in changes] == ["name shortened", "renamed"]
-
-
-def test_what_a_client_refuses_or_cuts_is_not_searched_as_it_searches() -> None:
-    sent = as_sent(find_client("claude-code"), TOOLS)
-    assert [tool.name for tool in sent] == ["search_catalogue", "loan.renew"]
-    assert len(sent[0].description) == 2_048
-
-
 @given(texts, st.integers(0, 50))
 def test_a_cut_text_is_a_beginning_and_the_rest(text: str, limit: int) -> None:
     found = cut(text, limit)
     assert found.shown + found.lost == text
     assert not limit or len(found.shown) <= limit
-
-
-def test_a_description_ends_where_claude_code_cuts_it() -> None:
-    seen = see(find_client("claude-code"), TOOLS[0])
-    assert seen.definition["function"]["description"] == DESCRIPTION[:2048]
-    assert seen.description.lost.endswith("Add reference=true for all.")
-    assert see(find_client("vscode"), TOOLS[0]).description.lost == ""
-
-
-def test_the_last_rule_of_long_instructions_does_not_reach_the_model() -> None:
-    assert RULE not in _as("claude-code").prompt
-    assert RULE not in _as("codex").prompt
-    assert RULE in _as("vscode").prompt
 
 
 def test_combinations_at_the_top_of_a_schema_are_refused_or_removed() -> None:
@@ -134,20 +87,6 @@ def test_keywords_that_a_client_loses_are_lost_everywhere_and_names_of_parameter
     sent, changes, _ = sent_schema(find_client("codex").schemas, schema)
     assert sent == {"type": "object", "properties": {"pattern": {"type": "string"}}}
     assert changes == ("schema: pattern, minLength removed",)
-
-
-def test_a_large_schema_loses_the_descriptions_of_its_parameters() -> None:
-    properties = {f"field_{n}": {"type": "string", "description": "a field " * 20} for n in range(40)}
-    sent, changes, _ = sent_schema(find_client("codex").schemas, {"type": "object", "properties": properties})
-    assert "description" not in compact(sent)
-    assert "too large" in changes[-1]
-
-
-@given(schemas)
-def test_what_is_kept_of_a_schema_has_kept_keywords_only(schema: object) -> None:
-    rule = SchemaRule(keeps=("type", "properties", "items"))
-    sent, _, _ = sent_schema(rule, {"type": "object", "items": schema, "minimum": schema})
-    assert sent.keys() <= set(rule.keeps)
 
 
 def test_before_a_search_a_model_knows_names_servers_everything_or_nothing() -> None:
@@ -178,9 +117,3 @@ def test_more_tools_than_a_client_takes_are_told() -> None:
     few = replace(client, listing=replace(client.listing, most=3))
     view = view_as(few, [Tool("a", f"tool{number}") for number in range(4)], {}, len)
     assert view.problems == ("4 tools, but only 3 are allowed",)
-
-
-@pytest.mark.parametrize("over", ["cut", "middle", "hash"])
-def test_a_name_at_the_limit_stays_whole(over: str) -> None:
-    rule = NameRule(limit=20, over=over)  # type: ignore[arg-type]
-    assert sent_name(rule, "", "x" * 20) == "x" * 20

@@ -108,26 +108,12 @@ def test_what_a_person_does_by_hand_is_not_what_the_model_did() -> None:
     assert Timeline.of(records(stream)).calls[0].actions == []
 
 
-def test_the_tools_that_nothing_touched_are_counted_and_have_no_lane() -> None:
-    timeline = Timeline.of(records(STORY))
-    assert timeline.rest(2)[Binding.DEFERRED] == 2
-    assert timeline.rest(2)[Binding.PINNED] == 1
-
-
 def test_a_tool_that_is_pinned_by_name_has_a_lane_and_a_server_that_never_waits_has_none() -> None:
     entries = (*ENTRIES, CatalogEntry("shop:get", 10, deferred=False))
     timeline = Timeline.of(records([CatalogBuilt("", entries, "", 0, 0)]))
     assert [lane.tool for lane in timeline.lanes] == ["shop:get"]
     started = SessionStarted("c", (), "", "m", "m", 1, settings={"binding": {"always_include": ["calc:*"]}})
     assert [lane.tool for lane in Timeline.of(records([started, CATALOG])).lanes] == ["calc:evaluate"]
-
-
-def test_a_tool_that_leaves_the_catalog_is_nowhere_and_comes_back_waiting() -> None:
-    without = CatalogBuilt("sums", ENTRIES[:1], "", 0, 0)
-    timeline = Timeline.of(records([*STORY[:6], without, request(3), CATALOG, request(4)]))
-    (lane,) = timeline.lanes
-    assert [lane.during(call) for call in (2, 3, 4)] == [Binding.LOADED, None, Binding.DEFERRED]
-    assert timeline.moves_at(3)[0].reason == "left the catalog, toolset sums"
 
 
 def test_the_gate_moves_tools_into_the_call_that_it_was_asked_for() -> None:
@@ -139,13 +125,6 @@ def test_the_gate_moves_tools_into_the_call_that_it_was_asked_for() -> None:
     bound = [[lane.tool for lane in timeline.lanes if lane.during(call) is Binding.LOADED] for call in (1, 2)]
     assert bound == [["shop:list"], ["mail:send"]]
     assert {move.cause for move in timeline.moves_at(2)} == {"gate"}
-
-
-def test_what_was_counted_is_told_for_every_call() -> None:
-    timeline = Timeline.of(records(STORY))
-    assert [timeline.tally(call).searches for call in (1, 2, 3, 4)] == [0, 1, 1, 1]
-    assert [timeline.tally(call).rejections for call in (3, 4)] == [0, 1]
-    assert [timeline.tally(call).accuracy for call in (1, 2, 3)] == [None, 0.0, 1.0]
 
 
 @given(streams)
@@ -193,11 +172,6 @@ def test_twenty_thousand_records_cost_no_more_apiece_than_two_thousand() -> None
         return elapsed / count
 
     assert cost(20_000) < 4 * cost(2_000)
-
-
-def test_an_empty_session_has_no_turn_and_is_now() -> None:
-    timeline = Timeline()
-    assert (timeline.now, timeline.lanes, timeline.tally(1).searches) == (1, [], 0)
 
 
 def test_a_tool_that_was_bound_only_until_more_servers_were_up_has_not_moved() -> None:

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.core.error import ConfigError, ConnectError, ServerExited, StoreError, ToolsightError
+from inspector.core.error import ConnectError, StoreError, ToolsightError
 from inspector.core.events import CallFinished, Record
-from inspector.core.fold import fold
 from inspector.core.message import ModelChunk, ModelReply, ModelRequest, ToolResult
 from inspector.core.ports import ApprovalRequest, Decision
-from inspector.core.ranking import Outcome, SearchRequest
+from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
@@ -36,13 +35,6 @@ def bound(bench: Workbench) -> list[str]:
     return [entry["function"]["name"] for entry in bench.next_request().tools]
 
 
-async def test_the_first_request_is_the_meta_tool_and_what_is_not_deferred() -> None:
-    async with connected() as rig:
-        assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
-        assert "- shop (2 tools): list_orders, refund_order" in rig.bench.state.manifest
-        assert rig.bench.state.ready_servers == 3
-
-
 async def test_a_toolset_hides_tools_from_manifest_search_and_calls() -> None:
     async with connected() as rig:
         rig.bench.switch_toolset("sums")
@@ -54,27 +46,6 @@ async def test_a_toolset_hides_tools_from_manifest_search_and_calls() -> None:
             await rig.bench.call("weather:get_forecast", {})
 
 
-async def test_lifting_a_toolset_brings_everything_back() -> None:
-    async with connected() as rig:
-        rig.bench.switch_toolset("sums")
-        rig.bench.switch_toolset("")
-        assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
-
-
-async def test_an_unknown_toolset_changes_nothing() -> None:
-    async with connected() as rig:
-        with pytest.raises(ConfigError, match="sum"):
-            rig.bench.switch_toolset("sum")
-        assert rig.bench.state.toolset == ""
-
-
-async def test_a_person_searches_without_loading() -> None:
-    async with connected() as rig:
-        report = rig.bench.search(SearchRequest("forecast"))
-        assert report.results[0].outcome is Outcome.FOUND
-        assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
-
-
 async def test_a_tool_is_loaded_and_evicted_by_hand() -> None:
     async with connected() as rig:
         rig.bench.load("weather:get_forecast")
@@ -82,17 +53,6 @@ async def test_a_tool_is_loaded_and_evicted_by_hand() -> None:
         rig.bench.evict("weather:get_forecast")
         assert rig.bench.state.tools["weather:get_forecast"].binding is Binding.EVICTED
         assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
-
-
-async def test_loading_by_hand_moves_the_budget() -> None:
-    async with connected() as rig:
-        before = rig.bench.state.budget
-        rig.bench.load("weather:get_forecast")
-        after = rig.bench.state.budget
-        assert before is not None
-        assert after is not None
-        assert after.parts.tools > before.parts.tools
-        assert after.static_tools == before.static_tools
 
 
 async def test_a_changed_list_rebuilds_the_catalog_and_keeps_what_is_loaded() -> None:
@@ -234,36 +194,6 @@ async def test_a_server_that_dies_mid_call_fails_the_call_and_takes_its_tools_al
         assert "weather:get_forecast" not in rig.bench.state.tools
 
 
-async def test_reconnecting_brings_a_dead_server_back() -> None:
-    async with connected() as rig:
-        rig.servers["weather"].die()
-        await happens(rig.bench, "catalog")
-        with pytest.raises(ServerExited):
-            await rig.bench._connections.call("weather", "get_forecast", {})
-        await rig.bench.reconnect("weather")
-        assert rig.bench.state.servers["weather"].phase is ServerPhase.READY
-        assert "weather:get_forecast" in rig.bench.state.tools
-
-
-async def test_the_record_replays_into_the_state_on_screen() -> None:
-    steps = (searches(query="forecast"), calls(("weather__get_forecast", {"city": "Oslo"})), says("Sunny."))
-    async with connected(*steps) as rig:
-        seen: list[Record] = []
-        rig.bench.subscribe(seen.append)
-        await rig.bench.chat("Forecast for Oslo?")
-        assert fold(rig.bench.records()) == rig.bench.state
-        assert rig.bench.records()[-len(seen) :] == seen
-
-
-async def test_the_static_cost_is_that_of_every_permitted_tool_in_one_array() -> None:
-    async with connected() as rig:
-        for tool in rig.bench.catalog.deferred:
-            rig.bench.load(tool.id)
-        budget = rig.bench.state.budget
-        assert budget is not None
-        assert budget.parts.tools == budget.static_tools
-
-
 async def test_a_message_sent_before_the_servers_are_ready_waits_for_them() -> None:
     async with opened(searches(query="orders"), says("done")) as rig:
         rig.bench.connect()
@@ -273,12 +203,6 @@ async def test_a_message_sent_before_the_servers_are_ready_waits_for_them() -> N
         assert set(waited.servers) == set(rig.bench.state.servers)
         assert rig.loaded
         assert rig.bench.state.conversation.items[1].title.startswith("waiting for")
-
-
-async def test_a_message_to_servers_that_are_ready_waits_for_nobody() -> None:
-    async with connected(says("hi")) as rig:
-        await rig.bench.chat("hello")
-        assert rig.events("wait") == []
 
 
 async def test_a_turn_that_waits_for_a_server_can_be_cancelled() -> None:
