@@ -8,11 +8,9 @@ from textual.content import Content
 
 from inspector.app.draw import budget
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
-from inspector.app.pages.cost.budget import calls as budget_call, ways as budget_way
-from inspector.app.pages.cost.budget.change import headline
-from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison
-from inspector.app.pages.cost.budget.plots import EMPTY, call_plot, price_facts
-from inspector.app.pages.cost.budget.table import (
+from inspector.app.pages.cost import calls as budget_call, ways as budget_way
+from inspector.app.pages.cost.calls import NO_PLOT, call_plot, price_facts
+from inspector.app.pages.cost.now import (
     Shown,
     budget_rows,
     is_server,
@@ -20,6 +18,8 @@ from inspector.app.pages.cost.budget.table import (
     server_key,
     server_of,
 )
+from inspector.app.pages.cost.trial import headline
+from inspector.app.pages.cost.ways import DeliveryComparison
 from inspector.core.budget import Budget, Prices, TokenParts, ToolCost
 from inspector.core.number import tokens
 from inspector.core.prompt_cache import Breakpoints, CacheTerms, Charge
@@ -237,7 +237,7 @@ def test_the_newest_call_comes_first() -> None:
 
 
 def test_without_a_call_the_plot_says_what_to_do() -> None:
-    assert str(call_plot((), 60, 10)) == EMPTY
+    assert str(call_plot((), 60, 10)) == NO_PLOT
 
 
 def test_a_scale_has_its_own_numbers_and_nothing_leaves_it() -> None:

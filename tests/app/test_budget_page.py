@@ -9,9 +9,9 @@ from textual.pilot import Pilot
 from fixtures.hostile import HOSTILE
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.pages.cost.budget import trial_screen as budget_trial
-from inspector.app.pages.cost.budget.now_view import NowView
-from inspector.app.pages.cost.budget.screen import BudgetScreen
+from inspector.app.pages.cost import budget as budget_trial
+from inspector.app.pages.cost.budget import BudgetScreen
+from inspector.app.pages.cost.now import NowView
 from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.core.budget import Prices
 from inspector.core.session import Binding

@@ -22,7 +22,7 @@ from inspector.app.dialogs.settings import KnobDialog, SettingsDialog
 from inspector.app.pages import registry
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
-from inspector.app.pages.cost.budget.screen import BudgetScreen
+from inspector.app.pages.cost.budget import BudgetScreen
 from inspector.app.pages.cost.machine import MachineScreen
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.bench.screen import BenchRequestScreen, BenchScreen

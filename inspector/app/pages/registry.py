@@ -30,7 +30,7 @@ SCREENS: Mapping[str, str] = {
     "registry": "tools.registry:RegistryScreen",
     "marketplace": "tools.marketplace:MarketplaceScreen",
     "search": "find.screen:FindScreen",
-    "budget": "cost.budget.screen:BudgetScreen",
+    "budget": "cost.budget:BudgetScreen",
     "machine": "cost.machine:MachineScreen",
     "events": "trace.events:EventsScreen",
     "timeline": "trace.timeline:TimelineScreen",

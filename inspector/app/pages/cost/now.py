@@ -1,16 +1,24 @@
-"""The table of tool tokens: servers and their tools, the most expensive first."""
+"""The budget now: a headline, the window, the what-if, and the table of what servers and tools cost."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
+from inspector.app.draw import budget as present
+from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS
-from inspector.core.budget import ToolCost
+from inspector.app.pages.cost.calls import call_plot, session_cost
+from inspector.app.pages.cost.trial import headline, hint
+from inspector.app.verdict_line import VerdictLine
+from inspector.core.budget import Prices, ToolCost
 from inspector.core.number import count, percent, signed_percent, tokens
 from inspector.core.session import Binding, SessionState, ToolState
-from widgets import Column, Record
+from widgets import Column, Meter, Record, RecordList
 
 _WIDE = 112
 _WIDER = 150
@@ -99,10 +107,9 @@ def server_key(name: str) -> str:
 
 def _server_row(server: str, tools: Sequence[ToolState], total: int, shown: Shown) -> Record:
     cost = sum(tool.tokens for tool in tools)
-    name = f"{server} ({count(len(tools), 'tool')})"
     cells = (
         "▾" if server in shown.opened else "▸",
-        name,
+        f"{server} ({count(len(tools), 'tool')})",
         tokens(cost),
         _share(cost, total),
         _server_state(tools, shown),
@@ -150,13 +157,10 @@ def _start(binding: Binding) -> Binding:
 
 
 def _together(bindings: Sequence[Binding | None]) -> str:
+    words = {None: "hidden", Binding.PINNED: "bound", Binding.DEFERRED: "deferred"}
     kinds = set(bindings)
-    if kinds == {None}:
-        return "hidden"
-    if kinds == {Binding.PINNED}:
-        return "bound"
-    if kinds == {Binding.DEFERRED}:
-        return "deferred"
+    if len(kinds) == 1:
+        return words[kinds.pop()]
     return f"{sum(binding is Binding.PINNED for binding in bindings)} pinned"
 
 
@@ -172,16 +176,10 @@ def _parts(tools: Sequence[ToolState], shown: Shown) -> tuple[str, ...]:
     costs = [shown.costs[tool.id] for tool in tools if tool.id in shown.costs]
     if len(costs) < len(tools):
         return ("–" if shown.costs else "…",) * 6
-    counted = sum(cost.tokens for cost in costs)
-    estimate = sum(cost.estimate for cost in costs)
-    return (
-        tokens(sum(cost.name for cost in costs)),
-        tokens(sum(cost.description for cost in costs)),
-        tokens(sum(cost.schema for cost in costs)),
-        tokens(sum(cost.framing for cost in costs)),
-        tokens(estimate),
-        signed_percent(estimate / counted - 1) if counted else "",
-    )
+    counted, estimate = sum(cost.tokens for cost in costs), sum(cost.estimate for cost in costs)
+    parts = zip(*((cost.name, cost.description, cost.schema, cost.framing) for cost in costs), strict=True)
+    error = signed_percent(estimate / counted - 1) if counted else ""
+    return (*(tokens(sum(part)) for part in parts), tokens(estimate), error)
 
 
 def _share(cost: int, total: int) -> str:
@@ -190,3 +188,112 @@ def _share(cost: int, total: int) -> str:
 
 def _bar(cost: int, total: int) -> str:
     return "━" * max(round(_BAR * cost / total), bool(cost)) if total else ""
+
+
+# Lines of the page in a small terminal that are not table rows.
+_ABOVE = 18
+_NO_TOOLS = "No tools yet: no server is ready (see Tools)."
+
+
+class NowView(Vertical):
+    """Draws a session's budget and the costs of its tools, as far as they are counted."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self._session = SessionState()
+        self._prices: Prices | None = None
+        self._opened: frozenset[str] | None = None
+        self._costs: Mapping[str, ToolCost] = {}
+        self._then: Mapping[str, Binding | None] | None = None
+        self._effect: Callable[[int], Content] = hint
+
+    def compose(self) -> ComposeResult:
+        yield Canvas(lambda width, _: headline(self._session, width), id="budget-headline")
+        yield VerdictLine(id="budget-verdict")
+        with Horizontal(id="budget-top"):
+            with Vertical(id="budget-window"):
+                yield Meter(tick=0.7, id="budget-meter")
+                yield Canvas(self._legend, id="budget-legend")
+                yield Canvas(self._facts, id="budget-facts")
+            yield Canvas(lambda *size: call_plot(self._session.costs, *size), id="now-plot")
+        yield Canvas(lambda width, _: self._effect(width), id="budget-effect")
+        yield RecordList(COLUMNS, header=True, empty=_NO_TOOLS, id="budget-table")
+
+    def on_mount(self) -> None:
+        self.query_one("#budget-table").border_title = "If every tool were bound"
+        self.watch(self.query_one("#budget-table"), "filter_text", self._show_rows, init=False)
+
+    def show(self, session: SessionState, prices: Prices | None) -> None:
+        """Draw the session at this moment."""
+        self._session, self._prices = session, prices
+        if self._opened is None and session.tools:
+            self._opened = opened_at_first(session, self.app.size.height - _ABOVE)
+        self.query_one(VerdictLine).look()
+        self._show()
+        self._show_rows()
+
+    def show_costs(self, costs: Mapping[str, ToolCost]) -> None:
+        """Fill in the costs by part."""
+        self._costs = costs
+        self._show_rows()
+
+    def show_effect(
+        self, effect: Callable[[int], Content], then: Mapping[str, Binding | None] | None
+    ) -> None:
+        """Show the what-if, in words (for a given width) and in the rows."""
+        self._effect = effect
+        self.query_one("#budget-effect", Canvas).redraw()
+        self.set_class(then is not None, "-trying")
+        if then != self._then:
+            self._then = then
+            self._show_rows()
+
+    @property
+    def current(self) -> Record | None:
+        """The row under the cursor."""
+        return self.query_one("#budget-table", RecordList).current
+
+    def toggle(self, server: str) -> None:
+        """Expand or collapse a server; the cursor goes to its row."""
+        self._opened = (self._opened or frozenset()) ^ {server}
+        self._show_rows()
+        self.query_one("#budget-table", RecordList).move_to(server_key(server))
+
+    def toggle_all(self) -> None:
+        """Expand every server, or collapse all if all are expanded."""
+        every = servers_of(self._session.tools.values())
+        self._opened = frozenset() if self._opened == every else every
+        self._show_rows()
+
+    def _show(self) -> None:
+        budget = self._session.budget
+        if budget is not None:
+            meter = self.query_one(Meter)
+            meter.segments, meter.total = present.segments(budget.parts), float(budget.window)
+            meter.tick, meter.label = budget.warn_at, present.window_label(budget)
+        for canvas in self.query(Canvas):
+            canvas.redraw()
+
+    def _legend(self, width: int, _height: int) -> Content:
+        budget = self._session.budget
+        return present.flowing_legend(present.segments(budget.parts), width) if budget else Content("")
+
+    def _facts(self, width: int, _height: int) -> Content:
+        session, budget = self._session, self._session.budget
+        counted = [present.counted_by(budget)] if budget is not None else []
+        facts = [*counted, *present.facts(session), *session_cost(session, self._prices)]
+        return present.flow(facts, width)
+
+    def _show_rows(self) -> None:
+        records = self.query_one("#budget-table", RecordList)
+        opened = self._opened or frozenset()
+        if records.filter_text:
+            opened = servers_of(self._session.tools.values())
+        shown = Shown(opened, self._costs, self._then)
+        records.records = budget_rows(self._session, shown)
+
+    @on(RecordList.Selected, "#budget-table")
+    def _open_server(self, event: RecordList.Selected) -> None:
+        if is_server(event.key):
+            event.stop()
+            self.toggle(server_of(event.key))

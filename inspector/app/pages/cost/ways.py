@@ -1,21 +1,89 @@
-"""The five ways to deliver tools, side by side: tokens, cache, money, and what broke the cache."""
+"""The five ways to deliver tools, compared in a thread: tokens, cache, money, and what broke the cache."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
 from textual.content import Content
 
-from inspector.app.draw.budget import fact
-from inspector.app.draw.line import MUTED
+from inspector.app.context import InContext
+from inspector.app.draw.budget import fact, flow
+from inspector.app.draw.header import Canvas
+from inspector.app.draw.line import MUTED, failure_text
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
-from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison
-from inspector.app.pages.cost.budget.plots import NOTHING
+from inspector.app.pages.cost.calls import NOTHING
 from inspector.app.verdict_line import verdict_text
+from inspector.core.budget import Prices
+from inspector.core.events import Record as EventRecord
 from inspector.core.number import count, money, money_decimals, percent, tokens
-from inspector.session.verdict import verdict
-from inspector.tokens.cost import Delivery, DeliveryCost, RequestCost, SessionCost
-from widgets import Column, Record, visible
+from inspector.core.prompt_cache import CacheTerms
+from inspector.session.setup import Setup, catalog_planner
+from inspector.session.verdict import PricedSession, discovery_delivery, own_delivery, price_session, verdict
+from inspector.tokens.cost import PRESETS, CachePreset, Delivery, DeliveryCost, RequestCost, SessionCost
+from inspector.tokens.measure import BudgetMeter
+from inspector.tokens.plan import Assumptions, Plan, plan_of
+from widgets import Column, Record, RecordList, visible
+
+OWN = "the model's own"
+CACHES: tuple[CachePreset | None, ...] = (
+    None,
+    *(preset for preset in PRESETS if preset.terms.minimum < 1 << 62),
+)
+"""The prompt caches to choose from; None is the one of the session's model."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryComparison:
+    """The costs of the five ways; `own` is the way in use, `cache` names the prompt cache."""
+
+    priced: PricedSession
+    cache: str
+    own: Delivery
+    is_recorded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to compare: the `records` of a session, or none for an assumed session over the setup's tools."""
+
+    setup: Setup
+    meter: BudgetMeter
+    prices: Prices | None
+    terms: CacheTerms
+    records: Sequence[EventRecord] = ()
+    cache: CachePreset | None = None
+
+    def answer(self) -> DeliveryComparison | None:
+        """Price the plan under every way, with its break-even ranges: a second or two, in any thread.
+
+        None without tools.
+        """
+        if not self.setup.connected:
+            return None
+        name = OWN if self.cache is None else self.cache.name
+        own = own_delivery(self.setup.settings, self.meter.features)
+        is_recorded = plan_of(self.records) is not None
+        return DeliveryComparison(self._priced(is_recorded), name, own, is_recorded)
+
+    def _priced(self, is_recorded: bool) -> PricedSession:
+        future = catalog_planner(self.setup, self.meter)
+
+        def plans(assumed: Assumptions) -> Plan:
+            recorded = plan_of(self.records, assumed, self.meter.text) if is_recorded else None
+            return recorded or future(assumed)
+
+        return price_session(
+            plans,
+            Assumptions(),
+            self.prices,
+            terms=self.terms if self.cache is None else self.cache.terms,
+            discovery=discovery_delivery(self.setup.settings, self.meter.features),
+            ranges=tuple(Delivery),
+        )
+
 
 _BAR = 16
 COLUMNS = (
@@ -53,27 +121,20 @@ def way_rows(comparison: DeliveryComparison) -> tuple[Record, ...]:
     decimals = money_decimals(amount for amount in amounts if amount is not None)
     best = min(costs, key=lambda delivery: costs[delivery])
     most = max(costs.values())
-    look = _Look(best, most, decimals)
-    return tuple(_row(cost, comparison, look) for cost in session.costs)
+    return tuple(
+        _row(cost, comparison, best, costs[cost.delivery] / most if most else 0.0, decimals)
+        for cost in session.costs
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """What all rows need: the cheapest way, the highest cost, the decimals of money."""
-
-    best: Delivery
-    most: float
-    decimals: int
-
-
-def _row(cost: DeliveryCost, comparison: DeliveryComparison, look: _Look) -> Record:
+def _row(
+    cost: DeliveryCost, comparison: DeliveryComparison, best: Delivery, share: float, decimals: int
+) -> Record:
     way, cached = cost.delivery, cost.cached
     marks = {
         comparison.own: Content.styled("●", "$text-success"),
-        look.best: Content.styled("★", "$text-accent"),
+        best: Content.styled("★", "$text-accent"),
     }
-    color = "$success" if way is look.best else "$primary"
-    share = cached.worth / look.most if look.most else 0.0
     cells = (
         marks.get(way, ""),
         f"{way.value}{' (in use)' if way is comparison.own else ''}",
@@ -81,36 +142,30 @@ def _row(cost: DeliveryCost, comparison: DeliveryComparison, look: _Look) -> Rec
         tokens(cached.definitions),
         tokens(cached.discovery_tokens),
         tokens(cached.raw),
-        _dollars(cost.uncached.dollars, look.decimals),
+        _dollars(cost.uncached.dollars, decimals),
         tokens(round(cached.billed)),
         percent(cached.hit_rate),
-        _dollars(cached.dollars, look.decimals),
-        _step(comparison.priced.per_step(cached)),
+        _dollars(cached.dollars, decimals),
+        _dollars(comparison.priced.per_step(cached)),
         _even(way, comparison),
-        Content.styled("━" * max(1, round(_BAR * share)), color),
+        Content.styled("━" * max(1, round(_BAR * share)), "$success" if way is best else "$primary"),
         str(len(cached.breaks)),
     )
     return Record(way.value, cells, search=f"{way.value} {ABOUT[way]}", copy=f"{way.value}: {ABOUT[way]}")
 
 
-def _dollars(value: float | None, decimals: int) -> str:
+def _dollars(value: float | None, decimals: int | None = None) -> str:
     return NOTHING if value is None else money(value, decimals)
 
 
 def _even(way: Delivery, comparison: DeliveryComparison) -> str:
-    if way is Delivery.STATIC:
-        return NOTHING
     found = (comparison.priced.break_evens or {}).get(way)
-    if found is None:
+    if way is Delivery.STATIC or found is None:
         return NOTHING
     usual, low, high = (
         "never" if tools is None else f"{tools:,}" for tools in (found.usual, found.low, found.high)
     )
     return usual if low == high else f"{usual} ({low}–{high})"
-
-
-def _step(dollars: float | None) -> str:
-    return NOTHING if dollars is None else money(dollars)
 
 
 def way_facts(comparison: DeliveryComparison) -> list[Content]:
@@ -170,15 +225,18 @@ def way_plot(comparison: DeliveryComparison, width: int, height: int) -> Content
     calls = len(comparison.priced.plan.calls)
     sums = {cost.delivery: _sums(cost.cached, calls, priced) for cost in comparison.priced.costs}
     top = round_above(max(max(values) for values in sums.values()))
-    curves = [
-        Curve(way.value[0].upper(), values, _LOOKS[way][0], _LOOKS[way][1], _LOOKS[way][2])
-        for way, values in sums.items()
-    ]
+    curves = [Curve(way.value[0].upper(), values, *_LOOKS[way]) for way, values in sums.items()]
     axis = Axis(1, calls, {}, ticks=whole_ticks(1, calls), text=lambda value: f"{value:.0f}")
     decimals = money_decimals([top / 2])
     scale = Scale(top, lambda value: money(value, decimals) if priced else tokens(round(value)))
     lines = plot(curves, axis, width, max(height - _AROUND, 3), scale).split("\n")
-    return Content("\n").join([_plot_legend(priced, width), *lines[:-2], lines[-1]])
+    names = [
+        Content.assemble((way.value[0].upper(), f"bold {_LOOKS[way][0]}"), f" {way.value}")
+        for way in Delivery
+    ]
+    what = f"{'dollars' if priced else 'billed tokens'} so far per model call, with cache"
+    legend = Content("  ").join([*names, Content.styled(what, MUTED)]).truncate(width, ellipsis=True)
+    return Content("\n").join([legend, *lines[:-2], lines[-1]])
 
 
 def _sums(cost: SessionCost, calls: int, priced: bool) -> Sequence[float]:
@@ -189,10 +247,57 @@ def _sums(cost: SessionCost, calls: int, priced: bool) -> Sequence[float]:
     return list(accumulate(spent))
 
 
-def _plot_legend(priced: bool, width: int) -> Content:
-    names = [
-        Content.assemble((way.value[0].upper(), f"bold {_LOOKS[way][0]}"), f" {way.value}")
-        for way in Delivery
-    ]
-    what = f"{'dollars' if priced else 'billed tokens'} so far per model call, with cache"
-    return Content("  ").join([*names, Content.styled(what, MUTED)]).truncate(width, ellipsis=True)
+class WaysView(InContext, Vertical):
+    """Compares in a thread; an answer to an older question is dropped."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self._question: Question | None = None
+        self._found: DeliveryComparison | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Canvas(self._facts, id="ways-facts")
+        yield RecordList(COLUMNS, header=True, empty=WAITING, id="ways-table")
+        with Container(id="ways-below"):
+            yield Canvas(self._detail, id="ways-detail")
+            yield Canvas(self._plot, id="ways-plot")
+
+    def ask(self, question: Question) -> None:
+        """Compare, unless this question was the last one asked."""
+        if question == self._question:
+            return
+        self._question = question
+        self.run_job("ways", lambda _: question.answer(), self._compared, failed=self._not_compared)
+
+    def _compared(self, found: DeliveryComparison | None) -> None:
+        self._found = found
+        self._show("")
+
+    def _not_compared(self, error: Exception) -> None:
+        self._found = None
+        self._show(failure_text(error)[1])
+
+    def _show(self, problem: str) -> None:
+        table = self.query_one("#ways-table", RecordList)
+        table.empty = problem or EMPTY
+        table.records = way_rows(self._found) if self._found is not None else ()
+        if self._found is not None:
+            table.move_to(self._found.own.value)
+        self._redraw()
+
+    @on(RecordList.Highlighted, "#ways-table")
+    def _redraw(self) -> None:
+        for canvas in self.query(Canvas):
+            canvas.redraw()
+
+    def _facts(self, width: int, _height: int) -> Content:
+        return flow(way_facts(self._found), width) if self._found is not None else Content("")
+
+    def _detail(self, _width: int, height: int) -> Content:
+        current = self.query_one("#ways-table", RecordList).current
+        if self._found is None or current is None:
+            return Content("")
+        return way_detail(self._found, Delivery(current.key), height)
+
+    def _plot(self, width: int, height: int) -> Content:
+        return way_plot(self._found, width, height) if self._found is not None else Content("")

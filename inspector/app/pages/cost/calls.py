@@ -1,18 +1,73 @@
-"""Rows and texts for the cost of each model call, and their sum."""
+"""What every model call of the session cost: a row each, their sum, and a plot against static binding."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
 from textual.content import Content
 
-from inspector.app.draw.budget import fact
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.draw.budget import fact, flow
+from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED
-from inspector.app.pages.cost.budget.plots import NOTHING, price_facts
+from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
 from inspector.clients.finding import answer_line, input_line, reported_dollars, reported_hit_rate
 from inspector.core.budget import Prices
 from inspector.core.number import count, money, money_decimals, percent, signed, signed_percent, tokens
 from inspector.core.session import CallCost, SessionState
-from widgets import Column, Record, plain
+from widgets import Column, Record, RecordList, plain, visible
+
+NOTHING = "–"
+_MILLION = 1_000_000
+
+
+def price_facts(prices: Prices | None, model: str) -> list[Content]:
+    """Return the model whose prices are used, the prices per million tokens, their source and date."""
+    if prices is None:
+        return [Content.styled("no prices for this model; set budget.priced_as (ctrl+o)", MUTED)]
+    stand_in = "" if prices.model == model else "as "
+    name = visible(prices.model, limit=60, newlines=False)
+    source = visible(" ".join(filter(None, (prices.source, prices.date))), limit=90, newlines=False)
+    each = f"{money(prices.input * _MILLION)} in, {money(prices.output * _MILLION)} out per 1M"
+    told = [f"priced {stand_in}{name}: {each}", *([source] if source else [])]
+    return [Content.styled(text, MUTED) for text in told]
+
+
+_DISCOVERY, _STATIC = "$success", "$foreground 60%"
+_BELOW, _LEGEND = 3, 1
+_LEAST = 3
+_LEAST_TOP = 10.0
+NO_PLOT = "No model calls yet. Send a message in Chat; each call is plotted here next to static binding."
+
+
+def call_plot(costs: Sequence[CallCost], width: int, height: int) -> Content:
+    """Return the plot with its legend in `height` lines, or what to do if there is nothing to plot."""
+    if not costs:
+        return Content.styled(NO_PLOT, MUTED)
+    spent = [float(cost.parts.discovery_tokens) for cost in costs]
+    static = [float(cost.static_tools) for cost in costs]
+    scale = Scale(round_above(max(*spent, *static, _LEAST_TOP)), lambda value: tokens(round(value)))
+    curves = (
+        Curve("D", spent, _DISCOVERY),
+        Curve("S", static, _STATIC, drawn=3, period=5),
+    )
+    first, last = costs[0].call, costs[-1].call
+    axis = Axis(first, last, {}, ticks=whole_ticks(first, last), text=lambda value: f"{value:.0f}")
+    lines = max(height - _BELOW - _LEGEND + 1, _LEAST)
+    drawn = plot(curves, axis, width, lines, scale).split("\n")
+    # This axis has no marks below it.
+    kept = [line for row, line in enumerate(drawn) if row != lines + 1]
+    legend = Content.assemble(
+        ("D", f"bold {_DISCOVERY}"),
+        f" with discovery {tokens(costs[-1].parts.discovery_tokens)}   ",
+        ("S", f"bold {_STATIC}"),
+        f" static {tokens(costs[-1].static_tools)}   ",
+        ("tool tokens per model call", MUTED),
+    )
+    return Content("\n").join([legend.truncate(width, ellipsis=True), *kept])
+
 
 COLUMNS = (
     Column("call", "#", align="right", weight=9),
@@ -26,7 +81,7 @@ COLUMNS = (
     Column("broke", "cache lost", weight=1, min_width=9),
 )
 COMPUTED = "computed"
-EMPTY = "No model calls yet. Send a message in Chat; each call gets a row here."
+NO_CALLS = "No model calls yet. Send a message in Chat; each call gets a row here."
 
 
 def call_rows(costs: Sequence[CallCost], prices: Prices | None) -> tuple[Record, ...]:
@@ -36,14 +91,11 @@ def call_rows(costs: Sequence[CallCost], prices: Prices | None) -> tuple[Record,
         amounts = [call_price(cost, prices) for cost in costs]
         decimals = money_decimals(amounts)
         spent = [money(amount, decimals) for amount in amounts]
-    rows = [
-        _row(cost, told, None if prices is None else reported_dollars(cost, prices))
-        for cost, told in zip(costs, spent, strict=True)
-    ]
+    rows = [_row(cost, told, prices) for cost, told in zip(costs, spent, strict=True)]
     return tuple(reversed(rows))
 
 
-def _row(cost: CallCost, spent: str, reported: float | None) -> Record:
+def _row(cost: CallCost, spent: str, prices: Prices | None) -> Record:
     cells = (
         str(cost.call),
         tokens(cost.parts.discovery_tokens),
@@ -52,7 +104,7 @@ def _row(cost: CallCost, spent: str, reported: float | None) -> Record:
         tokens(round(cost.charge.billed(cost.terms))),
         percent(cost.charge.hit_rate),
         spent,
-        _reported(cost, reported),
+        _reported(cost, None if prices is None else reported_dollars(cost, prices)),
         _broke(cost),
     )
     return Record(str(cost.call), cells)
@@ -110,7 +162,8 @@ def call_text(cost: CallCost) -> str:
     ]
     if cost.breakpoints is not None:
         lines.append(f"Marked for the prompt cache: {cost.breakpoints.label}.")
-    lines += [_sentence(answer_line(cost))] if answer_line(cost) else []
+    answer = answer_line(cost)
+    lines += [_sentence(answer)] if answer else []
     if cost.charge.broke:
         lines.append(f"Prompt cache lost: {cost.charge.broke}.")
     if cost.reported_input is not None:
@@ -149,3 +202,36 @@ def session_money(session: SessionState, prices: Prices | None) -> list[Content]
         fact("billed", tokens(round(billed)), f"{percent(read / raw if raw else 0.0)} from the cache"),
         *price_facts(prices, session.model),
     ]
+
+
+class CallsView(Vertical):
+    """Draws what every call cost."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self._session = SessionState()
+        self._prices: Prices | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Canvas(self._money, id="calls-money")
+        yield Canvas(lambda *size: call_plot(self._session.costs, *size), id="calls-plot")
+        yield RecordList(COLUMNS, header=True, empty=NO_CALLS, id="calls-table")
+
+    def show(self, session: SessionState, prices: Prices | None) -> None:
+        """Draw the session at this moment."""
+        self._session, self._prices = session, prices
+        self.set_class(not session.costs, "-empty")
+        self.query_one("#calls-table", RecordList).records = call_rows(session.costs, prices)
+        for canvas in self.query(Canvas):
+            canvas.redraw()
+
+    def _money(self, width: int, _height: int) -> Content:
+        return flow(session_money(self._session, self._prices), width)
+
+    @on(RecordList.Selected, "#calls-table")
+    def _open_call(self, event: RecordList.Selected) -> None:
+        event.stop()
+        cost = next((cost for cost in self._session.costs if str(cost.call) == event.key), None)
+        if cost is not None:
+            data = call_data(cost, self._prices)
+            self.app.push_screen(DetailScreen(f"Model call {cost.call}", call_text(cost), data))
