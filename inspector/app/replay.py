@@ -20,7 +20,7 @@ from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
 from inspector.core.tool import Tool
-from inspector.mcp.log import WireLog
+from inspector.mcp.frame import WireLog
 from inspector.registry.marketplace.marketplace import Marketplace
 from inspector.search.retrieval import Retrieval
 from inspector.session.setup import Setup

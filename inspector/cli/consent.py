@@ -27,12 +27,14 @@ from inspector.mcp.elicitation import (
     Action,
     ElicitationAnswer,
     ElicitationRequest,
+    FormField,
     FormRequest,
     LinkRequest,
     address,
+    form_fields,
+    form_warnings,
     impersonation,
 )
-from inspector.mcp.elicitation_form import FormField, form_fields, form_warnings
 from widgets import visible
 from widgets.typed_value import InvalidValue, Kind, parse
 

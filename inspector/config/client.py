@@ -6,6 +6,7 @@ VS Code and VS Code Insiders (with profiles), Windsurf, Cline, Gemini CLI, Tools
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -130,7 +131,10 @@ def _read(
         whole = read(file.path, data, environment=environment, inputs=inputs)
         return ClientConfiguration(file.client, file.scope, whole, rules=_rules(file, data))
     except ConfigError as error:
-        by_name = _specs_or_faults(file.path, data, environment, inputs)
+        by_name: dict[str, ServerSpec | ConfigError] = {}
+        # An error here is no server's: then there are no faults of servers.
+        with suppress(ConfigError):
+            by_name = servers(file.path, data, environment=environment, inputs=inputs)
         faults = {name: fault for name, fault in by_name.items() if isinstance(fault, ConfigError)}
         if not faults:
             return Unreadable(file.client, file.scope, file.path, error)
@@ -160,16 +164,6 @@ def _names(value: object) -> frozenset[str] | None:
     return frozenset(name for name in value if isinstance(name, str)) if isinstance(value, list) else None
 
 
-def _specs_or_faults(
-    path: Path, data: Mapping[str, Any], environment: Mapping[str, str], inputs: Mapping[str, str]
-) -> dict[str, ServerSpec | ConfigError]:
-    """Each server of an unusable file, or its fault; empty if no server is to blame."""
-    try:
-        return servers(path, data, environment=environment, inputs=inputs)
-    except ConfigError:
-        return {}
-
-
 def _parts(file: ClientFile, data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The scopes in a client's file, each with its servers only: all other keys belong to the client."""
     yield from _part(file, file.scope, data)
@@ -188,15 +182,12 @@ def _part(file: ClientFile, scope: str, data: Mapping[str, Any]) -> Iterator[tup
         return
     entries = data[section]
     if file.client == GEMINI and isinstance(entries, dict):
-        entries = _braced(_allowed(entries, nested if isinstance(nested, dict) else {}))
+        # Gemini CLI lists allowed and excluded servers apart from their entries.
+        lists = nested if isinstance(nested, dict) else {}
+        rule = ServerRule(_names(lists.get("allowed")), _names(lists.get("excluded")) or frozenset())
+        entries = _braced({name: entry for name, entry in entries.items() if rule.permits(name)})
     if entries:
         yield scope, {section: entries, "inputs": data.get("inputs")}
-
-
-def _allowed(entries: Mapping[str, Any], lists: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries that Gemini CLI uses: it lists allowed and excluded servers apart from their entries."""
-    rule = ServerRule(_names(lists.get("allowed")), _names(lists.get("excluded")) or frozenset())
-    return {name: entry for name, entry in entries.items() if rule.permits(name)}
 
 
 def _braced(value: Any) -> Any:

@@ -158,8 +158,11 @@ class Form:
 
 def normalised(data: Mapping[str, Any]) -> Form:
     """Detect whose file it is, and leave out the client's own keys and the disabled servers."""
-    data = _unwrapped(data)
+    inner = data.get("mcp")
+    if isinstance(inner, dict) and not any(name in data for name in SECTIONS):
+        data = inner  # VS Code's user settings keep all of it there.
     section = next((name for name in SECTIONS if name in data), SECTIONS[0])
+    listed = data.get("inputs")
     servers = data.get(section, {})
     is_own = _is_own(data, servers)
     top = {
@@ -170,12 +173,21 @@ def normalised(data: Mapping[str, Any]) -> Form:
     }
     if not isinstance(servers, dict):
         return Form({**top, "mcpServers": servers}, section)
-    enabled = {name: _server(entry, is_own) for name, entry in servers.items() if not _is_off(entry)}
+    off = {
+        name
+        for name, entry in servers.items()
+        if isinstance(entry, dict) and (entry.get("disabled") is True or entry.get("enabled") is False)
+    }
+    enabled = {name: _server(entry, is_own) for name, entry in servers.items() if name not in off}
     return Form(
         {**top, "mcpServers": enabled},
         section,
         all_names=tuple(servers),
-        inputs=_inputs(data.get("inputs")),
+        inputs={
+            str(entry["id"]): entry
+            for entry in (listed if isinstance(listed, list) else ())
+            if isinstance(entry, dict) and "id" in entry
+        },
         ignored=tuple(key for key in data if key != section and key not in top),
         ignored_by_server={
             name: tuple(key for key in servers[name] if key not in entry)
@@ -183,14 +195,6 @@ def normalised(data: Mapping[str, Any]) -> Form:
             if isinstance(entry, dict)
         },
     )
-
-
-def _unwrapped(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The content under `mcp`, where VS Code's user settings keep all of it."""
-    inner = data.get("mcp")
-    if isinstance(inner, dict) and not any(name in data for name in SECTIONS):
-        return inner
-    return data
 
 
 def _is_own(data: Mapping[str, Any], servers: object) -> bool:
@@ -217,10 +221,6 @@ def _is_ours(key: str, value: object) -> bool:
     if key != "settings" or not isinstance(value, dict) or not value:
         return True
     return any(closest(name.partition(".")[0], SETTING_SECTIONS, cutoff=_SECTION_LIKENESS) for name in value)
-
-
-def _is_off(entry: object) -> bool:
-    return isinstance(entry, dict) and (entry.get("disabled") is True or entry.get("enabled") is False)
 
 
 def _server(entry: Any, is_own: bool) -> Any:
@@ -251,8 +251,3 @@ def _client_values(entry: dict[str, Any]) -> dict[str, Any]:
 def _as_text(value: object) -> object:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value) if is_number else value
-
-
-def _inputs(listed: object) -> dict[str, Mapping[str, Any]]:
-    entries = listed if isinstance(listed, list) else []
-    return {str(entry["id"]): entry for entry in entries if isinstance(entry, dict) and "id" in entry}

@@ -193,13 +193,9 @@ def _interpreter(path: Path, search: list[str], folder: Path) -> str:
     first = next(words, "")
     if Path(first).name != "env":
         return first
-    name = next(_plain_words(words), "")
+    name = next((word for word in words if not word.startswith("-") and "=" not in word), "")
     found = _found(name, search, folder) if name else None
     return str(found) if found is not None else name or first
-
-
-def _plain_words(words: Iterator[str]) -> Iterator[str]:
-    return (word for word in words if not word.startswith("-") and "=" not in word)
 
 
 def _script_words(path: Path) -> list[str]:

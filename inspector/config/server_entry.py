@@ -66,7 +66,12 @@ class Scope:
         if not own:
             return None
         shown = _REFERENCE.sub(
-            lambda match: match[0] if self._is_secret(match) else self._value(match, key), text
+            lambda match: (
+                match[0]
+                if self._own(match) and looks_secret(match["id"] or match["name"])
+                else self._value(match, key)
+            ),
+            text,
         )
         return Expansion(key, tuple(own), shown)
 
@@ -92,9 +97,6 @@ class Scope:
             return f"input {name}"
         is_own = not match["kind"] and name in self.environment and name not in self.variables
         return name if is_own else ""
-
-    def _is_secret(self, match: re.Match[str]) -> bool:
-        return bool(self._own(match)) and looks_secret(match["id"] or match["name"])
 
     def _value(self, match: re.Match[str], where: str) -> str:
         if match["kind"]:
@@ -181,7 +183,9 @@ class ServerReader:
                 found for key, text in _texts(entry) if (found := self._scope.expansion(key, text))
             ),
             trust_annotations=entry.trust_annotations,
-            client=_declared(entry),
+            client=entry.client_capabilities.model_dump(exclude_none=True)
+            if entry.client_capabilities
+            else {},
         )
         program = None if spec.is_http else program_of(spec, self._scope.environment)
         SECRETS.learn(spec.secrets)
@@ -260,11 +264,6 @@ class ServerReader:
     def _where(self, server: str, key: str) -> str:
         at = dotted(self._form.section, server)
         return f"{at}.{key}" if key else at
-
-
-def _declared(entry: ServerModel) -> dict[str, Any]:
-    """What is declared to this server alone."""
-    return entry.client_capabilities.model_dump(exclude_none=True) if entry.client_capabilities else {}
 
 
 def _texts(entry: ServerModel) -> Iterator[tuple[str, str]]:

@@ -17,9 +17,10 @@ from inspector.mcp.elicitation import (
     ElicitationRequest,
     FormRequest,
     LinkRequest,
+    form_fields,
     recorded_address,
+    without_secrets,
 )
-from inspector.mcp.elicitation_form import form_fields, without_secrets
 from inspector.mcp.port import ClientSide, Elicitor, Nobody
 from inspector.schema.json_value import JsonObject
 

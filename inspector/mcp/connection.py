@@ -210,7 +210,9 @@ class Connection:
         self._emit(seen_failure(failure, self._sight()))
 
     async def _connect(self) -> None:
-        remembered = self._shared.memory.era(_startable(self._spec).fingerprint())
+        if self._spec.lacks:
+            raise ConnectError(f"needs {self._spec.lacks}", hint=self._spec.advice)
+        remembered = self._shared.memory.era(self._spec.fingerprint())
         self._failure, self._stderr_before = None, ""
         self._changed.clear()
         opening = self._shared.connector.connect(
@@ -356,13 +358,6 @@ class Connection:
 
     def _forget(self) -> None:
         self._link, self.tools, self.summary, self.instructions = None, (), "", ""
-
-
-def _startable(spec: ServerSpec) -> ServerSpec:
-    """The spec. Raises ConnectError if it lacks a value."""
-    if spec.lacks:
-        raise ConnectError(f"needs {spec.lacks}", hint=spec.advice)
-    return spec
 
 
 def _failure(server: str, error: ToolsightError) -> ServerFailed:

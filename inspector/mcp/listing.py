@@ -155,7 +155,7 @@ class DefinitionRecord:
 
     def __init__(self, redact: Callable[[Tool], Tool] | None) -> None:
         """`redact` takes the secrets out of what is recorded; hashes are those of what the server lists."""
-        self.redact = redact or _as_it_is
+        self.redact: Callable[[Tool], Tool] = redact or (lambda tool: tool)
         self.redacts = redact is not None
         self._listed: dict[str, str] = {}
         self._recorded: set[str] = set()
@@ -176,10 +176,6 @@ class DefinitionRecord:
         """Note that these are in the stream now."""
         self._listed.update((one.name, one.hash) for one in definitions)
         self._recorded.update(one.hash for one in definitions)
-
-
-def _as_it_is(tool: Tool) -> Tool:
-    return tool
 
 
 @dataclass(frozen=True, slots=True)

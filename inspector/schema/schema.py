@@ -150,12 +150,8 @@ def _lookup(pointer: str, root: JsonObject) -> JsonObject | None:
         key = unquote(step).replace("~1", "/").replace("~0", "~")
         if isinstance(node, Mapping) and key in node:
             node = node[key]
-        elif isinstance(node, list) and _is_index(key) and int(key) < len(node):
+        elif isinstance(node, list) and len(key) <= _MOST_DIGITS and key.isdecimal() and int(key) < len(node):
             node = node[int(key)]
         else:
             return None
     return node if isinstance(node, Mapping) else None
-
-
-def _is_index(key: str) -> bool:
-    return len(key) <= _MOST_DIGITS and key.isdecimal()

@@ -22,8 +22,8 @@ from inspector.core.tool import Tool
 from inspector.loop.settings_check import Policy
 from inspector.mcp.client_side import SessionClient
 from inspector.mcp.connections import Connections
+from inspector.mcp.frame import Beginning, WireLog
 from inspector.mcp.listing import Shared
-from inspector.mcp.log import Beginning, WireLog
 from inspector.registry.acceptance import StoredGrants
 from inspector.registry.library import servers_for
 from inspector.registry.marketplace.marketplace import Marketplace

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from inspector.core.session import SessionState
     from inspector.core.settings import ClientCapabilities, Settings
     from inspector.core.tool import Tool
-    from inspector.mcp.log import WireLog
+    from inspector.mcp.frame import WireLog
     from inspector.registry.marketplace.marketplace import Marketplace
     from inspector.schema.json_value import JsonObject
     from inspector.search.retrieval import Retrieval

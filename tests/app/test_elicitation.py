@@ -19,8 +19,8 @@ from inspector.mcp.elicitation import (
     ElicitationRequest,
     FormRequest,
     LinkRequest,
+    form_fields,
 )
-from inspector.mcp.elicitation_form import form_fields
 from tests.support.app import app_rig, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous

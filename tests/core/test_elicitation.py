@@ -7,8 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import assume, example, given, strategies as st
 
-from inspector.mcp.elicitation import address, recorded_address
-from inspector.mcp.elicitation_form import MAX_FIELDS, FormField, form_fields, without_secrets
+from inspector.mcp.elicitation import (
+    MAX_FIELDS,
+    FormField,
+    address,
+    form_fields,
+    recorded_address,
+    without_secrets,
+)
 from tests.core.test_event import json_objects, json_values
 
 

@@ -14,8 +14,7 @@ from inspector.config.suspect import (
     speaks_as_toolsight,
 )
 from inspector.core.server import ServerSpec
-from inspector.mcp.elicitation import FormRequest, address
-from inspector.mcp.elicitation_form import form_fields, form_warnings
+from inspector.mcp.elicitation import FormRequest, address, form_fields, form_warnings
 
 METADATA = [
     "169.254.169.254",

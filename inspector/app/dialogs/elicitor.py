@@ -21,12 +21,15 @@ from inspector.mcp.elicitation import (
     Action,
     ElicitationAnswer,
     ElicitationRequest,
+    FieldKind,
+    FormField,
     FormRequest,
     LinkRequest,
     address,
+    form_fields,
+    form_warnings,
     impersonation,
 )
-from inspector.mcp.elicitation_form import FieldKind, FormField, form_fields, form_warnings
 from widgets import NOTHING, Choice, Field, Guarded, GuardedConfirm, Hanging, SchemaForm, plain, visible
 from widgets.typed_value import Kind
 

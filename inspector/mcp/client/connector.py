@@ -86,16 +86,12 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
     try:
         loop.run_forever()
         # What still ends a process, though its caller would not wait, is let end.
-        loop.run_until_complete(_rest(loop))
+        while others := asyncio.all_tasks(loop):
+            loop.run_until_complete(asyncio.wait(others))
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.run_until_complete(loop.shutdown_default_executor())
     finally:
         loop.close()
-
-
-async def _rest(loop: asyncio.AbstractEventLoop) -> None:
-    while others := asyncio.all_tasks(loop) - {asyncio.current_task()}:
-        await asyncio.wait(others)
 
 
 def _settle(future: "asyncio.Future[T]", task: "asyncio.Task[T]") -> None:

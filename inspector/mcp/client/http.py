@@ -152,12 +152,8 @@ def retry_after(headers: Mapping[str, str], now: Callable[[], datetime] | None =
     until = _date(text)
     if until is None:
         return None
-    sent = _date(headers.get("date", "")) or (now or _now)()
+    sent = _date(headers.get("date", "")) or (now() if now else datetime.now(UTC))
     return min(max((until - sent).total_seconds(), 0.0), _LONGEST)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 def _date(text: str) -> datetime | None:
@@ -228,7 +224,11 @@ class HttpChannel:
 
     def refusal(self, error: BaseException) -> ConnectError | None:
         """The error for the HTTP status behind one of the SDK's vague errors, else None."""
-        if isinstance(error, MCPError) and self._is_limited:
+        # It wants fewer requests, whatever its answer says besides.
+        is_limited = self.status == _TOO_MANY or (
+            self.status == _UNAVAILABLE and self.retry_after is not None
+        )
+        if isinstance(error, MCPError) and is_limited:
             return self._limited()
         if not isinstance(error, MCPError) or error.message not in _STAND_INS:
             return None
@@ -240,11 +240,6 @@ class HttpChannel:
         if self.status >= 400:
             return ConnectError(f"{self._where} answered HTTP {self.status}", hint="Check the server's log.")
         return None
-
-    @property
-    def _is_limited(self) -> bool:
-        """Whether it wants fewer requests, whatever its answer says besides."""
-        return self.status == _TOO_MANY or (self.status == _UNAVAILABLE and self.retry_after is not None)
 
     def _limited(self) -> RateLimited:
         wanted = f"; try again in {duration(self.retry_after)}" if self.retry_after else ""

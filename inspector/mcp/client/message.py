@@ -67,9 +67,11 @@ class Recorder:
         if isinstance(message, JSONRPCNotification):
             self._append(data, sent, FrameKind.NOTIFICATION, message.method)
             return
-        request_id = _written(message.id)
+        request_id = f'"{message.id}"' if isinstance(message.id, str) else str(message.id)
         if isinstance(message, JSONRPCRequest):
-            self._wait(sent, request_id, message.method)
+            if len(self._pending) >= _MOST_PENDING:
+                del self._pending[next(iter(self._pending))]
+            self._pending[sent, request_id] = message.method, self._clock.monotonic()
             self._append(data, sent, FrameKind.REQUEST, message.method, request_id)
             return
         method, began = self._pending.pop((not sent, request_id), ("", None))
@@ -83,11 +85,6 @@ class Recorder:
     def flaw(self, what: str, outcome: Outcome) -> None:
         """Count something that was wrong with what a server sent."""
         self._log.note(what, outcome)
-
-    def _wait(self, sent: bool, request_id: str, method: str) -> None:
-        if len(self._pending) >= _MOST_PENDING:
-            del self._pending[next(iter(self._pending))]
-        self._pending[sent, request_id] = method, self._clock.monotonic()
 
     def _append(
         self,
@@ -118,10 +115,6 @@ def _reply_kind(message: JSONRPCResponse | JSONRPCError) -> FrameKind:
     if isinstance(message, JSONRPCResponse):
         return FrameKind.RESULT
     return FrameKind.INVALID if message.error.message == UNREADABLE else FrameKind.ERROR
-
-
-def _written(request_id: object) -> str:
-    return f'"{request_id}"' if isinstance(request_id, str) else str(request_id)
 
 
 _HELD = "toolsight/held"

@@ -203,16 +203,13 @@ class _Child(asyncio.SubprocessProtocol):
         if fd == _STDOUT:
             for line in self._lines.feed(data):
                 for message in self._reader.line(line):
-                    self._deliver(message)
+                    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.WouldBlock):
+                        self._to_session.send_nowait(message)
         else:
             self._stderr.write(data)
         is_flood = len(data) >= _MUCH_STDERR if fd == _STDERR else self._lines.is_cut
         if pause := self._reader.pause(time.perf_counter() - began, is_flood=is_flood):
             self._rest(fd, pause)
-
-    def _deliver(self, message: SessionMessage) -> None:
-        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.WouldBlock):
-            self._to_session.send_nowait(message)
 
     def _rest(self, fd: int, seconds: float) -> None:
         """Read nothing more of a flood for a while; meanwhile the server waits for its pipe."""

@@ -75,7 +75,8 @@ class Reader:
         messages = self._read(text) if text else []
         if text and not messages:
             self._stray(text)
-        return [message for message in messages if _is_answer(message.message) or self._admits(message)]
+        answers = (JSONRPCResponse, JSONRPCError)
+        return [each for each in messages if isinstance(each.message, answers) or self._admits(each)]
 
     def cut(self, line: CutLine) -> list[RawMessage]:
         """What is left of a message that was too long."""
@@ -107,7 +108,9 @@ class Reader:
 
     def _continued(self, whole: bytes, text: bytes) -> list[RawMessage]:
         message = self._valid(text) if text.startswith(b"{") and b'"jsonrpc"' in text else None
-        if message is not None or self._begins_anew(whole):
+        # What is inside of the message that waits is indented.
+        is_inside_indented = len(self._lines) == 1 or self._lines[1][:1].isspace()
+        if message is not None or (whole.startswith(b"{") and is_inside_indented):
             self._stray(self._taken())
             return [message] if message is not None else self._first(whole, text)
         depth = _depth(text)
@@ -123,10 +126,6 @@ class Reader:
         elif self._depth <= 0:
             return self._whole(self._taken())
         return []
-
-    def _begins_anew(self, whole: bytes) -> bool:
-        """Whether a line cannot go on with what waits, in which what is inside is indented."""
-        return whole.startswith(b"{") and (len(self._lines) == 1 or self._lines[1][:1].isspace())
 
     def _whole(self, text: bytes) -> list[RawMessage]:
         messages = self._read(text)
@@ -215,10 +214,6 @@ def _raw(frame: Message, text: bytes) -> RawMessage:
     ):
         frame.error.data = {REPLIED: frame.error.data}
     return RawMessage(frame, raw=text, size=len(text))
-
-
-def _is_answer(frame: Message) -> bool:
-    return isinstance(frame, JSONRPCResponse | JSONRPCError)
 
 
 def _depth(line: bytes) -> int | None:

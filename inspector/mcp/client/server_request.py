@@ -17,7 +17,6 @@ from inspector.mcp.client.translate import flaw_text
 from inspector.mcp.elicitation import (
     QUESTIONS_A_CALL,
     Action,
-    ElicitationAnswer,
     ElicitationRequest,
     FormRequest,
     LinkRequest,
@@ -144,7 +143,7 @@ class ServerRequests:
         found = await self._asked(lambda client: _told(client.roots), types.METHOD_NOT_FOUND)
         if isinstance(found, types.ErrorData):
             return found
-        return types.ListRootsResult(roots=[types.Root(uri=FileUrl(_file_uri(path))) for path in found])
+        return types.ListRootsResult(roots=[types.Root(uri=FileUrl(Path(path).as_uri())) for path in found])
 
     async def elicit(
         self,
@@ -155,7 +154,11 @@ class ServerRequests:
         request = self._question(params)
         with self._patience.paused():
             answer = await self._asked(lambda client: client.elicit(request), types.INVALID_PARAMS)
-        return answer if isinstance(answer, types.ErrorData) else _elicited(request, answer)
+        if isinstance(answer, types.ErrorData):
+            return answer
+        is_filled = isinstance(request, FormRequest) and answer.action is Action.ACCEPT
+        content = dict(answer.content or {}) if is_filled else None
+        return types.ElicitResult(action=answer.action.value, content=content)
 
     async def sample(
         self,
@@ -243,12 +246,6 @@ def _error(code: int, message: str) -> types.ErrorData:
     return types.ErrorData(code=code, message=message)
 
 
-def _elicited(request: ElicitationRequest, answer: ElicitationAnswer) -> types.ElicitResult:
-    is_filled = isinstance(request, FormRequest) and answer.action is Action.ACCEPT
-    content = dict(answer.content or {}) if is_filled else None
-    return types.ElicitResult(action=answer.action.value, content=content)
-
-
 def _prompt(params: types.CreateMessageRequestParams) -> str:
     """The text that a server would have the model read."""
     data = params.model_dump(by_alias=True, exclude_none=True, mode="json")
@@ -260,7 +257,3 @@ def _content_text(content: object) -> str:
     if isinstance(content, Mapping) and isinstance(content.get("text"), str):
         return str(content["text"])
     return compact(content)
-
-
-def _file_uri(path: str) -> str:
-    return Path(path).as_uri()

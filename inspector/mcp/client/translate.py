@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -65,20 +66,15 @@ def _next_object(text: str, position: int) -> tuple[dict[str, Any], int, int] | 
         except ValueError:
             continue
         except RecursionError:
-            value, end = _shallow_object(text[start:]), len(text)
+            value, end = None, len(text)
+            with suppress(ValueError, RecursionError):
+                value = json.loads(shallow(text[start:]))
         if isinstance(value, dict) and ("jsonrpc" in value or ("id" in value and value.keys() & _ANSWERS)):
             return value, start, end
     return None
 
 
 _ANSWERS = {"result", "error"}
-
-
-def _shallow_object(text: str) -> object:
-    try:
-        return json.loads(shallow(text))
-    except (ValueError, RecursionError):
-        return None
 
 
 def shallow(text: str, deepest: int = _DEEPEST) -> str:
@@ -307,17 +303,14 @@ def _sorted_out(page: Mapping[str, Any], tools: Sequence[Any], protocol: str) ->
     good: list[Any] = []
     skipped = _Skipped()
     for number, tool in enumerate(tools, start=1):
-        flaw = _nesting(tool) or _flaw({**page, "tools": [tool]}, protocol) or _model_flaw(Tool, tool)
+        is_cut = isinstance(tool, dict) and TOO_DEEP in tool
+        deep = "its definition is nested too deeply for Toolsight" if is_cut else ""
+        flaw = deep or _flaw({**page, "tools": [tool]}, protocol) or _model_flaw(Tool, tool)
         if flaw:
             skipped.append([_name(tool, number), flaw])
         else:
             good.append(tool)
     return good, skipped
-
-
-def _nesting(tool: object) -> str:
-    is_cut = isinstance(tool, dict) and TOO_DEEP in tool
-    return "its definition is nested too deeply for Toolsight" if is_cut else ""
 
 
 def _name(tool: object, number: int) -> str:

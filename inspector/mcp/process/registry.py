@@ -140,7 +140,7 @@ class ProcessLeftovers:
                 found += [self._leftover(run, each) for each in left]
                 if not left:
                     with suppress(OSError):
-                        if run.place == place() or _is_old(path):
+                        if run.place == place() or time.time() - path.stat().st_mtime > _OLD_SECONDS:
                             path.unlink()
         return tuple(sorted(found, key=lambda each: each.since))
 
@@ -206,7 +206,3 @@ def _unheld(path: Path) -> Iterator[record.Run | None]:
         yield run
     finally:
         os.close(handle)
-
-
-def _is_old(path: Path) -> bool:
-    return time.time() - path.stat().st_mtime > _OLD_SECONDS
