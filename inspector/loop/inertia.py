@@ -22,7 +22,7 @@ from inspector.reliability.breaking import Breakers
 from inspector.reliability.flow import is_likely
 from inspector.search.inertia_graph import Aging, InertiaGraph, Successor
 from inspector.search.retrieval import Live
-from inspector.store.codec import persona_of
+from inspector.store.call_history import persona_of
 from inspector.tokens.accounting import Accounting
 
 # What it costs to bind a tool ahead, and to search for it: in input tokens at full price.

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from inspector.core.events.base import Actor
-from inspector.core.ports import PastCall, TaskCalls, Viewer
+from inspector.core.ports import OWN_PERSONA, PastCall, TaskCalls, Viewer
 from inspector.core.ranking import Outcome
-from inspector.store.codec import PersonaTrail, TaskTrail, as_column, decode_value
+from inspector.store.codec import as_column, decode_value
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
 
 _SESSIONS = "SELECT id FROM session WHERE id <> ? ORDER BY ended_at DESC, id DESC"
@@ -43,6 +43,98 @@ SELECT kind, at, CASE kind {_PERSONA}
 FROM event WHERE session = ? AND kind IN ('session', 'settings', 'user', 'call') AND json_valid(payload)
 ORDER BY seq
 """
+
+
+def persona_of(agent: str, chosen: str, toolset: str, user: str = "") -> str:
+    """Whose habits a session shows: the agent's it was imported from, else the name given to it.
+
+    Without either they are those of the user who sees it or, where a policy tells of none, of the toolset.
+    """
+    return agent or chosen or user or toolset or OWN_PERSONA
+
+
+class PersonaTrail:
+    """The persona of a session, which its settings can change while it runs."""
+
+    def __init__(self) -> None:
+        self._agent = self._toolset = self._chosen = self._user = ""
+
+    def started(self, agent: str, chosen: str, toolset: str, user: str = "") -> None:
+        """The session began: an imported one of that agent, or Toolsight's own, of that user if any."""
+        self._agent, self._chosen, self._toolset, self._user = agent, chosen, toolset, user
+
+    def set(self, chosen: str) -> None:
+        """The settings changed: the name of the session's habits is this one now."""
+        self._chosen = chosen
+
+    @property
+    def persona(self) -> str:
+        """Whose habits the session shows now."""
+        return persona_of(self._agent, self._chosen, self._toolset, self._user)
+
+
+class TaskTrail(PersonaTrail):
+    """The calls of one message at a time; a message without calls is no task."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls: list[tuple[str, float]] = []
+
+    def called(self, by: Actor, tool: str, at: float) -> None:
+        """A tool was called; only the model's calls count."""
+        if by == "model":
+            self._calls.append((tool, at))
+
+    def said(self) -> Iterator[TaskCalls]:
+        """The user said something, or the session ended: the task before it, if there was one."""
+        if self._calls:
+            yield TaskCalls(self.persona, tuple(self._calls))
+        self._calls = []
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    by: Actor
+    query: str
+    found: Collection[str]
+
+
+class CallTrail(PersonaTrail):
+    """Follows one session, event by event, and tells what each successful call was made for.
+
+    That is the newest search since the user's message that found the tool, if who called it searched in
+    words; else, for a model's call, the message.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._message = ""
+        self._searches: list[_Search] = []
+        self._callers: dict[str, Actor] = {}
+
+    def said(self, text: str) -> None:
+        """The user said something: earlier searches were for something else."""
+        self._message = text.strip()
+        self._searches.clear()
+
+    def searched(self, by: Actor, query: str, found: Collection[str]) -> None:
+        """A search returned the tools with the ids `found`; one by name alone has no query."""
+        if query.strip():
+            self._searches.append(_Search(by, query.strip(), found))
+
+    def called(self, call_id: str, by: Actor) -> None:
+        """A call began."""
+        self._callers[call_id] = by
+
+    def finished(self, call_id: str, tool: str, at: float, *, ok: bool) -> PastCall | None:
+        """A call ended; None if it failed, or if nothing was asked for before it."""
+        by = self._callers.pop(call_id, "model")
+        request = self._request(tool, by) if ok else ""
+        return PastCall(tool, request, at, self.persona) if request else None
+
+    def _request(self, tool: str, by: Actor) -> str:
+        queries = (one.query for one in reversed(self._searches) if one.by == by and tool in one.found)
+        return next(queries, self._message if by == "model" else "")
 
 
 class SqliteCallHistory:
@@ -120,48 +212,3 @@ def _results(hits: Any) -> frozenset[str]:
     """The ids of the hits that the search returned."""
     known = set(Outcome)
     return frozenset(tool for tool, outcome in hits if outcome in known and Outcome(outcome).is_result)
-
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    by: Actor
-    query: str
-    found: Collection[str]
-
-
-class CallTrail(PersonaTrail):
-    """Follows one session, event by event, and tells what each successful call was made for.
-
-    That is the newest search since the user's message that found the tool, if who called it searched in
-    words; else, for a model's call, the message.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._message = ""
-        self._searches: list[_Search] = []
-        self._callers: dict[str, Actor] = {}
-
-    def said(self, text: str) -> None:
-        """The user said something: earlier searches were for something else."""
-        self._message = text.strip()
-        self._searches.clear()
-
-    def searched(self, by: Actor, query: str, found: Collection[str]) -> None:
-        """A search returned the tools with the ids `found`; one by name alone has no query."""
-        if query.strip():
-            self._searches.append(_Search(by, query.strip(), found))
-
-    def called(self, call_id: str, by: Actor) -> None:
-        """A call began."""
-        self._callers[call_id] = by
-
-    def finished(self, call_id: str, tool: str, at: float, *, ok: bool) -> PastCall | None:
-        """A call ended; None if it failed, or if nothing was asked for before it."""
-        by = self._callers.pop(call_id, "model")
-        request = self._request(tool, by) if ok else ""
-        return PastCall(tool, request, at, self.persona) if request else None
-
-    def _request(self, tool: str, by: Actor) -> str:
-        queries = (one.query for one in reversed(self._searches) if one.by == by and tool in one.found)
-        return next(queries, self._message if by == "model" else "")

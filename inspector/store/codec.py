@@ -14,10 +14,7 @@ from inspector.core.events import EVENT_TYPES, Event
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
-from collections.abc import Iterator, Mapping
 
-from inspector.core.events.base import Actor
-from inspector.core.ports import OWN_PERSONA, TaskCalls
 
 _NUMBER_TAG = "$number"
 # By kind, fields that older versions stored under another name: old name to new.
@@ -107,57 +104,3 @@ def _untagged(value: dict[str, Any]) -> Any:
 def as_column(text: str) -> str:
     """The text as a column can store it: SQLite's text is UTF-8, which has no lone surrogates."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def persona_of(agent: str, chosen: str, toolset: str, user: str = "") -> str:
-    """Whose habits a session shows: the agent's it was imported from, else the name given to it.
-
-    Without either they are those of the user who sees it or, where a policy tells of none, of the toolset.
-    """
-    return agent or chosen or user or toolset or OWN_PERSONA
-
-
-def chosen_persona(settings: Mapping[str, Any]) -> str:
-    """The name that recorded settings give to a session's habits; "" in records of older versions."""
-    section = settings.get("inertia")
-    chosen = section.get("persona") if isinstance(section, Mapping) else ""
-    return chosen if isinstance(chosen, str) else ""
-
-
-class PersonaTrail:
-    """The persona of a session, which its settings can change while it runs."""
-
-    def __init__(self) -> None:
-        self._agent = self._toolset = self._chosen = self._user = ""
-
-    def started(self, agent: str, chosen: str, toolset: str, user: str = "") -> None:
-        """The session began: an imported one of that agent, or Toolsight's own, of that user if any."""
-        self._agent, self._chosen, self._toolset, self._user = agent, chosen, toolset, user
-
-    def set(self, chosen: str) -> None:
-        """The settings changed: the name of the session's habits is this one now."""
-        self._chosen = chosen
-
-    @property
-    def persona(self) -> str:
-        """Whose habits the session shows now."""
-        return persona_of(self._agent, self._chosen, self._toolset, self._user)
-
-
-class TaskTrail(PersonaTrail):
-    """The calls of one message at a time; a message without calls is no task."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._calls: list[tuple[str, float]] = []
-
-    def called(self, by: Actor, tool: str, at: float) -> None:
-        """A tool was called; only the model's calls count."""
-        if by == "model":
-            self._calls.append((tool, at))
-
-    def said(self) -> Iterator[TaskCalls]:
-        """The user said something, or the session ended: the task before it, if there was one."""
-        if self._calls:
-            yield TaskCalls(self.persona, tuple(self._calls))
-        self._calls = []

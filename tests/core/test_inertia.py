@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from inspector.core.number import wilson
 from inspector.core.ports import TaskCalls
 from inspector.search.inertia_graph import Aging, InertiaGraph, Tally, graphs_of, merged
-from inspector.store.codec import persona_of
+from inspector.store.call_history import persona_of
 
 DAY = 86_400.0
 tools = st.sampled_from(("shop:list", "shop:get", "mail:send", "mail:read"))

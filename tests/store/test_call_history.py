@@ -81,59 +81,38 @@ def test_a_call_counts_for_the_search_that_found_its_tool(recorded: Recorded) ->
     assert list(recorded.history.successful_calls()) == [PastCall("shop:get", LATE, 104.0)]
 
 
-def test_of_several_searches_that_found_it_the_newest_counts(recorded: Recorded) -> None:
-    found = (searched("orders", "shop:list"), searched(LATE, "shop:list"), searched("mail", "mail:send"))
-    recorded.session(UserSaid(MESSAGE), *found, *called("shop:list"))
-    assert recorded.requests == [("shop:list", LATE)]
+SAID, LISTED = UserSaid(MESSAGE), called("shop:list")
+NEWEST = (searched("orders", "shop:list"), searched(LATE, "shop:list"), searched("mail", "mail:send"))
+CLOSE = searched(LATE, "shop:list", outcome=Outcome.NOTHING_FITS)
+BY_HAND = searched(LATE, "shop:list", by="user")
+CALLED_BY_HAND = (*called("shop:list", by="user"), *called("shop:get", by="user"))
+BY_BOTH = (searched("orders", "shop:list", "shop:get"), BY_HAND, *CALLED_BY_HAND)
 
 
-def test_a_call_of_a_tool_that_no_search_found_counts_for_the_message(recorded: Recorded) -> None:
-    recorded.session(UserSaid(MESSAGE), searched("mail", "mail:send"), *called("shop:list"))
-    assert recorded.requests == [("shop:list", MESSAGE)]
-
-
-def test_a_tool_that_a_search_only_came_close_to_was_not_found(recorded: Recorded) -> None:
-    missed = searched(LATE, "shop:list", outcome=Outcome.NOTHING_FITS)
-    recorded.session(UserSaid(MESSAGE), missed, *called("shop:list"))
-    assert recorded.requests == [("shop:list", MESSAGE)]
-
-
-def test_a_search_by_name_alone_is_no_request(recorded: Recorded) -> None:
-    recorded.session(UserSaid(MESSAGE), searched("  ", "shop:list"), *called("shop:list"))
-    assert recorded.requests == [("shop:list", MESSAGE)]
-
-
-def test_a_search_counts_no_more_when_the_user_says_something_else(recorded: Recorded) -> None:
-    recorded.session(searched(LATE, "shop:list"), UserSaid(MESSAGE), *called("shop:list"))
-    assert recorded.requests == [("shop:list", MESSAGE)]
-
-
-def test_a_failed_call_does_not_count(recorded: Recorded) -> None:
-    recorded.session(UserSaid(MESSAGE), *called("shop:list", ok=False), *called("shop:get"))
-    assert recorded.requests == [("shop:get", MESSAGE)]
-
-
-def test_a_call_without_a_result_does_not_count(recorded: Recorded) -> None:
-    recorded.session(UserSaid(MESSAGE), called("shop:list")[0])
-    assert recorded.requests == []
-
-
-def test_a_call_that_nothing_was_asked_for_does_not_count(recorded: Recorded) -> None:
-    recorded.session(*called("shop:list"), UserSaid(" \n"), *called("shop:get"))
-    assert recorded.requests == []
-
-
-def test_a_persons_call_counts_for_the_persons_own_search_alone(recorded: Recorded) -> None:
-    model = searched("orders", "shop:list", "shop:get")
-    person = searched(LATE, "shop:list", by="user")
-    by_hand = (*called("shop:list", by="user"), *called("shop:get", by="user"))
-    recorded.session(UserSaid(MESSAGE), model, person, *by_hand)
-    assert recorded.requests == [("shop:list", LATE)]
-
-
-def test_a_models_call_does_not_count_for_a_persons_search(recorded: Recorded) -> None:
-    recorded.session(UserSaid(MESSAGE), searched(LATE, "shop:list", by="user"), *called("shop:list"))
-    assert recorded.requests == [("shop:list", MESSAGE)]
+@pytest.mark.parametrize(
+    ("events", "asked"),
+    [
+        pytest.param((SAID, *NEWEST, *LISTED), LATE, id="of several searches that found it the newest"),
+        pytest.param((SAID, searched("mail", "mail:send"), *LISTED), MESSAGE, id="no search found it"),
+        pytest.param((SAID, CLOSE, *LISTED), MESSAGE, id="a search only came close"),
+        pytest.param((SAID, searched("  ", "shop:list"), *LISTED), MESSAGE, id="a search by name alone"),
+        pytest.param((searched(LATE, "shop:list"), SAID, *LISTED), MESSAGE, id="for something else"),
+        pytest.param((SAID, BY_HAND, *LISTED), MESSAGE, id="a person's search"),
+        pytest.param((SAID, *called("shop:get", ok=False), *LISTED), MESSAGE, id="a failed call counts not"),
+        pytest.param((SAID, LISTED[0]), "", id="a call without a result"),
+        pytest.param((*LISTED, UserSaid(" \n"), *called("shop:get")), "", id="nothing was asked for"),
+        pytest.param(
+            (SAID, *BY_BOTH),
+            LATE,
+            id="a person's call counts for the person's own search alone",
+        ),
+    ],
+)
+def test_a_call_counts_for_what_was_asked_for(
+    recorded: Recorded, events: tuple[Event, ...], asked: str
+) -> None:
+    recorded.session(*events)
+    assert recorded.requests == ([("shop:list", asked)] if asked else [])
 
 
 def test_the_newest_session_comes_first_and_the_one_to_leave_out_not_at_all(recorded: Recorded) -> None:
@@ -170,7 +149,10 @@ def test_what_was_asked_and_called_is_told_as_it_was_stored(tmp_path: Path, text
         recorded.session(started(toolset=text), searched(text, f"shop:{text}"), *called(f"shop:{text}"))
         recorded.session(UserSaid(text), *called("shop:list"), name="other", at=200.0)
 
-    assert_told_alike(tmp_path, fill, lambda history: list(history.successful_calls()))
+    def read(history: CallHistory) -> list[Any]:
+        return [*history.successful_calls(), *history.tasks()]
+
+    assert_told_alike(tmp_path, fill, read)
 
 
 def test_a_damaged_event_is_passed_over(tmp_path: Path) -> None:
@@ -270,11 +252,3 @@ def test_a_viewer_of_any_name_has_the_own_calls(tmp_path: Path, text: str) -> No
         return list(history.successful_calls(viewer=Viewer(text, text)))
 
     assert_told_alike(tmp_path, fill, read)
-
-
-@with_hostile_text
-def test_tasks_are_told_as_they_were_stored(tmp_path: Path, text: str) -> None:
-    def fill(recorded: Recorded) -> None:
-        recorded.session(started(toolset=text), UserSaid(text), *called(f"shop:{text}"))
-
-    assert_told_alike(tmp_path, fill, lambda history: list(history.tasks()))

@@ -56,17 +56,7 @@ class Ground:
             stop()
 
 
-async def test_what_is_too_old_is_deleted_when_a_session_starts() -> None:
-    ground = Ground(MemoryStore(), RecordSettings(max_days=30))
-    recorded(ground.store, "old", ground.clock.now() - 31 * DAY)
-    recorded(ground.store, "new", ground.clock.now() - 29 * DAY)
-    ground.retention.start()
-    assert await ground.next(SessionsForgotten) == SessionsForgotten(("old",))
-    await ground.retention.aclose()
-    assert {one.id for one in ground.store.ages()} == {"new", "now"}
-
-
-async def test_what_gets_too_old_while_the_session_runs_is_deleted_too() -> None:
+async def test_what_is_too_old_is_deleted_when_a_session_starts_and_while_it_runs() -> None:
     ground = Ground(MemoryStore(), RecordSettings(max_days=30), every=0.0)
     recorded(ground.store, "ageing", ground.clock.now() - 29 * DAY)
     recorded(ground.store, "old", ground.clock.now() - 31 * DAY)
@@ -108,19 +98,6 @@ async def test_a_new_limit_counts_at_once() -> None:
         async with asyncio.timeout(5):
             await gone.wait()
         assert [one.id for one in store.ages()] == ["s"]
-
-
-async def test_by_default_sessions_of_a_season_are_kept() -> None:
-    store = MemoryStore()
-    async with connected(store=store) as rig:
-        recorded(store, "last quarter", rig.clock.now() - 100 * DAY)
-        recorded(store, "last month", rig.clock.now() - 40 * DAY)
-        gone = asyncio.Event()
-        rig.bench.subscribe(lambda record: gone.set() if record.kind == "forgotten" else None)
-        rig.bench.change_setting("record.max_sessions", 4999)
-        async with asyncio.timeout(5):
-            await gone.wait()
-        assert {one.id for one in store.ages()} == {"last month", "s"}
 
 
 async def test_a_session_that_is_over_is_no_longer_being_written() -> None:

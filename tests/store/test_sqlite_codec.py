@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from inspector.core.events import EVENT_TYPES, CallFinished, CallStarted, Event, Record, RedundantSearch
+from inspector.core.events import EVENT_TYPES, CallFinished, CallStarted, Event, Record
 from inspector.core.fold import fold
 from inspector.store.codec import UnreadableEvent, decode, encode
 from inspector.store.store import SqliteStore
@@ -92,10 +92,3 @@ def test_a_result_of_an_older_version_has_no_kind_of_failure_and_one_attempt() -
     result = decode("result", old)
     assert isinstance(result, CallFinished)
     assert (result.failure, result.retry_after, result.attempts) == (None, None, 1)
-
-
-def test_a_redundant_search_of_an_older_version_is_read() -> None:
-    old = '{"query": "“late”", "earlier": "“orders”", "overlap": 0.8, "note": "[Note]"}'
-    search = decode("redundant", old)
-    assert search == RedundantSearch("“late”", "“orders”", 0.8, "[Note]")
-    assert search.summary() == "“late”  80 % already found by “orders”"

@@ -15,7 +15,7 @@ from inspector.core.error import StoreError
 from inspector.core.events import Record, UserSaid
 from inspector.core.server import Era
 from inspector.search.sqlite import SqliteServerMemory
-from inspector.store import table as sqlite_schema
+from inspector.store import database
 from inspector.store.store import SqliteStore
 
 NOBODY = 65534
@@ -131,14 +131,11 @@ def test_a_database_held_by_another_program_is_told_as_held(path: Path) -> None:
         other.close()
 
 
-def test_a_folder_in_the_files_place_is_refused(path: Path) -> None:
+def test_a_folder_in_the_files_place_and_a_file_in_the_folders_are_refused(path: Path) -> None:
     path.mkdir()
     refusal(path)
-
-
-def test_a_file_in_the_folders_place_is_refused(path: Path) -> None:
-    path.write_text("", encoding="utf-8")
-    refusal(path / "toolsight.db")
+    (path / "file").write_text("", encoding="utf-8")
+    refusal(path / "file" / "toolsight.db")
 
 
 @contextmanager
@@ -189,7 +186,7 @@ def test_a_database_of_an_older_program_is_brought_up_to_date(path: Path, stop_b
     from sqlite_utils.db import Database
 
     old = Database(path)
-    sqlite_schema.migrations().apply(old, stop_before=stop_before)
+    database.migrations().apply(old, stop_before=stop_before)
     old.execute("INSERT INTO session (id, started_at, ended_at) VALUES ('s', 1, 1)")
     old.execute("INSERT INTO event VALUES ('s', 1, 1.0, 'user', NULL, NULL, '{\"text\": \"hello\"}')")
     old.close()
@@ -209,9 +206,9 @@ def test_a_database_of_an_older_program_is_brought_up_to_date(path: Path, stop_b
 def test_a_migration_that_fails_leaves_the_database_as_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steps = (*sqlite_schema._STEPS, ("broken", "CREATE TABLE half (id);\nCREATE NONSENSE;\n"))
+    steps = (*database._STEPS, ("broken", "CREATE TABLE half (id);\nCREATE NONSENSE;\n"))
     with monkeypatch.context() as broken:
-        broken.setattr(sqlite_schema, "_STEPS", steps)
+        broken.setattr(database, "_STEPS", steps)
         refusal(path)
     with SqliteStore(path) as store:
         store.append(said(1))

@@ -32,10 +32,6 @@ def memory(request: pytest.FixtureRequest, path: Path) -> Iterator[ServerMemory]
     opened.close()
 
 
-def test_an_unknown_server_has_no_era(memory: ServerMemory) -> None:
-    assert memory.era("f") is None
-
-
 @pytest.mark.parametrize("era", list(Era))
 def test_the_era_that_worked_last_is_remembered(memory: ServerMemory, era: Era) -> None:
     memory.remember_era("f", Era.LEGACY)

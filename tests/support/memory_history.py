@@ -1,6 +1,7 @@
 """The successful calls of sessions in memory, for tests and offline use."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from inspector.core.events import (
     CallFinished,
@@ -13,8 +14,7 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.ports import PastCall, TaskCalls, Viewer
-from inspector.store.call_history import CallTrail
-from inspector.store.codec import PersonaTrail, TaskTrail, chosen_persona
+from inspector.store.call_history import CallTrail, PersonaTrail, TaskTrail
 from inspector.store.memory import MemoryStore
 
 
@@ -76,6 +76,13 @@ def _follow(trail: PersonaTrail, event: Event) -> None:
     match event:
         case SessionStarted(toolset=toolset, settings=settings, origin=origin, user=user):
             agent = origin.agent if origin is not None else ""
-            trail.started(agent, chosen_persona(settings), toolset, user)
+            trail.started(agent, _chosen_persona(settings), toolset, user)
         case SettingsChanged(settings=settings):
-            trail.set(chosen_persona(settings))
+            trail.set(_chosen_persona(settings))
+
+
+def _chosen_persona(settings: Mapping[str, Any]) -> str:
+    """The name that recorded settings give to a session's habits; "" in records of older versions."""
+    section = settings.get("inertia")
+    chosen = section.get("persona") if isinstance(section, Mapping) else ""
+    return chosen if isinstance(chosen, str) else ""

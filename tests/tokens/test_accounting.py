@@ -65,15 +65,10 @@ def test_what_was_counted_once_is_not_counted_again() -> None:
 
 def test_a_model_without_a_price_is_priced_as_the_settings_say() -> None:
     assert character_accounting(None, OTHER).prices() == OTHER
+    assert character_accounting().terms == UNCACHED
     assert character_accounting(None, OTHER, OWN).prices() == OWN
     unknown = Settings(budget=BudgetSettings(priced_as="nobody/nothing"))
     assert character_accounting(LiveModel(unknown, ToldModel()), OTHER).prices() is None
-
-
-def test_the_cache_charges_as_the_price_list_says() -> None:
-    terms = character_accounting(None, OWN).terms
-    assert (terms.write, terms.read) == (1.25, 0.1)
-    assert character_accounting().terms == UNCACHED
 
 
 class Marked(ToldModel):
@@ -98,12 +93,8 @@ def test_marks_are_charged_for_as_long_as_they_are_kept(
     accounting = character_accounting(LiveModel(settings, Marked()), own)
     kept = terms if ttl is None else replace(terms, marked=True)
     assert (accounting.ttl, accounting.terms) == (ttl, kept)
-
-
-def test_a_model_that_takes_no_marks_is_charged_as_its_provider_does() -> None:
-    settings = Settings(budget=BudgetSettings(prompt_cache="off"))
-    accounting = character_accounting(LiveModel(settings, ToldModel()), HOURLY)
-    assert (accounting.ttl, accounting.terms) == (None, HOURLY.terms)
+    unmarked = character_accounting(LiveModel(settings, ToldModel()), own)
+    assert (unmarked.ttl, unmarked.terms) == (None, own.terms)
 
 
 @pytest.mark.parametrize(("chosen", "written"), [("5m", True), ("off", False)])

@@ -1,6 +1,5 @@
 """Counting for Claude: by its maker's old tokenizer, which is an estimate, or by another one that says so."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -65,13 +64,3 @@ def test_a_broken_tokenizer_of_claude_leaves_an_estimate_that_says_so(tmp_path: 
     assert counter.tokenizer.label == "o200k_base, estimate"
     assert counter.count("hello world") == ESTIMATE.count("hello world")
     assert counter.lengths("hello world") == ESTIMATE.lengths("hello world")
-
-
-def test_a_missing_tokenizers_package_leaves_an_estimate(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / CLAUDE_FILE.name).symlink_to(CLAUDE_FILE)
-    monkeypatch.setitem(sys.modules, "tokenizers", None)
-    counter = AnthropicCounter(MODEL, tmp_path)
-    assert counter.tokenizer == tokenizer_for(MODEL)
-    assert counter.count("hello world") == ESTIMATE.count("hello world")

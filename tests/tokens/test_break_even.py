@@ -107,10 +107,6 @@ def test_an_assumption_that_a_record_replaces_is_not_varied() -> None:
     assert all(point.low == point.usual == point.high for point in found.values())
 
 
-def test_more_than_the_most_is_not_looked_at() -> None:
-    assert break_evens(PLAN, TERMS, most=10)[Delivery.REWRITE] is None
-
-
 def test_answers_count_where_there_are_prices() -> None:
     dear = Prices("m", 1e-6, 1e-3, cache_read=1e-7)
     free = Prices("m", 1e-6, 0.0, cache_read=1e-7)
@@ -119,19 +115,6 @@ def test_answers_count_where_there_are_prices() -> None:
     assert with_answers is not None
     assert without is not None
     assert with_answers > without
-
-
-def test_every_delivery_but_static_has_one() -> None:
-    assert set(break_evens(PLAN, TERMS)) == set(Delivery) - {Delivery.STATIC}
-
-
-def test_the_same_size_is_the_same_plan_in_other_names() -> None:
-    same = scaled(PLAN, 120)
-    for delivery in Delivery:
-        assert session_cost(same, delivery, TERMS).raw == session_cost(PLAN, delivery, TERMS).raw
-        assert session_cost(same, delivery, TERMS).billed == pytest.approx(
-            session_cost(PLAN, delivery, TERMS).billed
-        )
 
 
 @given(st.integers(1, 5000))

@@ -10,7 +10,7 @@ from inspector.core.message import ModelRequest
 from inspector.core.ports import Decision
 from inspector.core.session import SessionState
 from inspector.core.settings import BindingSettings, Settings, ToolDelivery
-from inspector.core.tool import Tool, function_definition
+from inspector.core.tool import function_definition
 from inspector.schema.json_value import compact
 from inspector.tokens.delivery import DefinitionLoader, SentTools, schema_text, system_text, tools_array
 from tests.loop.test_chat import TOOLS, Bench, bound_names
@@ -90,13 +90,6 @@ def test_behind_the_proxy_no_search_and_no_eviction_changes_the_array(
 
 
 @pytest.mark.parametrize("delivery", MODES)
-def test_where_nothing_waits_there_is_neither_search_nor_proxy(delivery: ToolDelivery) -> None:
-    bench = bench_with(delivery=delivery)
-    bench.binder.rebuild(TOOLS[3:], {})
-    assert bound_names(bench.binder.request(())) == ["calc__evaluate"]
-
-
-@pytest.mark.parametrize("delivery", MODES)
 def test_a_bound_tool_that_the_catalog_no_longer_has_is_left_out(delivery: ToolDelivery) -> None:
     bench = bench_with(delivery=delivery)
     find(bench.session, bench.binder.context, ["shop:list_orders"])
@@ -168,11 +161,8 @@ async def test_a_loop_through_the_proxy_unloads_the_tool_behind_it() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        ("call_tool", {}),
         ("call_tool", {"tool": "shop__list_orders"}),
-        proxied(None),
         proxied(["shop__list_orders"]),
-        proxied({"name": "shop__list_orders"}),
         proxied(""),
         proxied("\ud800\x00" * 50),
         proxied("call_tool", {"name": "shop__list_orders", "arguments": {}}),
@@ -183,12 +173,6 @@ async def test_a_proxied_call_that_names_no_tool_is_rejected(call: tuple[str, Ma
     assert (await bench.say()).outcome == "answered"
     assert bench.servers.calls == []
     assert len(bench.events("reject")) == 1
-
-
-async def test_a_misspelt_name_behind_the_proxy_is_answered_with_the_closest() -> None:
-    bench = bench_with(calls(proxied("shop__list_order", {})), says("ok"), delivery="call_tool")
-    await bench.say()
-    assert "shop:list_orders" in bench.events("reject")[0].closest
 
 
 async def test_a_search_through_the_proxy_is_a_search() -> None:
@@ -246,21 +230,9 @@ def test_a_change_is_told_in_a_line(after: list[tuple[str, str]], change: str) -
     assert tools.send(entries(after)).change == change
 
 
-@given(st.text(), st.text())
-def test_a_definition_with_any_text_is_one_line_of_schema(name: str, description: str) -> None:
-    assert len(schema_text([Tool("s", name, description)]).split("\n")) == 1
-
-
 def test_the_model_is_told_of_searches_only_where_a_tool_waits_for_one() -> None:
     waiting, bound = SessionState(manifest="shop: list_orders"), SessionState(advisory=True)
     assert "search_tools" in system_text("Be brief.", waiting)
     assert system_text("Be brief.", bound) == "Be brief."
-    assert system_text("", bound) == ""
-    gated = system_text("Be brief.", SessionState(pool="- shop:list_orders: Lists."))
-    assert gated == "Be brief.\n\n- shop:list_orders: Lists."
-
-
-def test_the_instructions_of_servers_follow_the_prompt() -> None:
-    assert system_text("Be brief.", SessionState(instructions="Ask first.", pool="- a")) == (
-        "Be brief.\n\nAsk first.\n\n- a"
-    )
+    every = SessionState(instructions="Ask first.", pool="- shop:list_orders: Lists.")
+    assert system_text("Be brief.", every) == "Be brief.\n\nAsk first.\n\n- shop:list_orders: Lists."

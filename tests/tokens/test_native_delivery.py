@@ -1,7 +1,6 @@
 """Delivery `native`: the provider loads what a search finds, and `tools` does not change."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -10,7 +9,6 @@ from inspector.core.settings import BindingSettings, Settings
 from inspector.core.tool import definition
 from inspector.loop.model.litellm import marked_messages, marked_tools
 from inspector.schema.dialect import PLAIN, Deferral, ModelFeatures
-from inspector.tokens.delivery import effective_delivery
 from inspector.tokens.manifest import text_with, wire_message
 from tests.loop.test_chat import TOOLS, Bench, bound_names
 from tests.support.told_model import Step, ToldModel, calls, says, searches
@@ -86,12 +84,6 @@ async def test_what_a_result_says_beside_its_definitions_is_text() -> None:
     assert nothing.text
 
 
-async def test_the_stream_has_what_the_model_reads() -> None:
-    bench, _ = bench_on("tool_search", searches(tool_names=["list_orders"]), says("done"))
-    await bench.say()
-    assert bench.events("search")[0].text == text_with("", [definition(LIST)])
-
-
 async def test_definitions_are_counted_where_they_are_loaded() -> None:
     found = searches(tool_names=["list_orders"])
     native, model = bench_on("tool_reference", found, says("done"))
@@ -147,17 +139,3 @@ async def test_another_model_reads_the_definitions_as_text() -> None:
     assert bound_names(request) == [*STEADY, LIST.wire_name]
     told = [wire["content"] for wire in marked_messages(request) if wire["role"] == "tool"]
     assert told == [text_with("", [definition(LIST)])]
-
-
-@pytest.mark.parametrize(
-    ("binding", "features", "delivery"),
-    [
-        (NATIVE, ModelFeatures(deferral="tool_reference"), "tool_reference"),
-        (NATIVE, ModelFeatures(deferral="tool_search"), "tool_search"),
-        (NATIVE, PLAIN, "append"),
-        (replace(NATIVE, policy="gate"), ModelFeatures(deferral="tool_search"), "rewrite"),
-        (BindingSettings(delivery="text"), ModelFeatures(deferral="tool_search"), "text"),
-    ],
-)
-def test_native_is_what_the_model_can_do(binding: BindingSettings, features: Any, delivery: str) -> None:
-    assert effective_delivery(binding, features) == delivery

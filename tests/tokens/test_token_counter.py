@@ -44,38 +44,14 @@ def test_every_name_that_is_called_exact_has_that_encoding_in_tiktoken() -> None
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "gpt-5",
-        "gpt-5.1-mini",
-        "gpt-4o-mini",
-        "gpt-4.1",
-        "o3",
-        "o3-mini",
-        "gpt-4",
-        "gpt-4-turbo",
-        "gpt-3.5-turbo",
-        "ft:gpt-4o:a:b",
-    ],
-)
-@pytest.mark.parametrize("provider", ["", "openai/", "azure/", "openrouter/openai/"])
-def test_openais_chat_models_are_counted_exactly_wherever_they_are_served(provider: str, name: str) -> None:
-    assert tokenizer_for(f"{provider}{name}").exact
-
-
-@pytest.mark.parametrize(
-    "name", ["ollama/gpt-4o", "openai/gpt-oss-120b", "gpt-4x", "o30", "gemini/gemini-3", ""]
-)
-def test_a_model_that_only_sounds_like_one_of_them_is_an_estimate(name: str) -> None:
-    assert not tokenizer_for(name).exact
-
-
-@pytest.mark.parametrize(
     ("model", "name", "exact"),
     [
-        ("openai/gpt-5", "o200k_base", True),
+        *((f"{provider}gpt-5", "o200k_base", True) for provider in ("", "openai/", "azure/")),
         ("gpt-4o-mini", "o200k_base", True),
-        ("openai/gpt-4-turbo", "cl100k_base", True),
+        ("o3", "o200k_base", True),
+        ("ft:gpt-4o:a:b", "o200k_base", True),
+        ("openrouter/openai/gpt-4-turbo", "cl100k_base", True),
+        *((name, "o200k_base", False) for name in ("ollama/gpt-4o", "openai/gpt-oss-120b", "o30", "")),
         ("gemini/gemini-3", "o200k_base", False),
         ("ollama/qwen3", "o200k_base", False),
         ("demo/planner", "o200k_base", True),
@@ -148,15 +124,11 @@ def test_nothing_is_no_token_and_special_tokens_are_text(counter: TokenCounter) 
     [
         (" " * 4999 + "x") * 60,
         " " * 300_000,
-        "\r\n" * 150_000,
         "A" * 300_000,
         "a\u0301" * 150_000,
         "\ud800" * 300_000,
-        "\0" * 300_000,
         "{[" * 150_000,
-        "{" * 300_000,
-        "\n" * 300_000,
-        "\t " * 150_000,
+        "\t\n" * 150_000,
         "a" * 300_000,
     ],
     ids=lambda text: ascii(text[:4]),

@@ -65,10 +65,3 @@ def test_without_a_usable_database_everything_is_counted(tmp_path: Path) -> None
     (tmp_path / "t.db").write_bytes(b"no database" * 100)
     counter = remembered(Letters(), tmp_path)
     assert [counter.count("abc"), counter.count("abc")] == [3, 3]
-
-
-def test_tokens_too_long_to_be_kept_are_counted_each_time(tmp_path: Path) -> None:
-    letters = Letters(length=70_000)
-    counter = remembered(letters, tmp_path)
-    assert counter.lengths("a") == counter.lengths("a") == [70_000]
-    assert letters.asked == ["a", "a"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from inspector.mcp.process.table import Process, Table
-from inspector.store.file_lock import locked
+from inspector.store.lock import locked
 
 
 def hold(path: Path) -> int:
