@@ -37,11 +37,6 @@ def test_a_script_that_does_not_exist_names_the_file(tmp_path: Path) -> None:
         model_for(f"demo/script:{tmp_path / 'nowhere.yaml'}")
 
 
-def test_a_stand_in_says_that_it_is_no_llm() -> None:
-    for name in ("demo/planner", f"demo/script:{SCENARIOS[0]}"):
-        assert "no LLM" in model_for(name).label
-
-
 @contextmanager
 def every_model() -> Iterator[dict[str, ChatModel]]:
     with stub_server(stream(chunk({"content": "Hel"}), chunk({"content": "lo"}), chunk({}, "stop"))) as stub:

@@ -43,14 +43,11 @@ def test_exchanges_that_were_taken_out_of_the_conversation_count_as_turns() -> N
         ("Write 'Done.' Lock the door", ("Write 'Done.'", "Lock the door")),
         ("Mail bob@example.com at 3.5 percent", ("Mail bob@example.com at 3.5 percent",)),
         (" ?! ", ()),
+        ("Do it. " * 50, ("Do it.",) * MAX_STEPS),
     ],
 )
 def test_a_request_is_split_where_a_new_thing_to_do_begins(text: str, steps: tuple[str, ...]) -> None:
     assert split(text) == steps
-
-
-def test_a_long_request_is_cut_to_a_bounded_number_of_steps() -> None:
-    assert len(split("Do it. " * 50)) == MAX_STEPS
 
 
 @pytest.mark.parametrize(
@@ -75,30 +72,50 @@ def test_values_and_capability_words_are_told_apart() -> None:
     assert reading.capability == ("Send",)
 
 
-def test_a_flag_inside_an_object_is_set_and_explains_the_word_of_a_sibling_choice() -> None:
-    filters = _object(
-        status={"enum": ["open", "shipped"]}, late={**FLAG, "description": "shipped after the promised day"}
-    )
-    schema = {**_object(filters={"$ref": "#/$defs/F"}), "$defs": {"F": filters}}
-    assert _filled("Which orders shipped late?", schema) == {"filters": {"late": True}}
-    assert _filled("Which orders are open?", schema) == {"filters": {"status": "open"}}
-    assert _filled("Which orders are not late?", schema) == {"filters": {"late": False}}
+LATE = {**FLAG, "description": "shipped after the promised day"}
+FILTERS = _object(status={"enum": ["open", "shipped"]}, late=LATE)
+FILTERED = {**_object(filters={"$ref": "#/$defs/F"}), "$defs": {"F": FILTERS}}
+SINCE = _object((), city=TEXT, since={**TEXT, "description": "YYYY-MM-DD"}, note=TEXT)
+NUMBERS = _object(
+    (), days=WHOLE, limit={**WHOLE, "default": 20}, brightness={**WHOLE, "description": "Percent"}
+)
 
 
-def test_numbers_go_where_the_words_beside_them_point() -> None:
-    schema = _object((), days=WHOLE, limit=WHOLE, brightness={**WHOLE, "description": "Percent"})
-    assert _filled("next 3 days at 30 %", schema) == {"days": 3, "brightness": 30}
+@pytest.mark.parametrize(
+    ("text", "schema", "arguments"),
+    [
+        ("Which orders shipped late?", FILTERED, {"filters": {"late": True}}),
+        ("Which orders are open?", FILTERED, {"filters": {"status": "open"}}),
+        ("Which orders are not late?", FILTERED, {"filters": {"late": False}}),
+        ("next 3 days at 30 %", NUMBERS, {"days": 3, "brightness": 30}),
+        ("Show everything", NUMBERS, {}),
+        (
+            "dim the living room",
+            _object(("room",), room={"enum": ["living room", "hall"]}),
+            {"room": "living room"},
+        ),
+        (
+            "Show orders for New York since 2026-03-02T10:00",
+            SINCE,
+            {"city": "New York", "since": "2026-03-02"},
+        ),
+        (
+            "Who is the contact for Harbor Bakery?",
+            _object(("query",), query=TEXT),
+            {"query": "Harbor Bakery"},
+        ),
+    ],
+)
+def test_what_is_said_goes_where_names_and_words_point_and_the_rest_is_left_to_defaults(
+    text: str, schema: dict[str, Any], arguments: dict[str, Any]
+) -> None:
+    assert _filled(text, schema) == arguments
 
 
 def test_a_number_out_of_bounds_is_not_taken() -> None:
     schema = _object(("hours",), hours={**WHOLE, "maximum": 24})
     filled = fill(schema, Source(read("wait 90")))
     assert (filled.arguments, filled.missing) == ({}, ("hours",))
-
-
-def test_choices_of_more_than_one_word_are_found() -> None:
-    schema = _object(("room",), room={"enum": ["living room", "hall"]})
-    assert _filled("dim the living room", schema) == {"room": "living room"}
 
 
 def test_an_array_of_objects_is_filled_with_one_object() -> None:
@@ -127,17 +144,6 @@ def test_an_id_comes_from_an_earlier_row_of_the_same_kind_only() -> None:
     assert _filled("close the first one", _object(("page_id",), page_id=WHOLE), **source) == {}
 
 
-def test_days_addresses_and_places_go_to_parameters_named_for_them() -> None:
-    schema = _object((), city=TEXT, since={**TEXT, "description": "YYYY-MM-DD"}, note=TEXT)
-    text = "Show orders for New York since 2026-03-02T10:00"
-    assert _filled(text, schema) == {"city": "New York", "since": "2026-03-02"}
-
-
-def test_what_is_not_said_is_left_to_the_tools_defaults() -> None:
-    schema = _object((), limit={**WHOLE, "default": 20}, units={"enum": ["metric", "imperial"]})
-    assert _filled("Show everything", schema) == {}
-
-
 def test_values_without_a_place_are_noticed() -> None:
     reading = read("Show order 1042 for a@example.com")
     assert unused({"filter": [{"id": 1042}]}, reading) == ("a@example.com",)
@@ -162,11 +168,6 @@ def test_a_question_is_not_answered_by_a_tool_that_changes_something() -> None:
     assert _best("Which orders shipped?", cancel, show) == "s__list_orders"
 
 
-def test_entries_that_are_no_definitions_are_passed_over() -> None:
-    odd: list[Any] = [None, 3, {}, {"function": None}, {"function": {"name": 5}}]
-    assert bound_tools(odd) == ()
-
-
 def test_rows_are_told_as_short_lines_and_the_rest_is_counted() -> None:
     rows = ",".join(f'{{"id": {n}, "note": null}}' for n in range(20))
     told = answer.render(f'{{"city": "Oslo", "orders": [{rows}]}}')
@@ -177,16 +178,8 @@ def test_rows_are_told_as_short_lines_and_the_rest_is_counted() -> None:
 def test_values_one_after_the_other_are_rows_and_a_note_behind_them_is_not() -> None:
     text = '{"id": 1}\n{"id": 2}\n\n[Loop detected: twice]'
     assert answer.rows(text) == ({"id": 1}, {"id": 2})
-
-
-def test_text_that_begins_with_a_number_stays_text() -> None:
-    assert answer.render("42 is the answer") == "42 is the answer"
-
-
-def test_an_error_and_an_empty_result_are_told_as_such() -> None:
-    assert answer.is_error("Error executing tool x: no")
-    assert answer.render("") == "(an empty result)"
-    assert answer.render("[]") == "nothing"
+    told = {"42 is the answer": "42 is the answer", "": "(an empty result)", "[]": "nothing"}
+    assert {text: answer.render(text) for text in told} == told
 
 
 def test_a_day_and_a_time_beside_it_are_one_moment_and_no_part_of_a_title() -> None:
@@ -229,8 +222,3 @@ def test_the_row_that_is_named_is_taken_before_the_first_one() -> None:
 )
 def test_every_place_that_is_listed_is_heard(text: str, places: tuple[str, ...]) -> None:
     assert read(text).places == places
-
-
-def test_a_required_query_takes_a_name_before_the_words_of_the_order() -> None:
-    schema = _object(("query",), query=TEXT)
-    assert _filled("Who is the contact for Harbor Bakery?", schema) == {"query": "Harbor Bakery"}

@@ -14,7 +14,7 @@ from inspector.core.message import (
     ToolMessage,
     UserMessage,
 )
-from inspector.demo.model import OVER, THOUGHT, WINDOW, ScriptModel
+from inspector.demo.model import OVER, THOUGHT, ScriptModel
 
 TWO_TURNS = """
 title: Two turns
@@ -42,11 +42,12 @@ async def _reply(model: ScriptModel, *messages: Message, think: bool = False) ->
 @pytest.fixture
 def model(tmp_path: Path) -> ScriptModel:
     path = tmp_path / "case.yaml"
-    path.write_text(TWO_TURNS, encoding="utf-8")
+    path.write_text(f"window: 6000{TWO_TURNS}", encoding="utf-8")
     return ScriptModel(path)
 
 
 async def test_the_first_step_says_and_calls_what_the_file_says(model: ScriptModel) -> None:
+    assert (model.label, model.window) == ("demo/script:case.yaml (scripted, no LLM)", 6000)
     reply, streamed = await _reply(model, UserMessage("anything"))
     assert reply.text == streamed == "I look."
     assert [(call.name, dict(call.arguments)) for call in reply.tool_calls] == [
@@ -70,32 +71,12 @@ async def test_turns_that_were_taken_out_of_the_conversation_count_as_played(mod
     assert (await _reply(model, summary, UserMessage("b")))[0].text == "Again."
 
 
-async def test_its_window_is_that_of_the_file(tmp_path: Path, model: ScriptModel) -> None:
-    path = tmp_path / "narrow.yaml"
-    path.write_text(f"window: 6000{TWO_TURNS}", encoding="utf-8")
-    assert (ScriptModel(path).window, model.window) == (6000, WINDOW)
-
-
-async def test_a_call_has_its_own_id_in_every_turn_and_step(model: ScriptModel) -> None:
-    first = (await _reply(model, UserMessage("a")))[0]
-    again = (await _reply(model, UserMessage("a")))[0]
-    assert first == again
-
-
 async def test_after_the_last_step_it_says_that_the_script_is_over(model: ScriptModel) -> None:
     users = [UserMessage("x")] * 3
     reply, streamed = await _reply(model, *users)
     assert (reply.text, reply.tool_calls, streamed) == (OVER, (), OVER)
     assert (await _reply(model, users[0], *[AssistantMessage("")] * 9))[0].text == OVER
-
-
-async def test_a_request_without_a_user_is_answered_too(model: ScriptModel) -> None:
     assert (await _reply(model))[0].text == OVER
-
-
-def test_its_label_says_that_it_is_no_llm(model: ScriptModel) -> None:
-    assert model.label == "demo/script:case.yaml (scripted, no LLM)"
-    assert model.name.startswith("demo/script:/")
 
 
 async def test_a_thought_calls_nothing_and_takes_no_step(model: ScriptModel) -> None:

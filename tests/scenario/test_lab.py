@@ -16,7 +16,6 @@ from inspector.core.message import ToolResult
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.demo.model import ScriptModel
-from inspector.scenario.comparison import Totals, totals
 from inspector.scenario.run import ChangingConnector, LabClock, ScenarioRun, changed
 from inspector.scenario.scenario import AddedTool, CatalogChange
 from inspector.session.assembly import Ports
@@ -121,13 +120,6 @@ async def test_a_scenario_runs_to_its_end_and_meets_what_it_expects(tmp_path: Pa
     assert on.run.is_over
 
 
-async def test_a_run_that_differs_does_not_pass(tmp_path: Path) -> None:
-    async with lab(tmp_path, ONE_TURN.replace("ok: true", "ok: false")) as on:
-        result = await on.run.run()
-    assert not result.passed
-    assert "where ok is true" in result.findings[0].reason
-
-
 async def test_turns_are_played_one_at_a_time_and_no_further_than_the_end(tmp_path: Path) -> None:
     async with lab(tmp_path, CHANGE) as on:
         assert (await on.run.step()).text == "Snow."
@@ -154,32 +146,25 @@ async def test_a_model_that_takes_long_enough_is_in_no_loop(tmp_path: Path) -> N
     assert result.records[-1].at - result.records[0].at == 1000
 
 
-async def test_seconds_pass_before_a_turn(tmp_path: Path) -> None:
-    text = "turns: [{user: a, steps: [{say: b}]}, {user: c, wait: 600, steps: [{say: d}]}]"
-    async with lab(tmp_path, text) as on:
-        await on.run.run()
-        first, second = on.bench.records(kinds=("user",))
-    assert second.at - first.at == 600
-
-
-async def test_settings_change_before_the_user_speaks(tmp_path: Path) -> None:
+async def test_seconds_pass_a_milestone_is_reached_and_settings_change_before_the_user_speaks(
+    tmp_path: Path,
+) -> None:
     text = """
-expect: [{event: settings, changed: [binding.capacity]}, {event: user, text: b}]
-turns: [{user: a, steps: [{say: b}]}, {user: b, settings: {binding: {capacity: 3}}, steps: [{say: c}]}]"""
+expect:
+  - {event: milestone, name: agreed, by: scenario}
+  - {event: user, text: a}
+  - {event: settings, changed: [binding.capacity]}
+  - {event: user, text: b}
+turns:
+  - {user: a, milestone: agreed, steps: [{say: b}]}
+  - {user: b, wait: 600, settings: {binding: {capacity: 3}}, steps: [{say: c}]}"""
     async with lab(tmp_path, text) as on:
         await on.run.step()
         assert on.bench.settings.binding.capacity != 3
         assert (await on.run.run()).passed
         assert on.bench.settings.binding.capacity == 3
-
-
-async def test_a_milestone_is_reached_before_the_user_speaks(tmp_path: Path) -> None:
-    text = """
-expect: [{event: milestone, name: agreed, by: scenario}, {event: user, text: a}]
-turns: [{user: a, milestone: agreed, steps: [{say: b}]}]"""
-    async with lab(tmp_path, text) as on:
-        assert (await on.run.run()).passed
-        assert on.bench.state.milestones == ("agreed",)
+        first, second = on.bench.records(kinds=("user",))
+    assert second.at - first.at == 600
 
 
 async def test_the_profile_and_the_settings_are_in_force_from_the_first_turn(tmp_path: Path) -> None:
@@ -204,14 +189,6 @@ async def test_a_server_has_changed_its_tools_when_the_user_speaks(tmp_path: Pat
     assert result.passed, [finding.text for finding in result.findings]
 
 
-async def test_a_server_that_connects_again_has_kept_its_change(tmp_path: Path) -> None:
-    async with lab(tmp_path, CHANGE) as on:
-        await on.run.run()
-        await on.bench.reconnect("weather")
-        assert "weather:get_outlook" in on.bench.state.tools
-        assert "weather:get_forecast" not in on.bench.state.tools
-
-
 async def test_an_added_tool_without_an_answer_returns_an_error(tmp_path: Path) -> None:
     async with lab(tmp_path, CHANGE.replace(", answer: dry", "")) as on:
         await on.run.run()
@@ -228,16 +205,6 @@ async def test_a_server_that_changes_itself_is_still_heard(tmp_path: Path) -> No
         await asyncio.wait_for(known.wait(), 5)
         tools = {tool_id for tool_id in on.bench.state.tools if tool_id.startswith("weather:")}
     assert tools == {"weather:get_tides", "weather:get_outlook"}
-
-
-async def test_a_change_that_changes_nothing_holds_up_nothing(tmp_path: Path) -> None:
-    text = """
-turns:
-  - user: a
-    change: {server: weather, describe: {"weather:get_forecast": Forecast for a city.}}
-    steps: [{say: b}]"""
-    async with lab(tmp_path, text) as on:
-        assert (await asyncio.wait_for(on.run.run(), 5)).totals.outcome == "answered"
 
 
 @pytest.mark.parametrize(
@@ -320,24 +287,14 @@ async def test_totals_are_those_of_the_stream(tmp_path: Path) -> None:
     assert sums.outcome == "answered"
 
 
-def test_no_records_come_to_nothing() -> None:
-    assert totals(()) == Totals()
-
-
-@given(st.lists(st.floats(0, 1e6), max_size=9))
-def test_a_lab_clock_is_ahead_by_what_was_waited(waits: list[float]) -> None:
+@given(st.lists(st.floats(-3, 1e6), max_size=9))
+def test_a_lab_clock_is_ahead_by_what_was_waited_and_does_not_go_back(waits: list[float]) -> None:
     real = ManualClock(at=0.0)
     clock = LabClock(real)
     for seconds in waits:
         clock.wait(seconds)
     real.advance(1.0)
-    assert clock.now() == clock.monotonic() == pytest.approx(sum(waits) + 1.0)
-
-
-def test_a_lab_clock_does_not_go_back() -> None:
-    clock = LabClock(ManualClock(at=5.0))
-    clock.wait(-3)
-    assert clock.now() == 5.0
+    assert clock.now() == clock.monotonic() == pytest.approx(sum(wait for wait in waits if wait > 0) + 1.0)
 
 
 names = st.sets(st.sampled_from(["a", "b", "c", "d"]))

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.setting import PROFILES
-from inspector.core.error import ToolsightError
 from inspector.core.fold import fold
 from inspector.core.message import ModelReply, ModelRequest
 from inspector.core.tool import Tool
@@ -61,14 +60,8 @@ async def test_the_same_conversation_ends_with_one_call_and_an_answer(profile: s
         assert (ended.outcome, ended.text) == ("answered", "One is late.")
         assert rig.servers["shop"].calls == [("list_orders", {"customer": "Ada"})]
         assert len(rig.events("search")) == (profile in SEARCHING)
-        assert rig.bench.state.profile == profile
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-async def test_the_meta_tool_is_sent_where_there_is_something_to_search(profile: str) -> None:
-    async with running(profile, says("hi")) as rig:
-        await rig.bench.chat("hello")
         assert ("search_tools" in names(rig.model.requests[0])) == (profile in SEARCHING)
+        assert rig.bench.state.profile == profile
 
 
 class TestStatic:
@@ -78,12 +71,6 @@ class TestStatic:
             assert {len(request.tools) for request in rig.model.requests} == {11}
             assert rig.received == 6
             assert rig.events("evict") == rig.events("loop") == []
-
-    async def test_what_was_evicted_before_is_bound_again(self) -> None:
-        async with running("kaman", FIND_ORDERS, *[orders()] * 3, says("done")) as rig:
-            await rig.bench.chat("hello")
-            rig.bench.policy.use("static")
-            assert len(names(rig.bench.next_request())) == 11
 
 
 class TestPrd:
@@ -131,13 +118,6 @@ class TestKaman:
             assert [event.cause for event in rig.events("evict")] == ["ttl"] * 7
             assert names(rig.model.requests[-1]) == ["search_tools", "many__job_06", "many__job_10", PINNED]
 
-    async def test_what_expired_stays_while_there_is_room(self) -> None:
-        async with running("kaman", jobs(1), says("a"), jobs(2), says("b"), servers=crowd()) as rig:
-            await rig.bench.chat("first")
-            rig.clock.advance(10_000)
-            await rig.bench.chat("second")
-            assert rig.bench.state.load_order == ("many:job_01", "many:job_02")
-
     async def test_more_than_there_is_room_for_is_told_as_not_loaded(self) -> None:
         async with running("kaman", searches(server_name="many"), says("done"), servers=crowd(10)) as rig:
             await rig.bench.chat("hello")
@@ -146,17 +126,6 @@ class TestKaman:
             assert "many:job_08, many:job_09" in told
             (event,) = rig.events("search")
             assert [hit.tool_id for hit in event.report.results] == rig.loaded
-
-    async def test_two_searches_in_one_reply_tell_of_each_tool_whether_it_is_loaded(self) -> None:
-        both = calls(
-            ("search_tools", {"tool_names": [f"job_{n:02}" for n in range(6)]}),
-            ("search_tools", {"tool_names": [f"job_{n:02}" for n in range(6, 12)]}),
-        )
-        async with running("kaman", both, says("done"), servers=crowd()) as rig:
-            await rig.bench.chat("hello")
-            second = rig.events("search")[1]
-            bound = {hit.tool_id for hit in second.report.results}
-            assert bound <= set(rig.bench.state.load_order)
 
     @examples(share=0.5)
     @given(
@@ -187,12 +156,6 @@ class TestKaman:
 
         asyncio.run(run())
 
-    async def test_a_tool_that_is_loaded_by_hand_is_loaded(self) -> None:
-        async with running("kaman", jobs(*range(8)), says("done"), servers=crowd()) as rig:
-            await rig.bench.chat("hello")
-            rig.bench.load("many:job_15")
-            assert "many:job_15" in rig.bench.state.load_order
-
 
 class TestAttention:
     ASKED = "Cancel an order that has not been sent yet, and refund an order in full."
@@ -217,12 +180,6 @@ class TestAttention:
             assert "calendar__create_event" in second
             assert [len(event.active) for event in rig.events("gate")] == [len(first), len(second)]
 
-    async def test_a_follow_up_keeps_the_tool_of_the_turn_before(self) -> None:
-        async with running("attention", says("a"), says("b")) as rig:
-            await rig.bench.chat(self.ASKED)
-            await rig.bench.chat("And Rome?")
-            assert "shop__cancel_order" in names(rig.model.requests[1])
-
     async def test_a_call_of_what_is_not_active_is_rejected_as_json(self) -> None:
         async with running("attention", calls(("calendar__create_event", {"title": "x"})), says("a")) as rig:
             await rig.bench.chat(self.ASKED)
@@ -230,12 +187,6 @@ class TestAttention:
             assert answer["error"] == "tool_not_available"
             assert "shop__cancel_order" in answer["available"]
             assert rig.received == 0
-
-    async def test_without_vectors_nothing_is_active_and_the_stream_says_why(self) -> None:
-        async with running("attention", says("a"), embedder=None) as rig:
-            await rig.bench.chat(self.ASKED)
-            assert names(rig.model.requests[0]) == []
-            assert rig.events("gate")[0].note
 
 
 async def test_advisory_binds_everything_and_its_search_binds_nothing_and_ranks() -> None:
@@ -259,18 +210,6 @@ class TestToolsight:
                 "+mail__send_message",
                 "+shop__list_orders",
             ]
-
-    async def test_a_search_that_finds_nothing_new_is_noted(self) -> None:
-        async with running("toolsight", FIND_ORDERS, FIND_ORDERS, says("done")) as rig:
-            await rig.bench.chat("hello")
-            assert "[Note: an earlier search" in rig.results[1]
-            assert len(rig.events("redundant")) == 1
-
-    async def test_a_search_for_what_no_tool_does_loads_nothing(self) -> None:
-        async with running("toolsight", searches(query="tune a violin"), says("done")) as rig:
-            await rig.bench.chat("hello")
-            assert rig.results[0].startswith("No tool fits this request")
-            assert rig.bench.state.load_order == ()
 
 
 async def test_nobody_is_told_to_search_where_there_is_no_search() -> None:
@@ -310,25 +249,6 @@ class TestChangesDuringASession:
             (event,) = rig.events("settings")
             assert event.changed == ("binding.capacity",)
             assert rig.bench.state.settings["binding"]["capacity"] == 2
-
-    async def test_what_was_set_stays_set_under_another_profile_until_it_is_reset(self) -> None:
-        async with running("prd") as rig:
-            rig.bench.policy.set("binding.capacity", 3)
-            rig.bench.policy.use("kaman")
-            assert rig.bench.settings.binding.capacity == 3
-            rig.bench.policy.reset("binding.capacity")
-            assert rig.bench.settings.binding.capacity == KEPT
-
-    @pytest.mark.parametrize(
-        ("path", "value"), [("binding.capacity", -1), ("binding.capcity", 3), ("discovery.ranker", "best")]
-    )
-    async def test_a_value_that_cannot_be_changes_nothing(self, path: str, value: Any) -> None:
-        async with running("prd") as rig:
-            before = rig.bench.settings
-            with pytest.raises(ToolsightError):
-                rig.bench.policy.set(path, value)
-            assert rig.bench.settings == before
-            assert rig.events("settings") == []
 
     async def test_every_profile_can_follow_every_other_one(self) -> None:
         async with running("toolsight", values={"guard.enabled": False}) as rig:

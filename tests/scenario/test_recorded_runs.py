@@ -14,7 +14,7 @@ from inspector.core.events.call import CallFinished
 from inspector.core.events.session import ModelResponded, UserSaid
 from inspector.core.tool import Tool
 from inspector.mcp.recorded_link import NO_RESULT, RecordedCall, RecordedMessage, RecordedRun, RecordedStep
-from inspector.scenario.recorded_agent import Reason, ToolNames, known_runs, last_words
+from inspector.scenario.recorded_agent import Reason, ToolNames, known_runs
 from inspector.scenario.recorded_batch import play_batch, setups
 from inspector.scenario.recorded_run import Kept, PlayedRun, RunSetup, play
 from inspector.session.assembly import Ports
@@ -82,15 +82,10 @@ def test_an_agent_without_the_tool_searches_with_its_own_words_and_then_calls_it
     assert (need.tool, need.rank, need.returned, need.reached) == (LEND, 1, True, True)
 
 
-def test_with_every_tool_bound_the_run_is_as_recorded() -> None:
-    run = played(LENDING, "static")
-    assert (searched(run), run.calls, run.model_calls) == ({}, 1, 2)
-    assert run.spent.searches == 0
-
-
 def test_what_no_search_with_its_words_brings_is_looked_up_by_name_and_not_counted_as_found() -> None:
     run = played(run_of(step("Zzz.", call(LEND)), step("Done."), asked="Qqq."), discovery__ranker="bm25")
     assert searched(run) == {"first": 1, "named": 1}
+    assert (run.discovered, run.used) == (0, 0)
     (need,) = run.needs
     assert (need.rank, need.returned, need.reached) == (0, False, False)
     assert run.calls == 1
@@ -111,18 +106,6 @@ def test_of_what_searches_returned_the_tools_that_the_run_called_are_used() -> N
     assert (run.discovered, run.used) == (2, 1)
 
 
-def test_a_search_by_name_discovers_nothing_of_its_own() -> None:
-    run = played(run_of(step("Zzz.", call(LEND)), step("Done."), asked="Qqq."), discovery__ranker="bm25")
-    assert searched(run)["named"] == 1
-    assert (run.discovered, run.used) == (0, 0)
-
-
-def test_own_searches_are_left_out_where_nothing_can_be_searched() -> None:
-    own = run_of(step("", searches=("lend",)), step("", call(LEND)), step("Done."))
-    run = played(own, "static")
-    assert (searched(run), run.model_calls) == ({}, 2)
-
-
 def test_a_call_of_an_evicted_tool_hurts_and_is_searched_for_with_what_found_it() -> None:
     alternating = run_of(
         step("I water the plants.", call(WATER)),
@@ -134,17 +117,6 @@ def test_a_call_of_an_evicted_tool_hurts_and_is_searched_for_with_what_found_it(
     assert searched(run) == {"first": 2, "again": 1}
     assert [(lack.tool, lack.cause) for lack in run.evicted] == [(WATER, "lru")]
     assert run.rejected == 0
-
-
-def test_without_a_limit_no_eviction_hurts() -> None:
-    alternating = run_of(
-        step("I water the plants.", call(WATER)),
-        step("I lend a book to a reader.", call(LEND)),
-        step("Zzz.", call(WATER, bed=2)),
-        step("Done."),
-    )
-    run = played(alternating, binding__capacity=0, discovery__max_search_results=1)
-    assert (searched(run), run.evicted) == ({"first": 2}, ())
 
 
 def test_a_guard_that_steps_in_is_counted_with_the_call_that_it_cost() -> None:
@@ -220,11 +192,6 @@ def test_a_call_without_a_recorded_result_says_so() -> None:
     assert run.spent == with_result.spent
 
 
-def test_a_recording_that_stops_after_a_call_has_no_further_model_call() -> None:
-    run = played(run_of(step("I lend a book.", call(LEND))), "static")
-    assert (run.model_calls, run.calls) == (1, 1)
-
-
 def test_costs_are_the_models_prices_with_and_without_its_cache() -> None:
     # A prompt cache holds nothing that is shorter than its minimum.
     asked = "Please. " * 200
@@ -277,23 +244,14 @@ def test_calls_without_a_definition_are_left_out_and_named_and_void_the_bill() -
         ("unheard-of", "lend_book", None),
         ("garden", "lend_book", None),
         ("", "Lend_Book", None),
+        ("", "find_book", None),
     ],
 )
 def test_a_recordings_name_finds_its_tool_only_if_it_can_mean_no_other(
     server: str, name: str, found: str | None
 ) -> None:
-    tool = ToolNames(LIBRARY).find(RecordedCall(name, server=server))
+    tool = ToolNames([*LIBRARY, Tool("garden", "find_book")]).find(RecordedCall(name, server=server))
     assert (tool.id if tool else None) == found
-
-
-def test_a_name_that_two_servers_have_is_not_guessed() -> None:
-    twins = [*LIBRARY, Tool("garden", "lend_book")]
-    assert ToolNames(twins).find(RecordedCall("lend_book")) is None
-
-
-def test_the_last_paragraph_is_what_the_agent_is_about_to_do() -> None:
-    assert last_words("The shelf is full.\n\nNow I lend it.\n") == "Now I lend it."
-    assert last_words(" \n ") == ""
 
 
 def test_a_batch_compares_every_setup_with_the_first_on_the_same_runs() -> None:
@@ -318,23 +276,6 @@ def test_a_batch_compares_every_setup_with_the_first_on_the_same_runs() -> None:
     assert many.cost_ratio.mean > 1
     assert static.recall[5] is None
     assert batch.bills["static"].mean == pytest.approx(3000 / batch.played["static"][0].spent.input)
-
-
-def test_a_batch_that_is_stopped_tells_of_the_runs_so_far() -> None:
-    known = known_runs([LENDING] * 3, LIBRARY)
-    answers = iter([False, True])
-    batch = play_batch(
-        known, LIBRARY, setups(["static"], {}, {}), ports(), model="priced", stopped=lambda: next(answers)
-    )
-    assert batch.summaries[0].runs == 1
-
-
-def test_a_run_may_have_only_the_servers_that_it_called() -> None:
-    known = known_runs([LENDING], LIBRARY)
-    chosen = setups(["static"], {}, {})
-    alone = play_batch(known, LIBRARY, chosen, ports(), model="priced", own_servers=True)
-    among = play_batch(known, LIBRARY, chosen, ports(), model="priced")
-    assert alone.summaries[0].tool_tokens.mean < among.summaries[0].tool_tokens.mean  # type: ignore[union-attr]
 
 
 def test_reasons_are_told_apart_in_the_summary() -> None:

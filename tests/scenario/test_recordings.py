@@ -11,7 +11,7 @@ from inspector.mcp.recorded_link import RecordedCall, RecordedRun
 from inspector.mcp.tool_file import read_definitions
 from inspector.scenario.recording import read_runs
 from tests.support import recordings
-from tests.support.recordings import LIBRARY, SPENT, chat_call, write, write_lines
+from tests.support.recordings import LIBRARY, SPENT, write, write_lines
 
 
 def only(folder: Path) -> RecordedRun:
@@ -24,15 +24,11 @@ def test_an_mcpmark_run_has_its_task_server_steps_and_bill(tmp_path: Path) -> No
     run = only(recordings.mcpmark(tmp_path))
     assert (run.task, run.solved, run.input_tokens, run.output_tokens) == ("library/lend", True, SPENT, 50)
     first, second, last = run.messages[0].steps
-    assert (first.text, len(first.calls), last.text) == ("I look.", 2, "No.")
+    assert (first.text, last.text) == ("I look.", "No.")
+    assert [call.result for call in first.calls] == ["shelf 1", "shelf 2"]
     assert second.calls == (
         RecordedCall("lend_book", {"title": "Emma"}, "Error: lent already", True, "library-plain"),
     )
-
-
-def test_results_belong_to_the_call_of_their_id(tmp_path: Path) -> None:
-    first = only(recordings.mcpmark(tmp_path)).messages[0].steps[0]
-    assert [call.result for call in first.calls] == ["shelf 1", "shelf 2"]
 
 
 def test_a_toolathlon_run_is_an_attempt_at_the_task_in_its_name(tmp_path: Path) -> None:
@@ -132,13 +128,6 @@ def _answers(folder: Path, call: str) -> Path:
     return folder
 
 
-def test_arguments_that_are_no_json_are_kept_as_text(tmp_path: Path) -> None:
-    call = chat_call("garden-nap", {})
-    call["function"]["arguments"] = "{broken"
-    run = only(_chat(tmp_path, {"role": "assistant", "tool_calls": [call]}))
-    assert next(run.calls).arguments == {"arguments": "{broken"}
-
-
 @pytest.mark.parametrize(
     "form", ["by server", "one server", "list", "lines", "nested", "functions", "answer"]
 )
@@ -166,14 +155,6 @@ def test_definitions_are_read_in_every_usual_form(tmp_path: Path, form: str) -> 
     else:
         write(path, values[form])
     assert [tool.id for tool in read_definitions([path])] == ["garden:water_plants", "garden:soil_report"]
-
-
-def test_annotations_come_with_a_definition_and_the_first_of_two_counts(tmp_path: Path) -> None:
-    path = recordings.definitions(tmp_path / "all.json")
-    again = write(tmp_path / "library.json", {"tools": [{"name": "find_book", "description": "Other."}]})
-    tools = {tool.id: tool for tool in read_definitions([path, again])}
-    assert tools["library:find_book"].annotations.read_only
-    assert tools["library:find_book"].description == "Find a book by title or author."
 
 
 @pytest.mark.parametrize(
