@@ -5,16 +5,20 @@ of them: they can be applied to a catalog, and are as sure as the weakest fact t
 """
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, TypeVar
+from typing import Literal
+
+from pydantic import ConfigDict, TypeAdapter
+from pydantic.dataclasses import dataclass
 
 from inspector.core.error import ConfigError
 from inspector.core.settings import ClientCapabilities
 from inspector.core.text import closest
+
+_EXACT = ConfigDict(extra="forbid")
 
 
 class Confidence(StrEnum):
@@ -39,7 +43,7 @@ class Topic(StrEnum):
     RESULTS = "results"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_EXACT)
 class Fact:
     """What somebody says of a client. `source` is a public address; empty for an assumption.
 
@@ -56,7 +60,7 @@ class Fact:
     remark: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_EXACT)
 class NameRule:
     """How a model reads a tool's name. `form` joins `{server}` and `{tool}`.
 
@@ -75,7 +79,7 @@ class NameRule:
     over: Literal["refused", "cut", "middle", "hash"] = "refused"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_EXACT)
 class TextRule:
     """After how many characters texts are cut (0: never).
 
@@ -89,7 +93,7 @@ class TextRule:
     block: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_EXACT)
 class SchemaRule:
     """What becomes of an input schema.
 
@@ -108,7 +112,7 @@ Before = Literal["definitions", "names", "servers", "nothing"]
 """What a model knows of deferred tools before a search: all, their names, their servers, nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_EXACT)
 class ListingRule:
     """What is listed before any search, and whether that includes the servers' instructions.
 
@@ -120,7 +124,7 @@ class ListingRule:
     most: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_EXACT)
 class SearchRule:
     """How the client searches. `ranker` is one of Toolsight's that follows the rule; empty if it has none.
 
@@ -132,7 +136,7 @@ class SearchRule:
     none: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_EXACT)
 class Client:
     """A client, its rules and the facts behind them.
 
@@ -149,8 +153,8 @@ class Client:
     listing: ListingRule
     search: SearchRule
     declares: ClientCapabilities
-    follows_changes: bool
     facts: tuple[Fact, ...]
+    follows_changes: bool = False
 
     def confidence(self, topic: Topic) -> Confidence:
         """How sure the rules of a topic are: as the weakest fact behind them; assumed without any."""
@@ -159,7 +163,6 @@ class Client:
         return max(behind, key=order.index, default=Confidence.ASSUMED)
 
 
-Rule = TypeVar("Rule")
 _NOTHING = ClientCapabilities(roots=False, forms=False, links=False)
 NAMES = (
     "claude-code",
@@ -193,29 +196,5 @@ def find_client(name: str) -> Client:
 def _read(name: str) -> Client:
     text = files(__package__).joinpath("known", f"{name}.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
-    return Client(
-        name,
-        data["title"],
-        data["about"],
-        names=_rule(NameRule, data, "names"),
-        texts=_rule(TextRule, data, "texts"),
-        schemas=_rule(SchemaRule, data, "schemas"),
-        listing=_rule(ListingRule, data, "listing"),
-        search=_rule(SearchRule, data, "search"),
-        declares=replace(_NOTHING, **data["declares"]),
-        follows_changes=data.get("follows_changes", False),
-        facts=tuple(map(_fact, data["facts"])),
-    )
-
-
-def _rule(kind: type[Rule], data: Mapping[str, Any], key: str) -> Rule:
-    """The rule under a key; what the file does not say is the rule's default."""
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in data[key].items()}
-    return kind(**values)
-
-
-def _fact(data: Mapping[str, Any]) -> Fact:
-    known = {field.name for field in fields(Fact)}
-    assert data.keys() <= known, data.keys() - known
-    values = {**data, "topic": Topic(data["topic"]), "confidence": Confidence(data["confidence"])}
-    return Fact(**values)
+    declares = {**asdict(_NOTHING), **data["declares"]}
+    return TypeAdapter(Client).validate_python({**data, "name": name, "declares": declares})

@@ -8,18 +8,14 @@ from typing import Any
 from inspector.config.configuration import Configuration
 from inspector.core.budget import Tokenizer
 from inspector.core.events import (
-    CallFinished,
-    CallRejected,
     Decision,
-    LoopDetected,
     Record,
-    RedundantSearch,
     SearchPerformed,
 )
 from inspector.core.message import AssistantMessage
 from inspector.core.ports import ApprovalRequest, TokenCounter
 from inspector.core.ranking import Answer, Outcome, SearchReport
-from inspector.core.session import InertiaState
+from inspector.core.session import SessionState
 from inspector.core.tool import Tool
 from inspector.core.turns import turns
 from inspector.mcp.recorded_link import RecordedRun, RecordedServers
@@ -105,31 +101,30 @@ def outcome(
     log: AgentLog,
     records: Sequence[Record],
     accounting: Accounting,
-    inertia: InertiaState,
+    state: SessionState,
 ) -> PlayedRun:
     """Sum up the records of a played run."""
-    events = [record.event for record in records]
-    reports = [event.report for event in events if isinstance(event, SearchPerformed)]
+    reports = [record.event.report for record in records if isinstance(record.event, SearchPerformed)]
     discovered = _discovered(log, reports)
     return PlayedRun(
         id=run.id,
         task=run.task,
         solved=run.solved,
         model_calls=sum(log.counted),
-        calls=sum(isinstance(event, CallFinished) for event in events),
+        calls=state.calls,
         searches={reason: log.searches.count(reason) for reason in Reason},
         answers={answer: sum(report.answer is answer for report in reports) for answer in Answer},
         needs=tuple(_needs(log, reports)),
         discovered=len(discovered),
         used=len(discovered & log.needed.keys()),
         evicted=tuple(lack for lack in log.lacked if lack.cause),
-        rejected=sum(isinstance(event, CallRejected) for event in events),
-        loops=sum(isinstance(event, LoopDetected) for event in events),
-        redundant=sum(isinstance(event, RedundantSearch) for event in events),
+        rejected=state.rejections,
+        loops=state.loops,
+        redundant=state.redundant,
         spent=_spent(log, records, accounting),
         tokenizer=accounting.meter.tokenizer,
-        ahead=len(inertia.ahead),
-        ahead_used=len(inertia.used),
+        ahead=len(state.inertia.ahead),
+        ahead_used=len(state.inertia.used),
     )
 
 
@@ -310,7 +305,7 @@ async def play(
         await _connect(bench, kept)
         for message in run.messages:
             await bench.chat(message.text)
-        played = outcome(run, agent.log, records, bench.accounting, bench.state.inertia)
+        played = outcome(run, agent.log, records, bench.accounting, bench.state)
     ports.store.forget([session])
     return played
 
