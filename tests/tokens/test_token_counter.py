@@ -153,7 +153,7 @@ COUNTS_OFFLINE = """
 import socket, sys
 def refuse(*_, **__): raise OSError("no network here")
 socket.socket.connect = socket.getaddrinfo = refuse
-from inspector.cli.models import counter_for
+from inspector.cli.composition import counter_for
 counter = counter_for("openai/gpt-4")
 claude = counter_for("anthropic/claude-sonnet-4-5")
 assert not {"tiktoken", "tokenizers"} & set(sys.modules)
