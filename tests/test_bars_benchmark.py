@@ -10,9 +10,8 @@ from inspector.core.tool import Tool
 from inspector.measure.bootstrap import Estimate
 from tests.benchmark import bars, retrieval
 from tests.benchmark.abstention import KINDS, Asked
-from tests.benchmark.long_task import LONGEST, SHORTEST, joined
+from tests.benchmark.levers import LONGEST, SHORTEST, added_text, joined
 from tests.benchmark.speed import SIZES, Speed
-from tests.benchmark.variant import added_text
 
 FOUND = Answer.FOUND
 GOOD = Speed(0, 1.0, 15.0, 1.5, 20.0, 39.0, 80.0, 100.0, 200.0)

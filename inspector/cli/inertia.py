@@ -28,7 +28,7 @@ from inspector.measure.inertia_score import (
 )
 from inspector.reliability.flow import Flow, exported, flows, warmth
 from inspector.scenario.recording import read_runs
-from inspector.search.inertia_graph import Aging, InertiaGraph
+from inspector.search.past_use import Aging, InertiaGraph
 from inspector.store.call_history import SqliteCallHistory
 
 

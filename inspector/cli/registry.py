@@ -34,8 +34,7 @@ from inspector.registry.acceptance import NAME_HINT, name_problem
 from inspector.registry.embedding import embed_missing, forget_other_dimensions
 from inspector.registry.export import export_lines, is_export, read_export, write_export
 from inspector.registry.library import FILL
-from inspector.search.ports import Embedder, ToolRegistry
-from inspector.search.registered_tool import SyncReport
+from inspector.search.ports import Embedder, SyncReport, ToolRegistry
 from inspector.session.synchronise import Synchronised, synchronise
 
 F = TypeVar("F", bound=Callable[..., Any])

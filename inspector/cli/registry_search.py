@@ -10,7 +10,7 @@ from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ConfigError
 from inspector.core.settings import FederationSettings
 from inspector.registry.federation import Federation, Member, is_address, load_peers
-from inspector.search.registered_tool import Peer
+from inspector.search.ports import Peer
 
 if TYPE_CHECKING:
     from inspector.search.ports import SearchableRegistry
@@ -29,8 +29,7 @@ from inspector.core.definition import definition_changes
 from inspector.core.number import count, shown_moment
 from inspector.core.settings import Settings
 from inspector.core.text import closest, first_sentence, shortened
-from inspector.search.ports import ToolRegistry
-from inspector.search.registered_tool import Federated, RegisteredTool
+from inspector.search.ports import Federated, RegisteredTool, ToolRegistry
 from inspector.search.registry_tier import nearest_in, search_registry
 
 

@@ -20,7 +20,7 @@ from inspector.core.tool import server_of
 from inspector.loop.binder import Binder
 from inspector.reliability.breaking import Breakers
 from inspector.reliability.flow import is_likely
-from inspector.search.inertia_graph import Aging, InertiaGraph, Successor
+from inspector.search.past_use import Aging, InertiaGraph, Successor
 from inspector.search.retrieval import Live
 from inspector.store.call_history import persona_of
 from inspector.tokens.accounting import Accounting

@@ -12,7 +12,7 @@ from inspector.core.ports import TaskCalls
 from inspector.core.tool import server_of
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.measure.bootstrap import Estimate, ratio_estimate
-from inspector.search.inertia_graph import Aging, InertiaGraph, Successor
+from inspector.search.past_use import Aging, InertiaGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,16 +217,14 @@ def _bound_ahead(
             called.add(tool)
             place += 1
             for one in graph.after(tool, _NOW):
-                if _value(one, level[0]) >= level[1] and one.tool not in called | ahead:
+                if (one.probability if level[0] == SHARE else one.low) >= level[
+                    1
+                ] and one.tool not in called | ahead:
                     ahead.add(one.tool)
                     is_next = number + 1 < len(calls) and calls[number + 1] == one.tool
                     is_used = one.tool in later[place:]
                     found.append((is_next, is_used, is_used and one.tool not in starts))
     return found
-
-
-def _value(successor: Successor, by: str) -> float:
-    return successor.probability if by == SHARE else successor.low
 
 
 def _starts(messages: Sequence[Sequence[str]]) -> set[str]:

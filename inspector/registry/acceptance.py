@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from inspector.core.definition import definition_hash
 from inspector.core.redaction import clean
-from inspector.search.registered_tool import RegisteredTool
+from inspector.search.ports import RegisteredTool
 
 _ANYBODY = "anybody"
 

@@ -17,7 +17,7 @@ from inspector.core.tool import Annotations, Tool
 from inspector.mcp.tool_file import Claims
 from inspector.registry.acceptance import LAST_MOMENT, MOST_VERSION, NAME_HINT, name_problem, without_secrets
 from inspector.schema.json_value import JsonObject
-from inspector.search.registered_tool import RegisteredTool
+from inspector.search.ports import RegisteredTool
 
 _MAX_LINE = 32 * 1024 * 1024
 _NOTHING = "Nothing was imported from the file. Correct the line, or remove it."

@@ -31,8 +31,15 @@ from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.registry.embedding import embedded_text
 from inspector.search.document import MAX_EMBEDDED
-from inspector.search.ports import Embedder, SearchableRegistry
-from inspector.search.registered_tool import Federated, Located, Neighbour, Peer, PeerAnswer
+from inspector.search.ports import (
+    Embedder,
+    Federated,
+    Located,
+    Neighbour,
+    Peer,
+    PeerAnswer,
+    SearchableRegistry,
+)
 
 MAX_PEER_NAME, MAX_PEERS = 40, 50
 _POSTGRES = ("postgres://", "postgresql://")

@@ -17,8 +17,7 @@ from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
 from inspector.mcp.port import ClientSide, Connector, ServerLink
 from inspector.mcp.recorded_link import RecordedLink
-from inspector.search.ports import Embedder, ToolRegistry
-from inspector.search.registered_tool import Federated, Neighbour, RegisteredTool
+from inspector.search.ports import Embedder, Federated, Neighbour, RegisteredTool, ToolRegistry
 
 if TYPE_CHECKING:
     from inspector.registry.federation import Federation

@@ -9,7 +9,7 @@ from time import monotonic
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
 from inspector.registry.sqlite import SqliteRegistry
-from inspector.search.registered_tool import Neighbour
+from inspector.search.ports import Neighbour
 from inspector.store.database import SqliteDatabase, is_current, newer_steps
 
 # The file is another program's: no value may fill the memory, and no statement may run on.

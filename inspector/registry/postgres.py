@@ -19,8 +19,7 @@ from inspector.registry.postgres_vector import (
     tables_of,
 )
 from inspector.registry.sql_registry import Condition, Dialect, SqlRegistry
-from inspector.search.ports import SearchableRegistry
-from inspector.search.registered_tool import Neighbour, SyncReport
+from inspector.search.ports import Neighbour, SearchableRegistry, SyncReport
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -15,7 +15,7 @@ from inspector.core.access import Sight
 from inspector.registry.postgres_database import CHANGED, LOCK, PostgresDatabase
 from inspector.registry.postgres_text import seen as seen_by, stored
 from inspector.registry.sql_registry import Condition
-from inspector.search.registered_tool import Neighbour, RegisteredTool
+from inspector.search.ports import Neighbour, RegisteredTool
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -18,7 +18,7 @@ from inspector.registry.acceptance import (
 )
 from inspector.registry.embedding import embedded_text
 from inspector.search.document import key_of
-from inspector.search.registered_tool import Neighbour, RegisteredTool, SyncReport
+from inspector.search.ports import Neighbour, RegisteredTool, SyncReport
 
 # SQLite before 3.32 binds at most 999 values per statement.
 IDS_A_STATEMENT = 500

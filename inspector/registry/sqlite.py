@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from inspector.core.access import Sight
 from inspector.registry.sql_registry import IDS_A_STATEMENT, Condition, Dialect, SqlRegistry, one_of
-from inspector.search.registered_tool import Neighbour, RegisteredTool, SyncReport
+from inspector.search.ports import Neighbour, RegisteredTool, SyncReport
 from inspector.search.sqlite import SqliteVectors, storable
 from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from inspector.core.number import shown_moment
 from inspector.core.settings import InertiaSettings
-from inspector.search.inertia_graph import Aging, InertiaGraph, Successor
+from inspector.search.past_use import Aging, InertiaGraph, Successor
 
 
 class FlowLibrary(Protocol):

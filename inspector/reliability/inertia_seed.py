@@ -10,7 +10,7 @@ from inspector.access.yaml_tree import load_yaml
 from inspector.config.file import load_value
 from inspector.config.problem import Location, NullAsAbsent, not_empty, refusal, validated
 from inspector.core.ports import OWN_PERSONA
-from inspector.search.inertia_graph import InertiaGraph, Tally
+from inspector.search.past_use import InertiaGraph, Tally
 
 _MOST = 10**9
 _HINT = 'Write { "transitions": [ { "after": "SERVER:TOOL", "tool": "SERVER:TOOL", "count": 1 } ] }.'

@@ -171,7 +171,7 @@ def catalog_size(source: Source, steps: Steps) -> Section:
     demo, others = source.demo(), source.others()
     for title, catalog in (("The demo's catalog", demo), *((other.name, other) for other in others)):
         steps(title)
-        sizes = [*_parts(catalog), catalog]
+        sizes = [*[part_of(catalog, count) for count in SIZES if count < len(catalog.tools)], catalog]
         tables.append(_table(title, sizes, meter))
         for part in sizes:
             steps(title)
@@ -267,10 +267,6 @@ def _measured(source: Source) -> str:
         f"{DiscoverySettings().max_search_results} loaded tools, “steady” {BindingSettings().capacity} (as "
         "many as stay bound), each of the deferred tools' mean size"
     )
-
-
-def _parts(catalog: NamedCatalog) -> list[NamedCatalog]:
-    return [part_of(catalog, count) for count in SIZES if count < len(catalog.tools)]
 
 
 def _table(title: str, catalogs: Sequence[NamedCatalog], meter: BudgetMeter) -> Table:

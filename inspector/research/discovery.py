@@ -192,7 +192,7 @@ class Discovery:
         contexts: list[Context] = []
         found: list[str] = []
         for query, steps in self._plan(turn):
-            if not self._has(steps, session):
+            if not (self._only_missing and all(step.tool_id in session.bound for step in steps)):
                 contexts.append(session.context())
                 found += self._search(query, session)
             for step in steps:
@@ -205,9 +205,6 @@ class Discovery:
         if self._by_step and len(turn.steps) > 1:
             return [(step.query, (step,)) for step in turn.steps]
         return [(turn.text, turn.steps)]
-
-    def _has(self, steps: Sequence[Step], session: _Session) -> bool:
-        return self._only_missing and all(step.tool_id in session.bound for step in steps)
 
     def _search(self, query: str, session: _Session) -> list[str]:
         answer = self._searcher.search(query, session.bound, self._settings)

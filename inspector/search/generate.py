@@ -5,11 +5,13 @@ ranker broke, not how good it is. The impossible requests are guesses (see `impo
 also fit another tool, so a person has to review the result.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib.resources import files
 from random import Random
 
 from inspector.access.reach import EXACT, IMPOSSIBLE, PARAPHRASE, EvalCase
@@ -18,93 +20,7 @@ from inspector.schema.schema import SchemaField, fields
 from inspector.search.document import MAX_INDEXED, key_of
 from inspector.search.vocabulary import split_words, stem, terms
 
-# A small table of synonyms for words that are common in tool names.
-
-_TABLE: Mapping[str, tuple[str, ...]] = {
-    # Verbs.
-    "add": ("put in", "attach"),
-    "analyze": ("look into", "examine"),
-    "archive": ("put away",),
-    "calculate": ("work out", "figure out"),
-    "cancel": ("call off",),
-    "change": ("alter", "adjust"),
-    "check": ("look at", "see whether"),
-    "close": ("shut", "finish"),
-    "compare": ("tell apart", "put side by side"),
-    "convert": ("turn", "transform"),
-    "copy": ("duplicate",),
-    "create": ("make", "add"),
-    "delete": ("remove", "get rid of"),
-    "describe": ("explain", "tell me about"),
-    "download": ("save locally",),
-    "edit": ("change", "revise"),
-    "evaluate": ("work out",),
-    "execute": ("run",),
-    "export": ("save out",),
-    "fetch": ("get me", "retrieve"),
-    "find": ("look for", "where is"),
-    "generate": ("make", "produce"),
-    "get": ("what is", "tell me"),
-    "import": ("bring in", "load"),
-    "install": ("set up",),
-    "list": ("show", "which are"),
-    "lookup": ("find",),
-    "merge": ("combine", "join"),
-    "move": ("relocate", "shift"),
-    "open": ("start", "bring up"),
-    "publish": ("make public", "release"),
-    "query": ("ask",),
-    "read": ("open", "show me"),
-    "remove": ("delete", "take away"),
-    "rename": ("give another name to",),
-    "reply": ("answer",),
-    "resolve": ("settle",),
-    "retrieve": ("fetch", "give me"),
-    "return": ("show", "give me"),
-    "run": ("execute", "start"),
-    "save": ("keep", "store"),
-    "schedule": ("plan", "arrange"),
-    "search": ("look for", "find"),
-    "send": ("write", "pass on"),
-    "set": ("change", "put"),
-    "share": ("give access to",),
-    "show": ("display", "let me see"),
-    "start": ("begin", "launch"),
-    "stop": ("halt", "end"),
-    "summarize": ("sum up",),
-    "translate": ("say in another language",),
-    "update": ("change", "modify"),
-    "upload": ("send up", "put online"),
-    "validate": ("check",),
-    "write": ("put down",),
-    # Nouns.
-    "alert": ("warning",),
-    "appointment": ("meeting",),
-    "article": ("text",),
-    "comment": ("remark",),
-    "customer": ("client", "buyer"),
-    "directory": ("folder",),
-    "document": ("file", "paper"),
-    "email": ("mail",),
-    "error": ("failure",),
-    "event": ("appointment", "happening"),
-    "folder": ("directory",),
-    "forecast": ("outlook", "prediction"),
-    "image": ("picture", "photo"),
-    "invoice": ("bill",),
-    "issue": ("problem", "ticket"),
-    "job": ("task",),
-    "location": ("place",),
-    "log": ("record",),
-    "message": ("text",),
-    "order": ("purchase",),
-    "price": ("cost",),
-    "product": ("article", "item"),
-    "repository": ("code base",),
-    "task": ("to-do", "piece of work"),
-    "user": ("person", "member"),
-    "website": ("site", "web page"),
-}
+_WORDS = files("inspector.search") / "words"
 
 
 def synonyms(word: str) -> tuple[str, ...]:
@@ -114,78 +30,15 @@ def synonyms(word: str) -> tuple[str, ...]:
 
 @cache
 def _by_stem() -> Mapping[str, tuple[str, ...]]:
-    return {stem(word): others for word, others in _TABLE.items()}
+    """A small table of synonyms for words that are common in tool names."""
+    table = json.loads((_WORDS / "synonyms.json").read_text(encoding="utf-8"))
+    return {stem(word): tuple(others) for word, others in table.items()}
 
-
-# Requests that hardly any catalog can serve, and those that look impossible for a given one.
 
 # A word in a larger share of the tools belongs to the catalog's subject.
 MAX_SHARE = 0.01
-
-REQUESTS = (
-    "Book me a haircut with my usual barber",
-    "Order a margherita pizza for delivery",
-    "Water the tomatoes in the greenhouse",
-    "Feed the cat at noon",
-    "Walk the dog around the block",
-    "Tune my guitar to drop D",
-    "Fold the laundry",
-    "Iron my shirts",
-    "Vacuum under the sofa",
-    "Sharpen the kitchen knives",
-    "Bake a sourdough loaf",
-    "Brew me an espresso",
-    "Peel two kilos of potatoes",
-    "Mow the lawn",
-    "Shovel the snow off the driveway",
-    "Trim the hedge",
-    "Prune the apple tree",
-    "Unclog the bathtub drain",
-    "Replace the flat tyre of my bicycle",
-    "Change the engine oil of my car",
-    "Wash the windscreen",
-    "Jump-start the motorcycle",
-    "Refuel the boat",
-    "Land the helicopter on the roof",
-    "Launch a satellite into orbit",
-    "Dock with the space station",
-    "Predict tonight's lottery numbers",
-    "Read my palm and tell my fortune",
-    "Cast a horoscope for a Sagittarius",
-    "Interpret the dream I had about teeth",
-    "Hypnotise me so that I quit smoking",
-    "Diagnose the rash on my elbow",
-    "Prescribe antibiotics for my sore throat",
-    "Fill the cavity in my molar",
-    "Measure my blood pressure",
-    "Donate blood at the clinic",
-    "Knit a woollen scarf",
-    "Sew a button on my coat",
-    "Dye my hair purple",
-    "Paint the bedroom ceiling white",
-    "Assemble the wardrobe",
-    "Hang the mirror above the fireplace",
-    "Chop firewood for the stove",
-    "Sweep the chimney",
-    "Catch a trout for dinner",
-    "Shear the sheep",
-    "Milk the cows",
-    "Harvest the barley",
-    "Ferment cabbage into sauerkraut",
-    "Distil whisky from malt",
-    "Teach my toddler to swim",
-    "Babysit the twins tomorrow evening",
-    "Officiate our wedding ceremony",
-    "Testify for me in court",
-    "Forge my neighbour's signature",
-    "Pick the lock of the garage",
-    "Play the cello at the funeral",
-    "Choreograph a tango for two",
-    "Referee the football final",
-    "Climb Kilimanjaro in my place",
-    "Translate these hieroglyphs carved in the tomb",
-    "Bury the treasure on the island",
-)
+# What hardly any catalog can serve.
+REQUESTS = tuple((_WORDS / "impossible.txt").read_text(encoding="utf-8").splitlines())
 
 
 def impossible_requests(tools: Sequence[Tool]) -> tuple[str, ...]:
@@ -266,12 +119,10 @@ _Candidates = Iterator[tuple[str, frozenset[str]]]
 def _twins(tools: Sequence[Tool]) -> list[_Twins]:
     by_words: dict[tuple[str, ...], list[Tool]] = {}
     for tool in tools:
-        by_words.setdefault(_name_words(tool.name), []).append(tool)
+        by_words.setdefault(
+            tuple(word.lower() for word in split_words(tool.name)) or (tool.name,), []
+        ).append(tool)
     return [_Twins(words, tuple(same)) for words, same in by_words.items()]
-
-
-def _name_words(name: str) -> tuple[str, ...]:
-    return tuple(word.lower() for word in split_words(name)) or (name,)
 
 
 def _picked(candidates: _Candidates, random: Random, count: int) -> Iterable[tuple[str, frozenset[str]]]:

@@ -123,7 +123,15 @@ def _run(
     repository = model.folder(folder)
     before = _files(repository)
     with tempfile.TemporaryFile() as stderr:
-        child = _start(model, folder, stderr)
+        child = subprocess.Popen(
+            # -P: a file in the current folder is never imported in place of a library.
+            [sys.executable, "-P", "-c", _CHILD, model.repository, str(folder), *model.files],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            env={**os.environ, "HF_HUB_DISABLE_PROGRESS_BARS": "1"},
+            start_new_session=True,
+        )
         try:
             while not _ended(child):
                 if cancelled():
@@ -136,18 +144,6 @@ def _run(
         if child.returncode or not model.is_whole(folder):
             reason = _last_line(stderr) or f"the download ended early (exit code {child.returncode})"
             raise ModelError(f"{model.name} cannot be downloaded: {reason}", hint=_HINT)
-
-
-def _start(model: NamedModel, folder: Path, stderr: IO[bytes]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        # -P: a file in the current folder is never imported in place of a library.
-        [sys.executable, "-P", "-c", _CHILD, model.repository, str(folder), *model.files],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=stderr,
-        env={**os.environ, "HF_HUB_DISABLE_PROGRESS_BARS": "1"},
-        start_new_session=True,
-    )
 
 
 def _ended(child: subprocess.Popen[bytes]) -> bool:

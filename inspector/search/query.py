@@ -217,7 +217,7 @@ def _distinct(parts: Iterable[str]) -> tuple[Clause, ...]:
     found: dict[str, Clause] = {}
     for part in parts:
         said = without_courtesies(part)
-        if _has_content(said):
+        if any(word.lower() not in STOP_WORDS for word in split_words(said)):
             found.setdefault(said, Clause(said, is_statement(part)))
     return tuple(found.values())
 
@@ -246,10 +246,6 @@ def _sentences(text: str) -> Iterator[str]:
             yield sentence
             start = match.end()
     yield text[start:]
-
-
-def _has_content(text: str) -> bool:
-    return any(word.lower() not in STOP_WORDS for word in split_words(text))
 
 
 # A request to delete is not served by a tool that lists, however much the two have in common. A verb in

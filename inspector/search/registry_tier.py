@@ -13,8 +13,7 @@ from inspector.core.error import StoreError, ToolsightError
 from inspector.core.ranking import Unconnected
 from inspector.core.tool import Tool
 from inspector.search.answer_text import unconnected_text
-from inspector.search.ports import Embedder, ToolRegistry
-from inspector.search.registered_tool import Neighbour
+from inspector.search.ports import Embedder, Neighbour, ToolRegistry
 
 if TYPE_CHECKING:
     from inspector.search.answer_text import SearchAnswer

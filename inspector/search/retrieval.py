@@ -4,15 +4,18 @@ Index and rankers are imported when something is to be searched: a session that 
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from threading import RLock
 from typing import TYPE_CHECKING
 
 from inspector.access.reach import EvalCase, EvalSet
+from inspector.config.configuration import Configuration
+from inspector.core.access import EVERYTHING, Sight
 from inspector.core.ports import Clock, PastCall
 from inspector.core.ranking import IndexState, SearchRequest
 from inspector.core.settings import DiscoverySettings
+from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
 from inspector.search.past_use import UseReader, Whose
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
@@ -28,15 +31,6 @@ if TYPE_CHECKING:
     from inspector.search.rankers.ranker import Ranker
     from inspector.search.registry_tier import RegistryTier
     from inspector.search.semantics import Semantics
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from inspector.config.configuration import Configuration
-from inspector.core.access import EVERYTHING, Sight
-from inspector.core.stream import LiveModel
-
-if TYPE_CHECKING:
-    pass
 
 
 # A person looks further down the list than a record needs.

@@ -5,6 +5,7 @@ import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
+from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,74 +16,13 @@ from inspector.search.document import MAX_EMBEDDED, Key, key_of
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 from inspector.search.vector_table import Vector, VectorTable
 
-SMALL_TALK = (
-    "Good morning, I hope you slept well.",
-    "Thank you, that was really helpful.",
-    "Ok great, that is what I meant.",
-    "No worries, it happens to everybody.",
-    "I am so tired today.",
-    "What a long week this has been.",
-    "Lovely weather, it makes me want to sit outside.",
-    "It has been raining here for days.",
-    "Haha, that is a good one.",
-    "You are the best, honestly.",
-    "I had coffee with my sister this morning.",
-    "We went hiking at the weekend and got lost.",
-    "My boss is in a terrible mood again.",
-    "I never liked Mondays.",
-    "That sounds about right.",
-    "Hmm, I am not sure how I feel about that.",
-    "Sorry for the confusion earlier.",
-    "I think I will make some tea now.",
-    "The meeting went on forever, as usual.",
-    "Computers and I will never be friends.",
-    "I hate it when the printer does that.",
-    "My cat just walked over the keyboard.",
-    "The kids are finally asleep.",
-    "Anyway, where were we?",
-    "Never mind, forget what I said.",
-    "I love how quiet the office is on Fridays.",
-    "It is funny how time flies.",
-    "Fingers crossed that it works this time.",
-    "Everyone keeps sending me emails about it.",
-    "We have been through a lot with this project.",
-    "How are you doing today?",
-    "See you tomorrow, have a nice evening.",
-)
-REQUESTS = (
-    "list all open orders",
-    "Send a mail to the whole team",
-    "get the current weather in Oslo",
-    "What is the exchange rate of the euro?",
-    "create a calendar event for Thursday",
-    "Show me the logs of the last hour",
-    "delete the draft page",
-    "How many users signed up in May?",
-    "search papers on protein folding",
-    "convert this document to PDF",
-    "Turn off the lamp in the hall",
-    "Who owns the domain example.com?",
-    "restart the database server",
-    "Is there a train to Lyon tonight?",
-    "translate text into Polish",
-    "add a comment to the ticket",
-    "find restaurants near the station",
-    "Book a table for four",
-    "resize an image",
-    "calculate the monthly rate of a loan",
-    "I would like to order the blue one again",
-    "Refund the last payment",
-    "run a query on the sales table",
-    "Which files did we change yesterday?",
-    "play some jazz",
-    "download the invoice",
-    "recommend a film for tonight",
-    "update the address of a customer",
-    "summarize the meeting notes",
-    "upload a picture to the gallery",
-    "check whether the backup is complete",
-    "plan a route with three stops",
-)
+
+def _examples(name: str) -> tuple[str, ...]:
+    return tuple((files("inspector.search") / "words" / name).read_text(encoding="utf-8").splitlines())
+
+
+# What people say without asking for anything, and what they ask for.
+SMALL_TALK, REQUESTS = _examples("small_talk.txt"), _examples("requests.txt")
 
 
 # Corrects misspelt words of a query: “turn of the lihgts” is read as “turn of the lights”.

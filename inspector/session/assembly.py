@@ -23,7 +23,7 @@ from inspector.core.ports import (
 from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
 from inspector.registry.marketplace.marketplace import MarketplacePorts
 from inspector.reliability.breaking import Breakers, BreakerStore, MemoryBreakers
-from inspector.search.inertia_graph import InertiaGraph
+from inspector.search.past_use import InertiaGraph
 from inspector.search.ports import Embedder, StaticEmbedder, VectorStore
 
 if TYPE_CHECKING:

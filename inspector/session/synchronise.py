@@ -9,8 +9,7 @@ from inspector.core.server import ServerPhase, is_registered
 from inspector.core.text import closest
 from inspector.registry.acceptance import name_problem
 from inspector.registry.library import FILL
-from inspector.search.ports import ToolRegistry
-from inspector.search.registered_tool import SyncReport
+from inspector.search.ports import SyncReport, ToolRegistry
 from inspector.session.view import SessionView
 
 

@@ -14,7 +14,7 @@ from inspector.core.ports import TaskCalls
 from inspector.core.session import Hits, InertiaState, SessionState
 from inspector.core.settings import InertiaSettings
 from inspector.reliability.flow import Flow, FlowLibrary, flow
-from inspector.search.inertia_graph import Aging, InertiaGraph, graphs_of
+from inspector.search.past_use import Aging, InertiaGraph, graphs_of
 from tests.support.app import RigApp, goes, ready, seen, until
 from tests.support.canned_flow import CannedFlows, task
 from tests.support.hostile import with_hostile_text

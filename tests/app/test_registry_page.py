@@ -14,7 +14,7 @@ from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.definition import definition_hash
 from inspector.core.tool import Tool
 from inspector.registry.library import Overview, RegistryLibrary
-from inspector.search.registered_tool import Located, Neighbour, PeerAnswer, RegisteredTool, SyncReport
+from inspector.search.ports import Located, Neighbour, PeerAnswer, RegisteredTool, SyncReport
 from inspector.session.synchronise import Synchronised
 from tests.support.app import RigApp, goes, ready, said, seen, until
 from tests.support.canned_registry import REFUNDS, canned_federation, canned_library, library_of

@@ -5,7 +5,8 @@ impossible kind over four catalogs. The coefficients of the probability were fit
 a kind; the column “not fitted” has the others.
 """
 
-from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,9 +19,51 @@ from inspector.search.metric import recall_at
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rules import SearchRules
 from inspector.search.search import ToolSearch
+from tests.benchmark import say
 from tests.benchmark.data import CATALOGS, PUBLISHED, among_others, judged, own, prepared, published
-from tests.benchmark.output import say
-from tests.benchmark.wording import WORDINGS
+
+# About as many words of small talk around a request as a chatty message has.
+AROUND = 95
+
+
+def as_it_is(query: str, _talk: Sequence[str]) -> str:
+    return query
+
+
+def polite(query: str, _talk: Sequence[str]) -> str:
+    plain = query.rstrip(".?! ")
+    plain = plain[:1].lower() + plain[1:] if not plain[:2].isupper() else plain
+    return f"could you please {plain} for me, thanks a lot, it is urgent"
+
+
+def courteous(query: str, _talk: Sequence[str]) -> str:
+    return (
+        f"Hello there! I hope you are doing well. {query.rstrip('.?! ')}, if you don't mind. "
+        "Many thanks in advance and have a great day!"
+    )
+
+
+def in_small_talk(query: str, talk: Sequence[str]) -> str:
+    """The request somewhere inside small talk, the same for the same request."""
+    source = random.Random(query)
+    sentences: list[str] = []
+    while sum(len(sentence.split()) for sentence in sentences) < AROUND:
+        sentences.append(_sentence(source.choice(talk)))
+    sentences.insert(source.randint(0, len(sentences)), _sentence(query))
+    return " ".join(sentences)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+WORDINGS: Mapping[str, Callable[[str, Sequence[str]], str]] = {
+    "as it is": as_it_is,
+    "polite": polite,
+    "courteous": courteous,
+    "in small talk": in_small_talk,
+}
+
 
 KINDS = ("possible", "far", "near-miss", "small-talk")
 # Enough to tell two shares apart, and no more time than the other kinds take.

@@ -16,8 +16,8 @@ from pathlib import Path
 from inspector.session.workbench import Workbench
 from inspector.store.store import SqliteStore
 from inspector.tokens.counter import TiktokenCounter
+from tests.benchmark import say
 from tests.benchmark.loop import servers
-from tests.benchmark.output import say
 from tests.support.workbench import connected
 
 ROUNDS = 15

@@ -19,8 +19,8 @@ from inspector.measure.run import CaseRun, run_bench
 from inspector.search.metric import recall_at
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rules import SearchRules
+from tests.benchmark import say
 from tests.benchmark.data import CATALOGS, FITTED, REPORTED, everyday, judged, prepared
-from tests.benchmark.output import say
 
 IMPOSSIBLE = ("far", "near-miss", "small-talk")
 

@@ -20,6 +20,7 @@ from inspector.core.settings import DiscoverySettings
 from inspector.search.index import ToolIndex
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.hybrid import WORDS_ALONE, FitModel, FitSignals, HybridRanker
+from tests.benchmark import say
 from tests.benchmark.data import (
     CATALOGS,
     FITTED,
@@ -31,7 +32,6 @@ from tests.benchmark.data import (
     prepared,
     untimed_semantics,
 )
-from tests.benchmark.output import say
 
 NAMES = (
     "coverage",

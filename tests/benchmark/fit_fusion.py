@@ -28,8 +28,8 @@ from inspector.search.rankers.fusion import (
     FusionWeights,
     Standardised,
 )
+from tests.benchmark import say
 from tests.benchmark.data import PUBLISHED, among_others, prepared, published
-from tests.benchmark.output import say
 
 CANDIDATES = 150
 SIGNALS = len(fields(FusionWeights))

@@ -5,23 +5,163 @@ embedded once for all variants and runs, so nothing here says how fast anything 
 """
 
 import math
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
-from inspector.access.reach import EvalSet
+from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import percent
+from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings
-from inspector.measure.bootstrap import Estimate
-from inspector.measure.run import summarise
+from inspector.measure.bootstrap import Estimate, estimate
+from inspector.measure.run import DEPTH, Run, run_bench, summarise
 from inspector.measure.standing import difference
+from inspector.search.metric import recall_at
 from inspector.search.query import ParsedQuery, parse
+from inspector.search.rankers.bm25 import AS_WRITTEN, Bm25Ranker
 from inspector.search.rankers.catalog_rankers import CatalogRankers
-from inspector.search.rankers.fusion import FusionWeights
-from inspector.search.rankers.query_fusion import QueryWeights
+from inspector.search.rankers.fusion import FusionRanker, FusionWeights
+from inspector.search.rankers.hybrid import HybridRanker
+from inspector.search.rankers.query_fusion import QueryFusion, QueryWeights
+from inspector.search.rules import SearchRules
+from tests.benchmark import say
 from tests.benchmark.data import DATA, OWN, POOL, PUBLISHED, among_others, own, prepared, published
-from tests.benchmark.long_task import long_task_section
-from tests.benchmark.output import say
-from tests.benchmark.variant import NO_STEPS, Variant, added_text, run
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The weights of a hybrid ranker."""
+
+    fusion: FusionWeights = FusionWeights()
+    query: QueryWeights = QueryWeights()
+
+    def over(self, rankers: CatalogRankers) -> HybridRanker:
+        """Such a ranker over the index of `rankers`, which it shares all else with."""
+        index = rankers.index
+        written = Bm25Ranker(index, AS_WRITTEN, name="words as written")
+        fusion = FusionRanker(index, rankers.lexical, self.fusion, written=written)
+        return HybridRanker(
+            index,
+            lexical=rankers.lexical,
+            whole=QueryFusion(index, fusion, rankers.server_prior, self.query),
+            names=rankers.names,
+            tiers=rankers.tiers,
+        )
+
+
+NO_STEPS = Variant(query=QueryWeights(step=0.0))
+
+
+def run(variant: Variant, rankers: CatalogRankers, evalset: EvalSet) -> Run:
+    """A variant on every request."""
+    return run_bench(
+        variant.over(rankers),
+        evalset,
+        rankers.index,
+        rules=SearchRules(),
+        clock=SystemClock(),
+        progress=lambda _done, _total: None,
+        cancelled=lambda: False,
+    )
+
+
+def added_text(estimate: Estimate) -> str:
+    """A difference with its interval, bold if that is without 0."""
+    text = f"{estimate.mean:+.4f}"
+    is_clear = estimate.low > 0 or estimate.high < 0
+    interval = f"[{estimate.low:+.3f}, {estimate.high:+.3f}]"
+    return f"{f'**{text}**' if is_clear else text} {interval}".replace("-", "−")
+
+
+# Requests joined to long tasks, with and without steps: part of the section "Levers".
+#
+# The tasks are made up. They show whether the share of the steps is large enough, and nothing about what
+# people write.
+SHORTEST, LONGEST = 3, 8
+_SEED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """Recall@10 of each task with and without steps."""
+
+    dataset: str
+    tasks: tuple[EvalCase, ...]
+    with_steps: tuple[float, ...]
+    without: tuple[float, ...]
+
+    @property
+    def added(self) -> Estimate:
+        return estimate([a - b for a, b in zip(self.with_steps, self.without, strict=True)])
+
+
+def joined(evalset: EvalSet) -> EvalSet:
+    """Tasks of 3 to 8 requests; each request is in one task at most."""
+    cases = [case for case in evalset.cases if case.is_possible]
+    random.Random(_SEED).shuffle(cases)
+    tasks = list[EvalCase]()
+    start = 0
+    for size in cycle(range(SHORTEST, LONGEST + 1)):
+        if start + size > len(cases):
+            return EvalSet(evalset.name, evalset.tools, tuple(tasks))
+        tasks.append(_joined(cases[start : start + size]))
+        start += size
+    raise AssertionError
+
+
+def _joined(cases: Sequence[EvalCase]) -> EvalCase:
+    first, *others = (case.query.rstrip(" .?!") for case in cases)
+    text = ", then ".join([first, *(_lowered(query) for query in others)])
+    return EvalCase(cases[0].id, f"{text}.", tuple(group for case in cases for group in case.relevant))
+
+
+def _lowered(text: str) -> str:
+    """With a small first letter, except in an abbreviation."""
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]
+
+
+def recalled(evalset: EvalSet) -> Recalled:
+    tasks = joined(evalset)
+    rankers = CatalogRankers(prepared(tasks).index, DiscoverySettings())
+    found = [
+        tuple(
+            recall_at(DEPTH, one.ranked, case.relevant)
+            for one, case in zip(run(variant, rankers, tasks).cases, tasks.cases, strict=True)
+        )
+        for variant in (Variant(), NO_STEPS)
+    ]
+    return Recalled(evalset.name, tasks.cases, *found)
+
+
+def long_task_section() -> str:
+    """Markdown: one table."""
+    sets = [own("demo_search")]
+    if DATA.is_dir():
+        sets = [published("azure_mcp"), *sets, own("pool_docker_search")]
+    lines = [
+        "### Long tasks",
+        "",
+        f"For calibration only: {SHORTEST} to {LONGEST} requests of a set made into one (“…, then …, then "
+        "…”). They show whether the share of the steps is large enough, and nothing about what people write. "
+        "Recall@10 counts the tools of all requests in a task.",
+        "",
+        "| data set | tasks | steps found of tools asked for | R@10 | R@10 without steps | steps add |",
+        "|---|--:|--:|--:|--:|--:|",
+        *(_task_row(recalled(evalset)) for evalset in sets),
+    ]
+    return "\n".join(lines)
+
+
+def _task_row(found: Recalled) -> str:
+    n = len(found.tasks)
+    steps = sum(len(parse(task.query).steps) for task in found.tasks) / n
+    asked = sum(len(task.relevant) for task in found.tasks) / n
+    return (
+        f"| {found.dataset} | {n} | {steps:.1f} of {asked:.1f} | {sum(found.with_steps) / n:.3f} | "
+        f"{sum(found.without) / n:.3f} | {added_text(found.added)} |"
+    )
+
 
 WITHOUT = {
     "typed literals": Variant(query=QueryWeights(literals=False)),

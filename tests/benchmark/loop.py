@@ -17,7 +17,7 @@ from inspector.core.message import ModelReply
 from inspector.core.tool import Annotations, Tool
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import Ranker, Ranking
-from tests.benchmark.output import say
+from tests.benchmark import say
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.told_model import ToldModel, calls, says, searches

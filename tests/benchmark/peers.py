@@ -29,8 +29,8 @@ from inspector.measure.bootstrap import SIGNIFICANT, Estimate, holm
 from inspector.measure.ranker_bench import NOTHING, DataSet, Measured, RankerBench, Row
 from inspector.measure.run import DEPTH, CaseRun, Run, summarise
 from inspector.measure.standing import difference
+from tests.benchmark import say
 from tests.benchmark.data import PUBLISHED, ROOT, among_others, published, semantics
-from tests.benchmark.output import say
 
 VARIABLE = "TOOLSIGHT_PEERS"
 HYBRID = "hybrid"

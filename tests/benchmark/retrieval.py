@@ -22,7 +22,7 @@ from inspector.measure.ranker_bench import DataSet, Measured, RankerBench, markd
 from inspector.measure.standing import standings
 from inspector.search.rankers.fusion import FusionWeights
 from inspector.search.rankers.ranker_list import RANKERS
-from tests.benchmark import fit_fusion, peers, speed
+from tests.benchmark import fit_fusion, peers, say, speed
 from tests.benchmark.abstention import abstention_section, served_section
 from tests.benchmark.bars import (
     SPEED_PREFIXES,
@@ -47,7 +47,6 @@ from tests.benchmark.data import (
 )
 from tests.benchmark.everyday import everyday_section, got
 from tests.benchmark.levers import levers_section
-from tests.benchmark.output import say
 
 _SPEED = "## Speed and size"
 SIGNALS = tuple(field.name.replace("_", " ") for field in fields(FusionWeights))

@@ -31,8 +31,8 @@ from inspector.search.index import ToolIndex
 from inspector.search.query import parse
 from inspector.search.retrieval import Retrieval
 from inspector.search.vocabulary import VOCABULARY
+from tests.benchmark import say
 from tests.benchmark.data import embedder
-from tests.benchmark.output import say
 from tests.support.memory_vectors import MemoryVectors
 
 SIZES = (100, 1_000, 10_000, 100_000)

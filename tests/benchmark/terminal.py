@@ -8,6 +8,7 @@ import select
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Iterator
@@ -78,6 +79,14 @@ def terminal(argv: list[str], environment: dict[str, str], rows: int = 32) -> It
     finally:
         _end(process)
         os.close(ours)
+
+
+@contextmanager
+def app(database: Path, *arguments: str, rows: int = 36, **variables: str) -> Iterator[Terminal]:
+    """Run the app on a database until the block ends."""
+    own = {"TERM": "xterm-256color", "TOOLSIGHT_DB": str(database), **variables}
+    with terminal([sys.executable, "-m", "inspector", *arguments], {**os.environ, **own}, rows) as opened:
+        yield opened
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import IO, Any
 
-from tests.benchmark.output import say
+from tests.benchmark import say
 
 _IDENTITY = {"name": "toolsight-capture", "version": "0"}
 _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _IDENTITY}

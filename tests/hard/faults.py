@@ -7,7 +7,6 @@ The first row of each kind has no fault. The exit code is 1 if the 95th percenti
 """
 
 import json
-import os
 import sqlite3
 import statistics
 import sys
@@ -15,11 +14,12 @@ import tempfile
 import time
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
-from tests.benchmark.output import say
-from tests.benchmark.terminal import Terminal, terminal
-from tests.hard.load import CLEAR, LETTERS, memory_of
+from tests.benchmark import say
+from tests.benchmark.terminal import Terminal, app
+from tests.hard.load import letters, memory_of
 from tests.support.mcp_case import SERVERS
 
 LIMIT = 0.1
@@ -88,11 +88,9 @@ def during(fault: str, *, at_start: bool) -> Row:
         (here / "script.yaml").write_text(SCRIPT, encoding="utf-8")
         configuration = here / "servers.json"
         configuration.write_text(json.dumps({"mcpServers": _servers(switch)}), encoding="utf-8")
-        environment = {**os.environ, "TERM": "xterm-256color", "TOOLSIGHT_DB": str(here / "t.db")}
-        argv = [sys.executable, "-m", "inspector", "--config", str(configuration), "--approve"]
-        argv += ["--model", f"demo/script:{here / 'script.yaml'}"]
+        argv = ["--config", str(configuration), "--approve", "--model", f"demo/script:{here / 'script.yaml'}"]
         argv += ["--set", "discovery.embedding_model=none", "--set", "discovery.enabled=false"]
-        with terminal(argv, environment, rows=36) as opened:
+        with app(here / "t.db", *argv) as opened:
             if at_start:
                 opened.read_until(b"Toolsight")
                 opened.read_for(_STARTED)
@@ -109,19 +107,9 @@ def during(fault: str, *, at_start: bool) -> Row:
 
 def typed(opened: Terminal) -> list[float]:
     """Type letters for a while; seconds of each."""
-    keys: list[float] = []
     end = time.perf_counter() + SECONDS
-    while time.perf_counter() < end:
-        if len(keys) % len(LETTERS) == 0:
-            opened.press(CLEAR)
-            opened.read_for(PAUSE)
-        letter = LETTERS[len(keys) % len(LETTERS)].encode()
-        began = time.perf_counter()
-        opened.press(letter)
-        opened.read_until(letter)
-        keys.append(time.perf_counter() - began)
-        opened.read_for(PAUSE)
-    return keys
+    typing = takewhile(lambda _: time.perf_counter() < end, letters(opened, PAUSE))
+    return [taken for taken, _drawn in typing]
 
 
 def _has_called(database: Path) -> bool:

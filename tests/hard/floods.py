@@ -17,9 +17,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.benchmark.output import say
-from tests.benchmark.terminal import CHAT, Terminal, terminal
-from tests.hard.load import CLEAR, LETTERS
+from tests.benchmark import say
+from tests.benchmark.terminal import CHAT, Terminal, app
+from tests.hard.load import letters
 from tests.support.mcp_case import SUPPORT
 
 MEGABYTES, KEY, QUIT = 300, 1.0, 3.0
@@ -68,11 +68,8 @@ def flooded(flood: str, seconds: float) -> Row:
         here = Path(folder)
         configuration = here / "servers.json"
         configuration.write_text(json.dumps({"mcpServers": {"raw": server}}), encoding="utf-8")
-        places = {"TOOLSIGHT_DB": str(here / "t.db"), "XDG_STATE_HOME": str(here), "HOME": str(here)}
-        environment = {**os.environ, "TERM": "xterm-256color", **places}
-        argv = [sys.executable, "-m", "inspector", "--config", str(configuration), "--approve"]
-        argv += ["--set", "discovery.embedding_model=none"]
-        with terminal(argv, environment, rows=36) as opened:
+        argv = ["--config", str(configuration), "--approve", "--set", "discovery.embedding_model=none"]
+        with app(here / "t.db", *argv, XDG_STATE_HOME=str(here), HOME=str(here)) as opened:
             opened.read_until(b"1/1 up")
             opened.seconds_until(CHAT, b"[1 Chat")
             row.start = row.most = memory(opened.pid)
@@ -90,17 +87,11 @@ def flooded(flood: str, seconds: float) -> Row:
 
 def _type(opened: Terminal, seconds: float, row: Row) -> None:
     end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        if len(row.keys) % len(LETTERS) == 0:
-            opened.press(CLEAR)
-            opened.read_for(_PAUSE)
-        letter = LETTERS[len(row.keys) % len(LETTERS)].encode()
-        began = time.perf_counter()
-        opened.press(letter)
-        opened.read_until(letter)
-        row.keys.append(time.perf_counter() - began)
-        opened.read_for(_PAUSE)
+    for taken, _drawn in letters(opened, _PAUSE):
+        row.keys.append(taken)
         row.most = max(row.most, memory(opened.pid))
+        if time.perf_counter() > end:
+            return
 
 
 def memory(pid: int) -> float:

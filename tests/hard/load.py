@@ -15,14 +15,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
+from tests.benchmark import say
 from tests.benchmark.keys import BARE
-from tests.benchmark.output import say
-from tests.benchmark.terminal import CHAT, Terminal, terminal
+from tests.benchmark.terminal import CHAT, Terminal, app, terminal
 from tests.hard.world import SERVERS, TOOLS, Catalog, catalogs, multiplied, together, written
 
 LISTING = """
@@ -58,20 +59,26 @@ def typed(opened: Terminal, is_done: Callable[[bytes], bool]) -> list[float]:
     """Type letters until it is done by what the terminal has shown; seconds of each."""
     keys: list[float] = []
     end = time.perf_counter() + _LIMIT
-    drawn = b""
-    while not is_done(drawn):
+    for taken, drawn in letters(opened):
+        keys.append(taken)
+        if is_done(drawn):
+            return keys
         if time.perf_counter() > end:
             raise TimeoutError(f"not done in {_LIMIT:.0f} s: {drawn[-500:]!r}")
-        if len(keys) % len(LETTERS) == 0:
+    raise AssertionError
+
+
+def letters(opened: Terminal, pause: float = PAUSE) -> Iterator[tuple[float, bytes]]:
+    """Type letters as long as they are asked for: the seconds of each, and what was drawn meanwhile."""
+    for number in count():
+        if number % len(LETTERS) == 0:
             opened.press(CLEAR)
-            opened.read_for(PAUSE)
-        letter = LETTERS[len(keys) % len(LETTERS)].encode()
+            opened.read_for(pause)
+        letter = LETTERS[number % len(LETTERS)].encode()
         began = time.perf_counter()
         opened.press(letter)
         drawn = opened.read_until(letter)
-        keys.append(time.perf_counter() - began)
-        drawn += opened.read_for(PAUSE)
-    return keys
+        yield time.perf_counter() - began, drawn + opened.read_for(pause)
 
 
 class Progress:
@@ -113,11 +120,9 @@ def toolsight(configuration: Path, servers: int, *, embedding: bool) -> Run:
     """Start the app on the servers with an empty database, and type until it is done."""
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "hard.db"
-        environment = {**os.environ, "TERM": "xterm-256color", "TOOLSIGHT_DB": str(database)}
-        argv = [sys.executable, "-m", "inspector", "--config", str(configuration), "--approve"]
-        argv += [] if embedding else ["--set", "discovery.embedding_model=none"]
+        words = () if embedding else ("--set", "discovery.embedding_model=none")
         progress = Progress(database, servers, embedding=embedding)
-        with terminal(argv, environment, rows=36) as opened:
+        with app(database, "--config", str(configuration), "--approve", *words) as opened:
             opened.press(CHAT)
             opened.read_until(b"Conversation")
             keys = typed(opened, progress)

@@ -6,7 +6,6 @@ to call, and letters typed into the prompt while it is replayed; beside letters 
 """
 
 import json
-import os
 import sqlite3
 import subprocess
 import sys
@@ -15,8 +14,8 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from tests.benchmark.output import say
-from tests.benchmark.terminal import terminal
+from tests.benchmark import say
+from tests.benchmark.terminal import app
 from tests.hard.load import LETTERS, bare_keys, memory_of, told
 
 EVENTS = 100_000
@@ -62,8 +61,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "long.db"
         lengthened(database)
-        environment = {**os.environ, "TERM": "xterm-256color", "TOOLSIGHT_DB": str(database)}
-        with terminal([sys.executable, "-m", "inspector", "demo"], environment, rows=36) as opened:
+        with app(database, "demo") as opened:
             opened.read_until(b"9/9 up")
             opened.settle()
             opened.seconds_until(TRACE, b"[5 Trace")

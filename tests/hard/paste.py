@@ -3,14 +3,13 @@
 `python -m tests.hard.paste`; it ends with 1 if a key takes longer than a second.
 """
 
-import os
 import sys
 import tempfile
 from pathlib import Path
 from threading import Thread
 
-from tests.benchmark.output import say
-from tests.benchmark.terminal import CHAT, Terminal, terminal
+from tests.benchmark import say
+from tests.benchmark.terminal import CHAT, Terminal, app
 from tests.support import light_server
 
 _MEGABYTE, _BAR = 1_000_000, 1.0
@@ -38,11 +37,10 @@ def pasted(opened: Terminal, text: str) -> float:
 def main() -> int:
     """Print how long a key takes after each text."""
     worst = 0.0
-    argv = [sys.executable, "-m", "inspector", "--", sys.executable, light_server.__file__]
     for name, text in TEXTS.items():
         with tempfile.TemporaryDirectory() as folder:
-            variables = {"TERM": "xterm-256color", "TOOLSIGHT_DB": str(Path(folder) / "hard.db")}
-            with terminal(argv, {**os.environ, **variables}) as opened:
+            server = (sys.executable, light_server.__file__)
+            with app(Path(folder) / "hard.db", "--", *server, rows=32) as opened:
                 opened.press(CHAT)
                 opened.read_until(b"Conversation")
                 opened.settle()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from tests.benchmark.output import say
+from tests.benchmark import say
 from tests.benchmark.terminal import terminal
 
 REPEATING = Path(__file__).with_name("repeating_server.py")

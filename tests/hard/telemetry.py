@@ -21,7 +21,7 @@ from inspector.clients.importing import Importer
 from inspector.clients.transcript_file.reader import open_transcript
 from inspector.core.events import Record
 from inspector.store.store import SqliteStore
-from tests.benchmark.output import say
+from tests.benchmark import say
 from tests.support.firm import STEPS, firm
 from tests.support.workbench import connected
 

@@ -15,7 +15,7 @@ from fixtures.transcripts.make import write_folder
 from inspector.cli.agents import MachineLibrary
 from inspector.cli.options import Options
 from inspector.clients.library import ImportReport
-from tests.benchmark.output import say
+from tests.benchmark import say
 
 MEGABYTES = 100
 

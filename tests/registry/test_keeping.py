@@ -13,8 +13,7 @@ from inspector.core.error import StoreError
 from inspector.core.redaction import SECRETS
 from inspector.core.tool import Annotations, Tool
 from inspector.registry.acceptance import LAST_MOMENT, MOST_VERSION
-from inspector.search.ports import ToolRegistry
-from inspector.search.registered_tool import RegisteredTool, SyncReport
+from inspector.search.ports import RegisteredTool, SyncReport, ToolRegistry
 from tests.support.hostile import with_hostile_text
 from tests.support.registry import ODD, sight_of, tool
 

@@ -13,8 +13,7 @@ from inspector.registry.embedding import embed_missing
 from inspector.registry.federation import load_peers
 from inspector.registry.peer import SqlitePeer
 from inspector.registry.sqlite import SqliteRegistry
-from inspector.search.ports import SearchableRegistry, ToolRegistry
-from inspector.search.registered_tool import Peer
+from inspector.search.ports import Peer, SearchableRegistry, ToolRegistry
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.postgres import address, empty_registry, execute

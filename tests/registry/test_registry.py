@@ -13,7 +13,7 @@ from inspector.core.tool import Tool
 from inspector.registry.embedding import embed_missing, embedded_text, forget_other_dimensions
 from inspector.registry.library import NOT_CONNECTED, WithRegistry, registry_configuration
 from inspector.registry.sqlite import SqliteRegistry
-from inspector.search.registered_tool import SyncReport
+from inspector.search.ports import SyncReport
 from inspector.search.registry_tier import search_registry
 from inspector.session.synchronise import Synchronised, synchronise
 from tests.support.memory_servers import MemoryConnector, MemoryServer

@@ -13,7 +13,7 @@ from inspector.core.redaction import SECRETS
 from inspector.core.tool import Annotations, Tool
 from inspector.registry.export import is_export, read_export, write_export
 from inspector.registry.sqlite import SqliteRegistry
-from inspector.search.registered_tool import SyncReport
+from inspector.search.ports import SyncReport
 from tests.support.hostile import with_hostile_text
 from tests.support.registry import names, tool
 

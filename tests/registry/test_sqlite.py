@@ -12,7 +12,7 @@ from inspector.core.tool import Tool
 from inspector.registry.embedding import embedded_text
 from inspector.registry.sqlite import SqliteRegistry
 from inspector.search.document import key_of
-from inspector.search.registered_tool import SyncReport
+from inspector.search.ports import SyncReport
 from inspector.search.sqlite import SqliteServerMemory, SqliteVectors
 from inspector.store.database import SqliteDatabase
 from tests.support.registry import MODEL, keep_vector, tool, unit

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from inspector.core.ports import TaskCalls
-from inspector.search.inertia_graph import InertiaGraph, Tally, graphs_of
+from inspector.search.past_use import InertiaGraph, Tally, graphs_of
 
 # 2026-10-01, 12:00 UTC; the app's clock in tests starts long before, so that nothing has aged.
 _AT = 1_790_856_000.0

@@ -12,7 +12,7 @@ from inspector.registry.embedding import embed_missing
 from inspector.registry.federation import Federation, Member
 from inspector.registry.library import RegistryLibrary
 from inspector.registry.sqlite import SqliteRegistry
-from inspector.search.registered_tool import Neighbour
+from inspector.search.ports import Neighbour
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 

@@ -250,7 +250,30 @@ class EditTrial:
 
     def over(self, cases: Sequence[EvalCase], stopped: Callable[[], bool] = lambda: False) -> CaseEffect:
         """The effect on labelled requests; `stopped` is checked before each and ends the run early."""
-        return _effect(_Labels(self.rankers, self.edited_id, self.original_id), *self._both, cases, stopped)
+        tools, position = self.rankers.index.tools, self.rankers.index.position
+        # Both indexes have their tools at the same positions; the edited one keeps its old id in the labels.
+        labels = {self.edited_id: self.original_id}
+        measures: list[tuple[float, ...]] = []
+        changes: list[CaseChange] = []
+        for case in cases:
+            if not case.is_possible:
+                continue
+            if stopped():
+                break
+            groups = [frozenset(labels.get(tool, tool) for tool in group) for group in case.relevant]
+            wanted = [position[tool] for tool in frozenset[str]().union(*groups) if tool in position]
+            # Case by case, so that each query is embedded only once for both rankers.
+            both = [Standings(ranker.rank(case.query)) for ranker in self._both]
+            ids = [[tools[one].id for one in standings.kept(_DEPTH)] for standings in both]
+            first = (
+                min((standings[one].rank for one in wanted if standings[one].kept), default=None)
+                for standings in both
+            )
+            measures.append(
+                (*(ndcg_at(_DEPTH, r, groups) for r in ids), *(hit_at(1, r, groups) for r in ids))
+            )
+            changes.append(CaseChange(case.id, case.query, *first))
+        return _summed(measures, changes) if measures else CaseEffect()
 
     @property
     def _both(self) -> tuple[Ranker, Ranker]:
@@ -272,61 +295,16 @@ def _around(standings: Standings, position: int) -> list[int]:
     return [int(p) for p in standings.order[first : first + AROUND + 1]]
 
 
-class _Labels:
-    """The ids that cases use for the tools of both indexes, whose positions are the same."""
-
-    def __init__(self, rankers: CatalogRankers, edited_id: str, original_id: str) -> None:
-        self._tools = rankers.index.tools
-        self._position = {**rankers.index.position}
-        self._edited_id, self._original_id = edited_id, original_id
-
-    def groups(self, case: EvalCase) -> tuple[frozenset[str], ...]:
-        """The relevant ids, with the edited tool under its original id."""
-        renamed = {self._edited_id: self._original_id}
-        return tuple(frozenset(renamed.get(member, member) for member in group) for group in case.relevant)
-
-    def ids(self, standings: Standings) -> list[str]:
-        return [self._tools[position].id for position in standings.kept(_DEPTH)]
-
-    def first(self, standings: Standings, groups: Sequence[frozenset[str]]) -> int | None:
-        """The rank of the first relevant tool that the ranker returns, or None."""
-        members = frozenset().union(*groups)
-        positions = [self._position[member] for member in members if member in self._position]
-        ranks = [standing.rank for standing in map(standings.__getitem__, positions) if standing.kept]
-        return min(ranks, default=None)
-
-
-def _effect(
-    labels: _Labels, old: Ranker, new: Ranker, cases: Sequence[EvalCase], stopped: Callable[[], bool]
-) -> CaseEffect:
-    """Measure case by case, so that each query is embedded only once for both rankers."""
-    measures: list[tuple[float, ...]] = []
-    changes: list[CaseChange] = []
-    for case in cases:
-        if not case.is_possible:
-            continue
-        if stopped():
-            break
-        groups = labels.groups(case)
-        both = [Standings(ranker.rank(case.query)) for ranker in (old, new)]
-        ids = [labels.ids(standings) for standings in both]
-        measures.append((*(ndcg_at(_DEPTH, r, groups) for r in ids), *(hit_at(1, r, groups) for r in ids)))
-        changes.append(
-            CaseChange(case.id, case.query, *(labels.first(standings, groups) for standings in both))
-        )
-    if not measures:
-        return CaseEffect()
+def _summed(measures: Sequence[tuple[float, ...]], changes: Sequence[CaseChange]) -> CaseEffect:
     ndcg_before, ndcg_after, hit_before, hit_after = map(float, np.mean(measures, axis=0))
-    better = tuple(change for change in changes if _rise(change) > 0)
-    worse = tuple(change for change in changes if _rise(change) < 0)
     return CaseEffect(
         measured=len(measures),
         ndcg_before=ndcg_before,
         ndcg_after=ndcg_after,
         hit_before=hit_before,
         hit_after=hit_after,
-        better=better,
-        worse=worse,
+        better=tuple(change for change in changes if _rise(change) > 0),
+        worse=tuple(change for change in changes if _rise(change) < 0),
     )
 
 

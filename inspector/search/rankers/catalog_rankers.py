@@ -20,7 +20,7 @@ from inspector.search.rankers.fusion import FusionRanker, FusionWeights
 from inspector.search.rankers.fuzzy import FuzzyRanker
 from inspector.search.rankers.hybrid import HybridRanker
 from inspector.search.rankers.keyword import KeywordExpertRanker, KeywordSystemRanker, ThreeTierRanker, Tiers
-from inspector.search.rankers.past import NOTHING_ASKED, Affinity, AskedBefore, PastRequests, with_affinity
+from inspector.search.rankers.past import NOTHING_ASKED, Affinity, AffinityRanker, AskedBefore, PastRequests
 from inspector.search.rankers.pattern import PatternRanker
 from inspector.search.rankers.query_fusion import QueryFusion, ServerPrior
 from inspector.search.rankers.ranker import Ranker
@@ -64,7 +64,7 @@ class CatalogRankers:
         ranker = self.plain(name)
         if name != self.settings.ranker or not self.settings.affinity:
             return ranker
-        return with_affinity(ranker, self._affinity)
+        return AffinityRanker(ranker, self._affinity)
 
     def plain(self, name: str) -> Ranker:
         """The ranker of that name without what was used before. Raises ToolsightError."""

@@ -19,7 +19,7 @@ from inspector.search.index import NameIndex, ToolIndex
 from inspector.search.query import Clause, ParsedQuery, asked_action, offered, parse
 from inspector.search.rankers.bm25 import Bm25Ranker
 from inspector.search.rankers.fusion import STATIC, Evidence
-from inspector.search.rankers.keyword import COVERED, KeywordExpertRanker, KeywordSystemRanker, Tiers
+from inspector.search.rankers.keyword import COVERED, Tiers
 from inspector.search.rankers.past import AskedBefore
 from inspector.search.rankers.query_fusion import QueryEvidence, QueryFusion
 from inspector.search.rankers.ranker import (
@@ -27,7 +27,6 @@ from inspector.search.rankers.ranker import (
     TIER_STEP,
     Explanation,
     Mask,
-    Ranker,
     Ranking,
     Scores,
     best_first,
@@ -134,19 +133,9 @@ def _name_terms(tool_name: str) -> frozenset[str]:
     return frozenset(terms(tool_name))
 
 
-_EXACT_LEVEL = 3
+_EXACT_STEP = 3 * TIER_STEP
 # Of a query of more clauses, those with the rarest words that tools have are judged.
 MAX_CLAUSES = 16
-
-
-@dataclass(frozen=True)
-class _Tier:
-    """A tier above the catalog: its tools and their ranker. The catalog has `level` 0."""
-
-    name: str
-    level: int
-    members: Mask
-    ranker: Ranker
 
 
 class HybridRanker:
@@ -171,7 +160,8 @@ class HybridRanker:
         self._whole = whole
         self._names = names
         self._fit = fit or FitModel()
-        self._tiers = _tiers(index, tiers or Tiers())
+        # Of a tool's tiers the highest that it enters counts.
+        self._tiers = list((tiers or Tiers()).of(index))[::-1]
         self._asked = asked
 
     def terms(self, query: str) -> tuple[str, ...]:
@@ -189,11 +179,11 @@ class HybridRanker:
         for tier in self._tiers:
             ranking = tier.ranker.rank(query)
             entered = tier.members & ranking.kept & (self._lexical.coverage(query) >= COVERED)
-            values[entered] = ranking.values[entered] + tier.level * TIER_STEP
-            placed |= {int(p): (tier.name, tier.level * TIER_STEP, ranking) for p in np.flatnonzero(entered)}
+            values[entered] = ranking.values[entered] + tier.step
+            placed |= {int(p): (tier.name, tier.step, ranking) for p in np.flatnonzero(entered)}
         for position in self._names.positions(query):
-            values[position] = base.values[position] + _EXACT_LEVEL * TIER_STEP
-            placed[position] = ("exact name", _EXACT_LEVEL * TIER_STEP, base)
+            values[position] = base.values[position] + _EXACT_STEP
+            placed[position] = ("exact name", _EXACT_STEP, base)
             kept[position] = True
             if fit is not None:
                 fit[position] = likeliest = 1.0
@@ -238,8 +228,11 @@ class HybridRanker:
         parsed = parse(self._spelt(query[:MAX_QUERY_LENGTH]))
         if len(parsed.clauses) <= MAX_CLAUSES:
             return parsed
-        most = sorted(parsed.clauses, key=lambda c: (-self._covered(c.text), c.text))[:MAX_CLAUSES]
-        return replace(parsed, clauses=tuple(most))
+
+        def rarity(clause: Clause) -> tuple[float, str]:
+            return -float(self._lexical.rank(clause.text).values.max(initial=0.0)), clause.text
+
+        return replace(parsed, clauses=tuple(sorted(parsed.clauses, key=rarity)[:MAX_CLAUSES]))
 
     def _spelt(self, query: str) -> str:
         """The query with words corrected that no tool and no model knows; as it is without a model."""
@@ -254,9 +247,6 @@ class HybridRanker:
         used = set(chain.from_iterable(document.words.ids.tolist() for document in self._index.documents))
         known = self._index.vocabulary.items()
         return frozenset(word for word, number in known if number in used and word.isalpha())
-
-    def _covered(self, text: str) -> float:
-        return float(self._lexical.rank(text).values.max(initial=0.0))
 
     def _judged(self, clause: Clause, evidence: Evidence) -> "_Judged | None":
         """How likely each tool fits a clause; for a tool not embedded yet, the share of words it covers."""
@@ -314,13 +304,3 @@ class _Judged:
     coverage: Scores
     named: list[int]
     likeliest: float
-
-
-def _tiers(index: ToolIndex, tiers: Tiers) -> tuple[_Tier, ...]:
-    """The tiers from lowest to highest; a tool in both counts as an expert tool."""
-    used = []
-    if tiers.system:
-        used.append(_Tier("system", 1, tiers.system_mask(index), KeywordSystemRanker(index.tools)))
-    if tiers.expert:
-        used.append(_Tier("expert", 2, tiers.expert_mask(index), KeywordExpertRanker(index.tools)))
-    return tuple(used)

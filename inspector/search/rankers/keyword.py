@@ -13,7 +13,7 @@ matched in both directions (4.2), it gives no formula. Here, with Q the words of
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -62,7 +62,7 @@ class KeywordExpertRanker:
     def rank(self, query: str) -> Ranking:
         text = query[:MAX_QUERY_LENGTH].strip().lower()
         query_terms = self.terms(query)
-        weights = [_weight(word) for word in query_terms]
+        weights = [DOMAIN_WEIGHT if is_domain_term(word) else PLAIN_WEIGHT for word in query_terms]
         total = sum(weights)
         exact, contained = self._exact(text), self._contained(text)
         values = EXACT_NAME * exact + NAME_CONTAINMENT * contained
@@ -107,10 +107,6 @@ class KeywordExpertRanker:
             inputs = {"query words": float(count)}
             parts.append(Part(Signal.DESCRIPTION, word, DESCRIPTION_SUBSTRING / count, inputs))
         return parts
-
-
-def _weight(word: str) -> float:
-    return DOMAIN_WEIGHT if is_domain_term(word) else PLAIN_WEIGHT
 
 
 HALF = 0.5
@@ -184,18 +180,21 @@ class Tiers:
     expert: tuple[str, ...] = ()
     system: tuple[str, ...] = ()
 
-    def expert_mask(self, index: ToolIndex) -> Mask:
-        return np.array([any(fnmatchcase(t.id, p) for p in self.expert) for t in index.tools], bool)
-
-    def system_mask(self, index: ToolIndex) -> Mask:
-        return np.array([tool.server in self.system for tool in index.tools], bool)
+    def of(self, index: ToolIndex) -> Iterator["Tier"]:
+        """The tiers that have tools in an index, from the highest to the lowest; a tool may be in both."""
+        expert = np.array([any(fnmatchcase(t.id, p) for p in self.expert) for t in index.tools], bool)
+        if expert.any():
+            yield Tier("expert", 2 * TIER_STEP, expert, KeywordExpertRanker(index.tools))
+        system = np.array([tool.server in self.system for tool in index.tools], bool)
+        if system.any():
+            yield Tier("system", TIER_STEP, system, KeywordSystemRanker(index.tools))
 
 
 _WORDS_ONLY = "words only: the tools are not embedded, so there is no relevance threshold"
 
 
 @dataclass(frozen=True)
-class _Tier:
+class Tier:
     """A tier above the catalog, its tools and their ranker; `step` is what its tools get on top."""
 
     name: str
@@ -213,13 +212,12 @@ class ThreeTierRanker:
         self._index = index
         self._lexical = lexical
         self._dense = dense
-        expert = tiers.expert_mask(index)
-        system = tiers.system_mask(index) & ~expert
-        self._rest: Mask = ~(expert | system)
-        self._tiers = (
-            _Tier("expert", 2 * TIER_STEP, expert, KeywordExpertRanker(index.tools)),
-            _Tier("system", TIER_STEP, system, KeywordSystemRanker(index.tools)),
-        )
+        above = np.zeros(len(index.tools), bool)
+        self._tiers: list[Tier] = []
+        for tier in tiers.of(index):
+            self._tiers.append(replace(tier, members=tier.members & ~above))
+            above |= tier.members
+        self._rest: Mask = ~above
         self._names = np.array([tool.name for tool in index.tools], dtype=object)
 
     def terms(self, query: str) -> tuple[str, ...]:
@@ -229,10 +227,8 @@ class ThreeTierRanker:
         rest = self._relevant(query)
         values = np.where(self._rest, rest.values, 0.0)
         kept = self._rest & rest.kept
-        entered: dict[int, tuple[_Tier, Ranking]] = {}
+        entered: dict[int, tuple[Tier, Ranking]] = {}
         for tier in self._tiers:
-            if not tier.members.any():
-                continue
             ranking = tier.ranker.rank(query)
             matched = tier.members & ranking.kept
             values[matched] = ranking.values[matched] + tier.step
@@ -257,7 +253,7 @@ class ThreeTierRanker:
         found = self._lexical.rank(query)
         return replace(found, kept=found.kept & (self._lexical.coverage(query) >= COVERED), note=_WORDS_ONLY)
 
-    def _namesakes(self, entered: dict[int, tuple[_Tier, Ranking]]) -> Mask:
+    def _namesakes(self, entered: dict[int, tuple[Tier, Ranking]]) -> Mask:
         """The tools whose name a tool of an earlier tier has."""
         left_out = np.zeros(len(self._names), bool)
         above = np.zeros(len(self._names), bool)

@@ -3,19 +3,19 @@
 Past requests are embedded like the tools' own texts, after those and in the background, and go nowhere else.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from inspector.core.number import count
-from inspector.core.ranking import ASKED_BEFORE, Part, Score, Signal
+from inspector.core.ranking import ASKED_BEFORE, Part, Score, SearchRequest, Signal
 from inspector.search.document import key_of
 from inspector.search.index import ToolIndex
 from inspector.search.past_use import PastUse, Use
 from inspector.search.query import parse
 from inspector.search.rankers.fusion import Standardised
-from inspector.search.rankers.ranker import TIER_STEP, Ranker, Ranking, Scores, ServerRanker
+from inspector.search.rankers.ranker import TIER_STEP, Ranker, Ranking, Scores, ranking_for
 from inspector.search.vector_table import ABSENT, VectorTable
 
 Requests = Mapping[str, Sequence[str]]
@@ -52,7 +52,7 @@ NOTHING_ASKED = PastRequests()
 #
 # 0.3 is a third of the deviation of a query's scores. That decides between tools that are close to each other
 # and brings none from far below. From 0.5 on, tools that nobody has called yet are found less often in some
-# published set, and at 1 the first place is lost to tools with a past (`tests/benchmark/learn.py`).
+# published set, and at 1 the first place is lost to tools with a past (docs/papers/profiles.md).
 WEIGHT, FLOOR = 0.3, 0.6
 # A longer request is not quoted.
 _MOST_QUOTED = 60
@@ -204,36 +204,17 @@ def priors(uses: Scores) -> Scores:
 
 
 class AffinityRanker:
-    """A ranker whose scores have past use added."""
+    """A ranker whose scores have past use added; it looks at servers if that one does."""
 
     def __init__(self, ranker: Ranker, affinity: Affinity) -> None:
+        self.name = ranker.name
+        self.terms = ranker.terms
         self._ranker = ranker
         self._affinity = affinity
-
-    @property
-    def name(self) -> str:
-        return self._ranker.name
-
-    def terms(self, query: str) -> tuple[str, ...]:
-        return self._ranker.terms(query)
 
     def rank(self, query: str) -> Ranking:
         return self._affinity.added(self._ranker.rank(query))
 
-
-class ServerAffinityRanker(AffinityRanker):
-    """The same for a ranker that looks at servers too."""
-
-    def __init__(self, ranker: Ranker, affinity: Affinity, rank_on: Callable[[str, str], Ranking]) -> None:
-        super().__init__(ranker, affinity)
-        self._rank_on = rank_on
-
     def rank_on(self, server_query: str, query: str) -> Ranking:
-        return self._affinity.added(self._rank_on(server_query, query))
-
-
-def with_affinity(ranker: Ranker, affinity: Affinity) -> Ranker:
-    """The ranker with past use added to its scores."""
-    if isinstance(ranker, ServerRanker):
-        return ServerAffinityRanker(ranker, affinity, ranker.rank_on)
-    return AffinityRanker(ranker, affinity)
+        request = SearchRequest(query, server_query=server_query)
+        return self._affinity.added(ranking_for(self._ranker, request))

@@ -8,7 +8,7 @@ from inspector.app.draw.line import MUTED, change_lines
 from inspector.core.definition import definition_changes
 from inspector.core.number import bar, count, percent, shown_moment
 from inspector.registry.library import Overview
-from inspector.search.registered_tool import Located, PeerAnswer, RegisteredTool
+from inspector.search.ports import Located, PeerAnswer, RegisteredTool
 from inspector.session.synchronise import Synchronised
 from widgets import Column, Record, plain, visible
 

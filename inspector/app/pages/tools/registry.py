@@ -16,7 +16,7 @@ from inspector.app.pages.tools import registered as content
 from inspector.app.stream import View
 from inspector.app.tool_keys import ToolKeys
 from inspector.registry.library import FILL, Overview, RegistryLibrary, Rows
-from inspector.search.registered_tool import Federated, Located, PeerAnswer, RegisteredTool
+from inspector.search.ports import Federated, Located, PeerAnswer, RegisteredTool
 from inspector.session.synchronise import Synchronised, synchronise
 from widgets import PlainInput, RecordList
 

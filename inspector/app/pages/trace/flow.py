@@ -19,7 +19,7 @@ from inspector.core.number import bar, count, percent, shown_moment
 from inspector.core.session import Binding as Bound, SessionState
 from inspector.core.settings import InertiaSettings
 from inspector.reliability.flow import Flow, FlowTool, flows, is_likely, warmth
-from inspector.search.inertia_graph import Aging
+from inspector.search.past_use import Aging
 from widgets import Column, Record, RecordList, visible
 
 TOOLS = (
