@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import secrets
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 from inspector.config.configuration import Configuration
 from inspector.config.file import (
     MAX_BYTES,
+    bare_json,
     is_file,
     parse_object,
     read_bytes,
@@ -30,7 +30,7 @@ from inspector.schema.json_value import JsonObject
 
 # Comments and trailing commas stay as they are, and so do the file's indentation and its line ends.
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_DECODER = json.JSONDecoder(strict=False)
 _STEP = 2
 
 
@@ -59,7 +59,7 @@ def with_member(text: str, path: Sequence[str], key: str, value: Any) -> str:
 
     The text is a JSON object that has been read before; KeyError if the path leads to none.
     """
-    found = _find(without_comments(text), path)
+    found = _find(text, path)
     line = "\r\n" if "\r\n" in text else "\n"
     inside = text[found.opening : found.closing]
     if "\n" not in inside and found.members:
@@ -80,7 +80,7 @@ def with_member(text: str, path: Sequence[str], key: str, value: Any) -> str:
 def without_member(text: str, path: Sequence[str], key: str) -> str:
     """The text without a member of the object that `path` leads to; KeyError if there is none."""
     plain = without_comments(text)
-    found = _find(plain, path)
+    found = _find(text, path)
     names = [member.key for member in found.members]
     if key not in names:
         raise KeyError(key)
@@ -112,26 +112,26 @@ def _indent(text: str, position: int) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def _find(plain: str, path: Sequence[str]) -> _Object:
-    found = _object(plain, plain.index("{"))
+def _find(text: str, path: Sequence[str]) -> _Object:
+    plain, bare = without_comments(text), bare_json(text)
+    found = _object(plain, bare, plain.index("{"))
     for name in path:
         member = next((one for one in found.members if one.key == name), None)
         if member is None or plain[member.value] != "{":
             raise KeyError(name)
-        found = _object(plain, member.value)
+        found = _object(plain, bare, member.value)
     return found
 
 
-def _object(plain: str, opening: int) -> _Object:
+def _object(plain: str, bare: str, opening: int) -> _Object:
+    """The object that opens there; `bare` is the text without trailing commas, too."""
     members: list[_Member] = []
     position, comma = opening + 1, -1
     while plain[position := _next(plain, position)] != "}":
-        string = _STRING.match(plain, position)
-        if string is None:
-            raise KeyError(plain[position])
-        value = _next(plain, _next(plain, string.end()) + 1)
-        end = _value_end(plain, value)
-        members.append(_Member(json.loads(string[0], strict=False), position, value, end))
+        key, end = _DECODER.raw_decode(bare, position)
+        value = _next(plain, _next(plain, end) + 1)
+        end = _DECODER.raw_decode(bare, value)[1]
+        members.append(_Member(key, position, value, end))
         position, comma = _next(plain, end), -1
         if plain[position] == ",":
             position, comma = position + 1, position
@@ -143,19 +143,6 @@ def _next(plain: str, position: int) -> int:
     while plain[position].isspace() or plain[position] == "\ufeff":
         position += 1
     return position
-
-
-def _value_end(plain: str, start: int) -> int:
-    depth, position = 0, start
-    while True:
-        if plain[position] == '"':
-            string = _STRING.match(plain, position)
-            position = string.end() if string is not None else position + 1
-        else:
-            depth += (plain[position] in "{[") - (plain[position] in "}]")
-            position += 1
-        if not depth and (plain[position - 1] in '"}]' or plain[position] in ",}] \t\r\n"):
-            return position
 
 
 _NOTHING: Mapping[str, str] = {}

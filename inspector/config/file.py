@@ -163,8 +163,7 @@ def _parsed(path: Path, text: str) -> Any:
         pass
     except (RecursionError, ValueError) as error:
         _refuse(path, error)
-    # Blanked, not removed: every character keeps its line and column for the message.
-    plain = _STRING_OR_COMMA.sub(_blank(","), without_comments(text))
+    plain = bare_json(text)
     try:
         return _decoded(plain)
     except json.JSONDecodeError as error:
@@ -174,6 +173,11 @@ def _parsed(path: Path, text: str) -> Any:
         ) from error
     except (RecursionError, ValueError) as error:
         _refuse(path, error)
+
+
+def bare_json(text: str) -> str:
+    """The text with spaces in place of comments and trailing commas: every character keeps its position."""
+    return _STRING_OR_COMMA.sub(_blank(","), without_comments(text))
 
 
 def without_comments(text: str) -> str:
