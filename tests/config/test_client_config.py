@@ -212,11 +212,5 @@ def test_a_broken_file_is_told_with_its_error_and_a_hint(tmp_path: Path, text: s
     assert found.error.hint
 
 
-def test_toolsights_own_file_keeps_its_settings(tmp_path: Path) -> None:
-    own = {"mcpServers": {"a": {"command": "a"}}, "settings": {"manifest": {"max_tokens": 90}}}
-    (found,) = read("Toolsight", written(tmp_path / "toolsight.json", own))
-    assert found.configuration.values == {"manifest.max_tokens": 90}
-
-
 def test_claude_code_is_found_where_its_own_variable_says() -> None:
     assert paths("linux", {"CLAUDE_CONFIG_DIR": "/c"})["Claude Code"][0] == "/c/.claude.json"

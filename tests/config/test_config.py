@@ -101,21 +101,6 @@ def test_no_server_is_trusted_unless_the_file_says_so_in_toolsights_own_word(tmp
         assert not one_server(tmp_path, entry).trust_annotations
 
 
-@pytest.mark.parametrize(
-    ("discovery", "expected"),
-    [
-        ({}, DiscoverySettings(True, False)),
-        ({"enabled": False}, DiscoverySettings(False, False)),
-        ({"defer_all": True}, DiscoverySettings(True, True)),
-    ],
-)
-def test_what_a_discovery_section_leaves_out_has_its_default(
-    tmp_path: Path, discovery: dict[str, object], expected: DiscoverySettings
-) -> None:
-    content = {"tool_discovery": discovery, "mcpServers": {"s": {"command": "x"}}}
-    assert configured(tmp_path, content).settings.discovery == expected
-
-
 def test_a_clients_file_defers_everything_so_that_there_is_something_to_discover(tmp_path: Path) -> None:
     configuration = configured(tmp_path, {"mcpServers": {"s": {"command": "x"}}})
     assert configuration.settings.discovery == DiscoverySettings(enabled=True, defer_all=True)
@@ -255,12 +240,6 @@ def test_a_file_named_relatively_gives_absolute_folders(
     configuration = read(Path("c.json"), environment={})
     assert configuration.servers[0].cwd == str(tmp_path / "d")
     assert configuration.source == "c.json"
-
-
-def test_a_toolset_may_name_a_server_that_is_switched_off(tmp_path: Path) -> None:
-    servers = {"on": {"command": "x"}, "off": {"command": "x", "disabled": True}}
-    content = {"mcpServers": servers, "tool_sets": {"t": {"servers": {"on": True, "off": True}}}}
-    assert [spec.name for spec in configured(tmp_path, content).servers] == ["on"]
 
 
 OWN = {"AWS_SECRET_ACCESS_KEY": "s3cret", "REGION": "eu"}

@@ -21,7 +21,6 @@ from inspector.core.redaction import clean
 
 ENTRY = {"command": "uvx", "args": ["mcp-server-time@1"], "env": {"ZONE": "UTC"}}
 EDITOR = ConfigurationEditor({"HOME": "/home/ada"})
-OWN = '{"tool_discovery": {}, "mcpServers": {"a": {"command": "a", "defer_loading": true}}}'
 TEXTS = {
     "inline": '{"mcpServers": {"a": {"command": "x"}}, "other": [1,  2]}',
     "comments": '{\n  // mine\n  "mcpServers": {\n    "a": {"command": "x"} // note, }\n  }\n}\n',
@@ -83,12 +82,6 @@ def test_any_member_is_added_behind_the_others_and_removed_without_a_trace(
     for other in members:
         left = parse_object(Path("x.json"), without_member(added, ("in",), other))
         assert left["in"] == {name: one for name, one in parsed["in"].items() if name != other}
-
-
-def test_a_server_of_a_file_that_defers_is_deferred_too(tmp_path: Path) -> None:
-    _, configuration = _file(tmp_path, OWN)
-    becomes = EDITOR.with_server(configuration, "time", ENTRY)
-    assert becomes.configuration.servers[-1].defer_loading
 
 
 def test_the_diff_has_the_change_and_no_secret(tmp_path: Path) -> None:

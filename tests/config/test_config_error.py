@@ -194,14 +194,6 @@ def test_a_server_that_lacks_a_value_leaves_the_others_as_they_are(tmp_path: Pat
     assert (healthy.name, healthy.lacks) == ("t", "")
 
 
-def test_an_input_without_a_value_is_told_with_its_description(tmp_path: Path) -> None:
-    content = {
-        "inputs": [{"id": "key", "type": "promptString", "description": "The API key"}],
-        "servers": {"s": {"command": "${input:key}"}},
-    }
-    assert "servers.s.command: the input key (The API key) has no value" in advice(tmp_path, content)
-
-
 @pytest.mark.parametrize("name", ["", " ", "a:b", "a\nb", "\u202eab"])
 def test_a_server_name_that_would_break_tool_ids_is_refused(tmp_path: Path, name: str) -> None:
     assert "is not a valid server name" in refused_content(tmp_path, {"mcpServers": {name: SERVER}})

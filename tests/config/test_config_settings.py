@@ -76,12 +76,6 @@ def test_settings_of_a_client_that_mean_something_else_are_left_alone(tmp_path: 
     assert configuration.settings.discovery.defer_all
 
 
-def test_a_clients_other_keys_are_an_error_beside_our_settings(tmp_path: Path) -> None:
-    told = refused(tmp_path, profile="kaman", setings={"binding.capacity": 1})
-    assert "setings is not a known key" in told
-    assert "Did you mean `settings`?" in told
-
-
 @pytest.mark.parametrize(
     ("more", "expected"),
     [

@@ -203,17 +203,6 @@ async def test_servers_are_listed_with_what_changed_since_they_were_approved() -
         assert list(rig.bench.state.servers["shop"].news)[1:] == ["version 1.1, was 1.0 when you approved it"]
 
 
-async def test_a_server_that_is_as_it_was_approved_has_no_news() -> None:
-    same = running(script("one"))
-    async with opened(
-        servers={"shop": MemoryServer(info=ServerInfo("shop", "1.0"))}, configuration=same
-    ) as rig:
-        rig.bench.connect()
-        await rig.bench.wait_connected()
-        await rig.bench.reconnect("shop")
-        assert rig.bench.state.servers["shop"].news == ()
-
-
 @pytest.mark.parametrize("is_empty", [False, True])
 async def test_installing_into_a_configuration_that_nobody_approved_stores_no_consent(is_empty: bool) -> None:
     known = configured(shop_and_weather())

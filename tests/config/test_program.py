@@ -225,14 +225,6 @@ def test_the_scripts_of_a_command_are_found_and_data_is_not(
     assert found == [(home / file).resolve() for file in files]
 
 
-def test_a_script_counts_by_its_lines(home: Path) -> None:
-    (before,) = spec(home, "python3", "server.py").files
-    (home / "server.py").write_text("one\nother\n")
-    (after,) = spec(home, "python3", "server.py").files
-    assert (len(before.lines), before.lines[0]) == (2, after.lines[0])
-    assert before.digest != after.digest
-
-
 def test_only_a_script_outside_the_folder_or_of_another_owner_asks_again(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,11 +8,9 @@ from hypothesis import given, strategies as st
 
 from inspector.config.setting import (
     DEFAULT_PROFILE,
-    PROFILES,
     Knob,
     KnobKind,
     Origin,
-    Profile,
     differences,
     find_knob,
     find_profile,
@@ -176,14 +174,6 @@ def test_the_last_that_says_something_is_where_a_value_comes_from() -> None:
     assert came["gate.top_k"] is Origin.SESSION
     assert came["guard.enabled"] is Origin.DEFAULT
     assert set(came) == {one.path for one in knobs()}
-
-
-@pytest.mark.parametrize("profile", PROFILES.values(), ids=lambda profile: profile.name)
-def test_a_profile_is_what_its_values_say(profile: Profile) -> None:
-    settings = profile_settings(profile.name)
-    assert {path: value_of(settings, path) for path in profile.values} == dict(profile.values)
-    assert profile.title
-    assert profile.about
 
 
 def test_the_own_profile_is_the_defaults() -> None:

@@ -159,13 +159,6 @@ async def test_only_a_visit_that_a_person_agreed_to_can_be_complete_and_only_onc
     assert [event.kind for event in events if event.kind == "completed"] == recorded
 
 
-async def test_where_nobody_is_there_a_question_is_declined_and_the_record_says_why() -> None:
-    side, events = client(elicitor=Nobody())
-    assert (await side.elicit(LINK)).action is Action.DECLINE
-    assert events[0].url == LINK.url
-    assert "nobody" in events[1].why
-
-
 async def test_each_server_is_declared_what_its_entry_says_and_the_state_shows_it() -> None:
     specs = (ServerSpec("shop", "shop", client={"roots": False}), ServerSpec("calc", "calc"))
     async with connected(configuration=Configuration("t.json", specs)) as rig:

@@ -27,7 +27,7 @@ from inspector.core.events import (
 from inspector.core.message import ToolResult
 from inspector.core.ports import Snapshot
 from inspector.core.secret_value import MARKER
-from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.tool import Tool
 from inspector.mcp import pace
 from inspector.mcp.connections import Connections
@@ -156,25 +156,6 @@ async def test_a_hanging_server_holds_up_nobody() -> None:
     await bench.connections.aclose()
 
 
-async def test_a_failed_server_tells_why_with_its_last_words() -> None:
-    fault = ConnectError("exit code 3", hint="set API_TOKEN", stderr_tail="API_TOKEN is not set")
-    bench = Bench(a=MemoryServer(fault=fault), b=MemoryServer(tools("b", "one")))
-    async with connected(bench) as connections:
-        assert connections.tools == tools("b", "one")
-        assert bench.of(ServerFailed) == [
-            ServerFailed("a", "exit code 3", "set API_TOKEN", "API_TOKEN is not set")
-        ]
-
-
-async def test_skipped_tools_are_reported_beside_the_good_ones() -> None:
-    bad = SkippedTool("bad", "inputSchema.type: Field required")
-    bench = Bench(a=MemoryServer(tools("a", "good"), skipped=[bad]))
-    async with connected(bench):
-        (ready,) = bench.of(ServerReady)
-        assert isinstance(ready, ServerReady)
-        assert (ready.tools, ready.skipped) == (1, (bad,))
-
-
 async def test_a_call_is_given_the_time_its_server_is_configured_with() -> None:
     bench = Bench(ServerSpec("a", command="a", call_timeout=0.01), a=MemoryServer(answer=never))
     async with connected(bench) as connections:
@@ -202,19 +183,6 @@ async def test_a_server_that_dies_idle_is_failed_and_its_tools_leave() -> None:
     assert bench.of(ServerFailed) == [
         ServerFailed("a", "The process was killed by SIGKILL", "", "out of memory")
     ]
-
-
-async def test_a_call_in_flight_fails_when_its_server_dies() -> None:
-    server = MemoryServer(answer=never, stderr="told to die")
-    bench = Bench(a=server)
-    async with connected(bench) as connections:
-        call = asyncio.create_task(connections.call("a", "slow", {}))
-        await asyncio.wait({call}, timeout=0)
-        server.die()
-        with pytest.raises(ServerExited) as caught:
-            await call
-        assert caught.value.stderr_tail == "told to die"
-        await bench.until_event(ServerFailed)
 
 
 async def test_a_changed_list_is_compared_with_the_one_before() -> None:
@@ -318,17 +286,6 @@ async def test_reconnecting_twice_at_once_leaves_one_connection() -> None:
     async with connected(Bench(a=server)) as connections:
         await asyncio.gather(connections.reconnect("a"), connections.reconnect("a"))
         assert len(server.links) == 1
-
-
-async def test_a_failed_reconnection_leaves_no_stale_tools() -> None:
-    server = MemoryServer(tools("a", "one"))
-    bench = Bench(a=server)
-    async with connected(bench) as connections:
-        server.fault = ConnectError("gone")
-        rebuilds = bench.rebuilds
-        await connections.reconnect("a")
-        assert connections.tools == ()
-        assert bench.rebuilds > rebuilds
 
 
 async def test_the_era_that_worked_is_remembered_and_used_again() -> None:

@@ -169,13 +169,6 @@ async def test_a_server_that_wants_fewer_calls_says_when_to_ask_again(
         assert caught.value.retry_after == seconds
 
 
-async def test_a_server_that_wants_fewer_requests_from_the_start_says_so(tmp_path: Path) -> None:
-    async with serving(answering(429, retry_after="12")) as origin:
-        error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp"))
-    assert isinstance(error, RateLimited)
-    assert "12 s" in error.message
-
-
 @pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
 async def test_a_call_to_a_server_that_is_gone_ends_the_connection(tmp_path: Path, era: Era) -> None:
     async with AsyncExitStack() as stack:

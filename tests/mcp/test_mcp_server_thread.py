@@ -62,25 +62,6 @@ class Slow:
                 self.may_end()
 
 
-async def test_work_runs_in_another_thread_and_its_result_comes_back(thread: ServerThread) -> None:
-    with thread:
-        first, second = await thread.run(current()), await thread.run(current())
-    assert first is second is not threading.current_thread()
-
-
-async def test_the_error_of_the_work_comes_back(thread: ServerThread) -> None:
-    error = ValueError("mine")
-
-    async def fail() -> None:
-        raise error
-
-    with thread:
-        with pytest.raises(ValueError, match="mine") as caught:
-            await thread.run(fail())
-        assert caught.value is error
-        assert await thread.run(current())
-
-
 async def test_a_cancelled_caller_waits_until_the_work_has_ended(thread: ServerThread) -> None:
     slow = Slow()
     with thread:

@@ -16,7 +16,7 @@ from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.log import LOG, MAX_BYTES, StderrLog, quiet_sdk
 from inspector.mcp.process.registry import ProcessRegistry, Registration
-from tests.support.mcp_case import PATIENCE, faulty, growing, is_alive, odd, opened
+from tests.support.mcp_case import PATIENCE, faulty, is_alive, odd, opened
 
 
 async def refusal(folder: Path, spec: ServerSpec, era: Era | None = None) -> ConnectError:
@@ -68,12 +68,6 @@ async def test_a_server_that_prints_on_stdout_is_told_what_it_printed(tmp_path: 
     assert "stderr" in error.hint
 
 
-async def test_a_process_that_only_closes_its_output_is_given_up(tmp_path: Path) -> None:
-    deaf = "import os, sys; os.close(1); sys.stdin.read()"
-    error = await refusal(tmp_path, ServerSpec("a", command=sys.executable, args=("-c", deaf)))
-    assert isinstance(error, ServerExited)
-
-
 async def test_a_child_gets_the_few_usual_variables_and_the_configured_ones(tmp_path: Path) -> None:
     ours = {**os.environ, "HOME": "/home/here", "AWS_SECRET": "ours"}
     connector = McpConnector(tmp_path, environment=ours)
@@ -119,13 +113,6 @@ async def test_a_server_of_the_newer_protocol_only_is_reached_by_a_fresh_process
     assert starts == 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
-async def test_a_remembered_era_is_tried_first(tmp_path: Path, era: Era) -> None:
-    async with opened(tmp_path, growing(), era=era) as link:
-        assert link.info.era is era
-
-
 async def test_a_remembered_era_that_no_longer_works_gives_way(tmp_path: Path) -> None:
     async with opened(tmp_path, faulty(), era=Era.MODERN) as link:
         assert link.info.era is Era.LEGACY
@@ -136,14 +123,6 @@ async def test_a_configured_era_is_the_only_one_tried(tmp_path: Path) -> None:
     assert "2025-06-18" in error.message
     error = await refusal(tmp_path, odd(env={"ODD": "modern_only"}, era=Era.LEGACY))
     assert "Method not found" in error.message
-
-
-@pytest.mark.slow
-async def test_a_server_tells_who_it_is(tmp_path: Path) -> None:
-    async with opened(tmp_path, growing()) as link:
-        info = link.info
-    assert (info.name, info.version, info.summary) == ("growing", "1.2.3", "Grows a tool.")
-    assert info.instructions == "Grows a tool. Everything else is left out."
 
 
 async def test_a_death_while_idle_is_noticed(tmp_path: Path) -> None:
@@ -172,13 +151,6 @@ async def test_closing_ends_the_helpers_of_a_server_too(tmp_path: Path) -> None:
         assert is_alive(helper)
     assert not is_alive(server)
     assert not is_alive(helper)
-
-
-@pytest.mark.slow
-async def test_closing_ends_a_server_that_ignores_every_polite_request(tmp_path: Path) -> None:
-    async with opened(tmp_path, odd()) as link:
-        pid = int((await link.call("stubborn", {}, timeout=PATIENCE)).text)
-    assert not is_alive(pid)
 
 
 @pytest.mark.slow

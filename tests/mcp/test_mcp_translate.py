@@ -53,11 +53,6 @@ def test_a_result_reads_as_text(raw: Mapping[str, Any], text: str, kinds: tuple[
     assert (result.text, result.kinds, result.is_error) == (text, kinds, False)
 
 
-def test_structured_content_is_kept_beside_the_text() -> None:
-    result = tool_result({"content": [block("text", text="5 C")], "structuredContent": {"c": 5}})
-    assert (result.text, result.structured) == ("5 C", {"c": 5})
-
-
 @pytest.mark.parametrize("structured", [[1, 2], "text", 3, {"large": "x" * MAX_STRUCTURED}])
 def test_structured_content_that_is_no_small_object_is_left_out(structured: object) -> None:
     assert tool_result({"content": [], "structuredContent": structured}).structured is None

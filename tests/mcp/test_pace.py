@@ -96,18 +96,6 @@ def test_many_requests_are_one_call(loop: Loop) -> None:
     assert work.began == [0]
 
 
-def test_what_was_requested_can_be_called_at_once_and_is_not_called_again(loop: Loop) -> None:
-    work = Work(loop)
-    changes = Coalesced(work)
-    changes.now()
-    assert work.began == []
-    changes.soon()
-    changes.now()
-    changes.now()
-    loop.reach(100)
-    assert work.began == [0]
-
-
 def test_no_request_waits_longer_than_the_longest_pause(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "LONGEST", 5.0)
     work = Work(loop, 2)

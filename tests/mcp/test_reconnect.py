@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector.core.error import ConnectError, ToolsightError
+from inspector.core.error import ToolsightError
 from inspector.core.fold import fold
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.ranking import SearchRequest
@@ -64,15 +64,6 @@ async def test_an_evicted_tool_comes_back_evicted() -> None:
         before = rig.bench.state.tools[ID]
         await rig.bench.reconnect("weather")
         assert rig.bench.state.tools[ID] == before
-
-
-async def test_a_tool_that_a_request_went_without_comes_back_at_the_end() -> None:
-    async with used(says("Later."), says("Again.")) as rig:
-        rig.bench.load("shop:list_orders")
-        await rig.bench.stop("weather")
-        await rig.bench.chat("And now?")
-        await rig.bench.reconnect("weather")
-        assert names(rig.bench.next_request())[-2:] == ["shop__list_orders", WIRE]
 
 
 @pytest.mark.parametrize("name", [WIRE, ID, "get_forecast"])
@@ -164,17 +155,6 @@ async def test_a_changed_list_evicts_as_changed_as_a_reconnect_does() -> None:
         rig.servers["weather"].change((ANEW,))
         await until(rig.bench, "catalog")
         assert [(event.tool, event.cause) for event in rig.events("evict")] == [(ID, "changed")]
-
-
-async def test_a_reconnect_that_fails_goes_on_holding() -> None:
-    async with used() as rig:
-        before = rig.bench.state.tools[ID]
-        rig.servers["weather"].fault = ConnectError("not now")
-        await rig.bench.reconnect("weather")
-        assert rig.bench.state.held[ID].held_as is Binding.LOADED
-        rig.servers["weather"].fault = None
-        await rig.bench.reconnect("weather")
-        assert rig.bench.state.tools[ID] == before
 
 
 async def test_tools_that_come_back_share_the_room_by_their_last_use() -> None:

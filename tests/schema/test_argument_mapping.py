@@ -38,10 +38,6 @@ def test_two_that_are_left_or_two_that_are_required_are_not_guessed() -> None:
     assert argument_mapping({"a": 1}, schema("a"), schema("c", "d")) is None
 
 
-def test_an_argument_without_a_place_is_not_left_out() -> None:
-    assert argument_mapping({"city": "Oslo", "units": "F"}, schema("city", "units"), schema("city")) is None
-
-
 def test_a_required_parameter_without_an_argument_is_not_made_up() -> None:
     assert argument_mapping({"city": "Oslo"}, schema("city"), schema("city", "country")) is None
 
