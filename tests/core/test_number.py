@@ -1,11 +1,13 @@
 """Numbers are written in one way, short, and never with more digits than they say."""
 
+import math
 import re
 
 import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.number import (
+    LAST,
     bar,
     count,
     duration,
@@ -15,6 +17,7 @@ from inspector.core.number import (
     ordinal,
     percent,
     percent_down,
+    shown_moment,
     signed,
     signed_percent,
     tokens,
@@ -162,3 +165,16 @@ def test_the_larger_share_never_has_the_shorter_bar(one: float, other: float, ce
 
 def _eighths(drawn: str) -> int:
     return sum("▏▎▍▌▋▊▉█".index(block) + 1 for block in drawn)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(0.0, "1970-01-01 00:00"), (LAST, "9999-12-31 23:59"), (9e15, "?"), (math.nan, "?")],
+)
+def test_a_time_that_no_calendar_has_is_a_question_mark(seconds: float, shown: str) -> None:
+    assert shown_moment(seconds) == shown
+
+
+@given(st.floats() | st.integers(-(2**70), 2**70).map(float))
+def test_every_stored_number_can_be_shown(seconds: float) -> None:
+    assert shown_moment(seconds, "%H:%M:%S")

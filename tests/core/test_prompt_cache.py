@@ -1,9 +1,22 @@
-"""What a prompt cache charges, against cases worked out by hand."""
+"""What a prompt cache reads and writes, what that costs, and where its marks are."""
+
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.prompt_cache import LOOKBACK, UNCACHED, Block, CacheTerms, Charge, PromptCache
+from inspector.core.budget import HOUR_SECONDS, Prices
+from inspector.core.prompt_cache import (
+    LOOKBACK,
+    MAX_BREAKPOINTS,
+    UNCACHED,
+    Block,
+    Breakpoints,
+    CacheTerms,
+    Charge,
+    PromptCache,
+    breakpoints,
+)
 
 SMALL = CacheTerms(write=1.25, read=0.1, ttl_seconds=300, minimum=100)
 TERMS = st.sampled_from([SMALL, CacheTerms(2.0, 0.1, 3600, 1), CacheTerms(1.0, 0.5, 300, 60), UNCACHED])
@@ -195,3 +208,78 @@ def test_marks_change_no_sum(rows: list[list[tuple[str, int]]], terms: CacheTerm
     for at, parts in enumerate(rows):
         charge = cache.send(row(*parts), at, sorted(mark for mark in marks if mark < len(parts)))
         assert charge.tokens == sum(tokens for _, tokens in parts)
+
+
+SONNET = Prices("sonnet", 3e-6, 15e-6, cache_read=3e-7, cache_write=3.75e-6, cache_write_hour=6e-6)
+GPT = Prices("gpt", 1.25e-6, 10e-6, cache_read=1.25e-7)
+
+
+def test_terms_are_quotients_of_prices() -> None:
+    assert SONNET.terms == CacheTerms(write=1.25, read=0.1, ttl_seconds=300)
+    assert SONNET.hour_terms == CacheTerms(write=2.0, read=0.1, ttl_seconds=HOUR_SECONDS)
+
+
+def test_writing_is_input_where_the_list_has_no_price_for_it() -> None:
+    assert GPT.terms == CacheTerms(write=1.0, read=0.1)
+    assert GPT.hour_terms is None
+
+
+def test_a_list_without_a_price_for_reading_has_no_cache() -> None:
+    plain = Prices("plain", 1e-6, 2e-6)
+    assert plain.terms == UNCACHED
+    assert plain.hour_terms is None
+
+
+def test_what_is_free_is_free_without_a_cache() -> None:
+    free = Prices("free", 0.0, 0.0, cache_read=0.0, cache_write=0.0, cache_write_hour=0.0)
+    assert free.terms == UNCACHED
+    assert free.hour_terms is None
+    assert free.cost(Charge(plain=1000), free.terms, 1000) == 0
+
+
+def test_a_request_costs_its_input_as_it_is_charged_and_its_answer() -> None:
+    charge = Charge(read=10_000, written=2_000, plain=0)
+    # 10,000 x 0.1 + 2,000 x 1.25 = 3,500 tokens at 3 $ a million, 200 tokens at 15 $ a million.
+    assert SONNET.cost(charge, SONNET.terms, 200) == pytest.approx(0.0105 + 0.003)
+    # Without a cache 12,000 tokens at 3 $ a million.
+    assert SONNET.cost(Charge(plain=12_000), UNCACHED) == pytest.approx(0.036)
+
+
+def test_the_shortest_prefix_is_the_models_own() -> None:
+    own = replace(SONNET, cache_minimum=4096)
+    assert (own.terms.minimum, SONNET.terms.minimum) == (4096, 1024)
+    assert own.hour_terms is not None
+    assert own.hour_terms.minimum == 4096
+
+
+COUNTS = st.integers(0, 30)
+
+
+@given(COUNTS, COUNTS, st.booleans(), COUNTS, COUNTS)
+def test_there_are_never_more_marks_than_claude_takes_and_none_twice(
+    tools: int, steady: int, system: bool, messages: int, before: int
+) -> None:
+    marks = breakpoints(tools=tools, steady=steady, system=system, messages=messages, before=before, ttl="5m")
+    assert marks.count <= MAX_BREAKPOINTS
+    rows = marks.blocks(tools, system=system)
+    assert len(set(rows)) == len(rows) == marks.count
+    assert all(0 <= row < tools + system + messages for row in rows)
+    assert (tools + system + messages - 1 in rows) or not messages
+
+
+def test_the_end_of_the_tools_the_system_prompt_and_the_last_messages_are_marked() -> None:
+    marks = breakpoints(tools=3, steady=3, system=True, messages=5, before=2, ttl="1h")
+    assert marks == Breakpoints((2,), True, (1, 4), "1h")
+    assert marks.blocks(3, system=True) == (2, 3, 5, 8)
+    assert marks.label == "tools[2], system, messages[1], messages[4] for 1h"
+
+
+def test_tools_that_stay_have_a_mark_before_the_system_prompt_has_one() -> None:
+    marks = breakpoints(tools=3, steady=2, system=True, messages=5, before=2, ttl="5m")
+    assert marks == Breakpoints((1, 2), False, (1, 4))
+    assert breakpoints(tools=3, steady=2, system=True, messages=1, before=0, ttl="5m").system
+
+
+def test_nothing_to_mark_is_no_mark() -> None:
+    nothing = breakpoints(tools=0, steady=0, system=False, messages=0, before=0, ttl="5m")
+    assert (nothing.count, nothing.label) == (0, "none")

@@ -6,7 +6,7 @@ from inspector.config.configuration import Configuration
 from inspector.core.redaction import Redactor
 from inspector.core.server import ServerSpec
 from inspector.mcp.frame import Beginning, Flaw, FrameKind, WireLog
-from tests.core.test_frame import frame
+from tests.mcp.test_frame import frame
 from tests.support.hostile import with_hostile_text
 from tests.support.workbench import connected, shop_and_weather
 

@@ -16,7 +16,7 @@ from inspector.mcp.client_side import MOST_RECORDED, WITHDRAWN
 from inspector.mcp.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest, LinkRequest
 from inspector.mcp.frame import Frame, FrameKind
 from inspector.schema.json_value import JsonObject
-from tests.core.test_frame import frame
+from tests.mcp.test_frame import frame
 from tests.session.test_access_session import as_user, ids, policy
 from tests.support.fakes import FixedElicitor
 from tests.support.marketplace import market, servers_and_money

@@ -103,14 +103,14 @@ MUTANTS = (
         "inspector/core/redaction.py",
         "file.write(clean(text))",
         "file.write(text)",
-        ("tests/core/test_sink.py", "tests/cli/test_secrets.py"),
+        ("tests/core/test_stream.py", "tests/cli/test_secrets.py"),
     ),
     Mutant(
         "new files are their owner's alone",
         "inspector/core/redaction.py",
         "_PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700",
         "_PRIVATE_FILE, _PRIVATE_FOLDER = 0o644, 0o700",
-        ("tests/core/test_sink.py", "tests/cli/test_folders.py", "tests/cli/test_secrets.py"),
+        ("tests/core/test_stream.py", "tests/cli/test_folders.py", "tests/cli/test_secrets.py"),
     ),
     # Binding
     Mutant(
@@ -136,7 +136,7 @@ MUTANTS = (
         "inspector/core/access.py",
         "return rule is not None and rule.permits(tool.name)",
         "return rule is None or rule.permits(tool.name)",
-        ("tests/core/test_toolset.py", "tests/loop/test_build_catalog.py"),
+        ("tests/core/test_tool.py", "tests/loop/test_build_catalog.py"),
     ),
     Mutant(
         "a tool that the request did not offer is refused",
@@ -319,14 +319,14 @@ MUTANTS = (
         "inspector/core/access.py",
         "if self.organisation != user.organisation:",
         "if False:",
-        ("tests/core/test_access.py",),
+        ("tests/core/test_tool.py",),
     ),
     Mutant(
         "an expert's allowlist narrows every grant",
         "inspector/core/access.py",
         "return allowed and matches_any(tool_id, self.patterns)",
         "return matches_any(tool_id, self.patterns)",
-        ("tests/core/test_access.py", "tests/session/test_access_session.py"),
+        ("tests/core/test_tool.py", "tests/session/test_access_session.py"),
     ),
     # Breakers
     Mutant(
@@ -338,14 +338,14 @@ MUTANTS = (
         "def answered(breaker: Breaker, permit: Permit, now: float, rules: BreakerSettings) -> Breaker:\n"
         '    """After a call that succeeded, as far as the breaker is concerned."""\n'
         "    if breaker.state is BreakerState.OPEN:",
-        ("tests/core/test_breaker.py",),
+        ("tests/reliability/test_breaker.py",),
     ),
     Mutant(
         "a breaker waits for enough calls",
         "inspector/reliability/breaker.py",
         "if len(breaker.calls) < rules.min_calls or breaker.failure_rate < rules.failure_rate:",
         "if breaker.failure_rate < rules.failure_rate:",
-        ("tests/core/test_breaker.py",),
+        ("tests/reliability/test_breaker.py",),
     ),
 )
 

@@ -1,0 +1,235 @@
+"""A session's stream: kept in order, without secrets, and no longer than it should be."""
+
+import json
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.config.configuration import Configuration
+from inspector.core.access import Sight
+from inspector.core.error import StoreError
+from inspector.core.events import MilestoneReached, Record, UserSaid
+from inspector.core.fold import apply
+from inspector.core.ports import DAY, SessionAge, overdue
+from inspector.core.redaction import (
+    SECRETS,
+    Redactor,
+    clean,
+    learn_environment,
+    open_private,
+    private_folder,
+    write,
+)
+from inspector.core.secret_value import MARKER
+from inspector.core.server import ServerSpec
+from inspector.core.stream import Session
+from inspector.session.assembly import redactor_of
+from inspector.store.memory import MemoryStore
+from tests.support.fakes import ManualClock
+
+
+class FullStore(MemoryStore):
+    """Has no room."""
+
+    def append(self, record: Record) -> None:
+        raise StoreError(f"no room for {record.kind}")
+
+
+def session_on(store: MemoryStore) -> Session:
+    return Session("s", store, ManualClock(), Redactor({"shop.TOKEN": "tiger-42"}))
+
+
+def test_a_listener_is_told_only_after_the_event_is_stored_and_applied() -> None:
+    store = MemoryStore()
+    session = session_on(store)
+    seen: list[tuple[bool, bool]] = []
+    before = session.state
+
+    def listen(record: Record) -> None:
+        seen.append((store.read("s")[-1:] == [record], session.state == apply(before, record)))
+
+    session.subscribe(listen)
+    session.emit(MilestoneReached("paid"))
+    assert session.state != before
+    assert seen == [(True, True)]
+
+
+def test_an_event_that_cannot_be_stored_changes_nothing_and_is_told_to_nobody() -> None:
+    session = session_on(FullStore())
+    told: list[Record] = []
+    session.subscribe(told.append)
+    before = session.state
+    with pytest.raises(StoreError):
+        session.emit(MilestoneReached("paid"))
+    assert session.state is before
+    assert told == []
+
+
+def test_what_is_stored_and_told_is_redacted() -> None:
+    store = MemoryStore()
+    session = session_on(store)
+    told: list[Record] = []
+    session.subscribe(told.append)
+    session.emit(UserSaid("my token is tiger-42"))
+    assert told == store.read("s")
+    assert told[0].event == UserSaid("my token is [redacted shop.TOKEN]")
+
+
+def test_whoever_stops_listening_is_told_nothing_more() -> None:
+    session = session_on(MemoryStore())
+    told: list[Record] = []
+    stop: Callable[[], None] = session.subscribe(told.append)
+    session.emit(UserSaid("one"))
+    stop()
+    stop()
+    session.emit(UserSaid("two"))
+    assert [record.event for record in told] == [UserSaid("one")]
+
+
+ROOT = Path(__file__).resolve().parents[2]
+# Each child kills itself at another line of the session or its store, while they emit the second event; the
+# last one is not killed. Children are forks, so that the imports happen once; nothing is open at a fork.
+KILLED_AT_EVERY_LINE = """
+import json, os, signal, sys
+from itertools import count
+from pathlib import Path
+from inspector.core.ports import SystemClock
+from inspector.store.store import SqliteStore
+from inspector.core.events import UserSaid
+from inspector.core.redaction import Redactor
+from inspector.core.stream import Session
+
+WATCHED = ("core/stream.py", "store/store.py", "store/database.py")
+folder = Path(sys.argv[1])
+
+def said_twice(name, line):
+    store = SqliteStore(folder / "toolsight.db")
+    session = Session(name, store, SystemClock(), Redactor({}))
+    shown = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    session.subscribe(lambda record: os.write(shown, b"%d " % record.seq))
+    session.emit(UserSaid("first"))
+    left = line
+
+    def kill_at_line(frame, event, _):
+        nonlocal left
+        left -= event == "line" and frame.f_code.co_filename.endswith(WATCHED)
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return kill_at_line
+
+    sys.settrace(kill_at_line)
+    session.emit(UserSaid("second"))
+    sys.settrace(None)
+    store.close()
+
+said_twice("rehearsal", -1)
+for line in count(1):
+    child = os.fork()
+    if not child:
+        said_twice(f"killed-{line}", line)
+        os._exit(0)
+    if os.waitpid(child, 0)[1] == 0:
+        break
+store = SqliteStore(folder / "toolsight.db")
+print(json.dumps([
+    [[int(seq) for seq in (folder / f"killed-{at}").read_text().split()],
+     [record.seq for record in store.read(f"killed-{at}")]]
+    for at in range(1, line + 1)
+]))
+"""
+
+
+@pytest.mark.slow
+def test_what_was_shown_before_a_kill_is_stored_whatever_line_it_comes_at(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", KILLED_AT_EVERY_LINE, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    *killed, finished = json.loads(done.stdout)
+    assert finished == [[1, 2], [1, 2]]
+    assert all(set(shown) <= set(stored) for shown, stored in killed)
+    # Before the commit, between it and the screen, and after that.
+    moments = [(len(shown), len(stored)) for shown, stored in killed]
+    assert sorted(set(moments)) == [(1, 1), (1, 2), (2, 2)]
+    assert moments == sorted(moments)
+
+
+sessions = st.lists(
+    st.builds(SessionAge, st.text(max_size=4), st.floats(0, 100 * DAY)), max_size=30, unique_by=lambda s: s.id
+)
+
+
+@given(sessions, st.integers(0, 10), st.floats(0, 60))
+def test_what_stays_is_new_enough_and_not_too_much_and_what_goes_is_older(
+    recorded: list[SessionAge], max_count: int, max_days: float
+) -> None:
+    now = 100 * DAY
+    gone = overdue(recorded, max_count=max_count, max_days=max_days, now=now)
+    stays = [one for one in recorded if one.id not in gone]
+    assert len(set(gone)) == len(gone)
+    if max_count:
+        assert len(stays) <= max_count
+    if max_days:
+        assert all(now - one.ended_at <= max_days * DAY for one in stays)
+    ages = {one.id: one.ended_at for one in recorded}
+    assert all(ages[id_] <= one.ended_at for id_ in gone for one in stays)
+    if not max_count and not max_days:
+        assert not gone
+    if not max_days:
+        assert len(stays) == (min(max_count, len(recorded)) if max_count else len(recorded))
+
+
+VALUE = "wsp-93fA71cd"
+SPEC = ServerSpec("hidden", "server", ("-k", VALUE))
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_what_one_configuration_says_is_secret_is_cleaned_from_everything() -> None:
+    SECRETS.learn(SPEC.secrets)
+    assert clean({"told": [f"It is {VALUE}.", 7, None]}) == {"told": [f"It is {MARKER}.", 7, None]}
+
+
+def test_only_who_sees_every_server_reads_which_secret_it_was() -> None:
+    configuration = Configuration("a.json", (SPEC,))
+    assert redactor_of(configuration).text(VALUE) == "[redacted hidden.key]"
+    assert redactor_of(configuration, Sight(user="ada")).text(VALUE) == MARKER
+
+
+def test_of_the_persons_own_variables_those_count_that_are_named_so_and_hold_no_plain_word() -> None:
+    learn_environment(
+        {"MY_TOKEN": VALUE, "GIT_ASKPASS": "echo", "EDITOR_KEY": "emacs", "PLAIN": "xyz-12ab34"}
+    )
+    text = f"echo emacs xyz-12ab34 {VALUE}"
+    assert clean(text) == f"echo emacs xyz-12ab34 {MARKER}"
+
+
+def test_a_written_text_has_no_secret_and_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
+    SECRETS.learn(SPEC.secrets)
+    write(tmp_path / "new.svg", f"<text>{VALUE}</text>")
+    assert (tmp_path / "new.svg").read_text() == f"<text>{MARKER}</text>"
+    assert _mode(tmp_path / "new.svg") == 0o600
+
+
+def test_a_file_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
+    shared = tmp_path / "shared.json"
+    shared.touch(mode=0o644)
+    write(shared, "{}")
+    assert _mode(shared) == 0o644
+
+
+def test_every_folder_that_is_made_is_its_owners_alone(tmp_path: Path) -> None:
+    private_folder(tmp_path / "a" / "b")
+    private_folder(tmp_path / "a" / "b")
+    assert [_mode(tmp_path / "a"), _mode(tmp_path / "a" / "b")] == [0o700, 0o700]
+
+
+def test_a_file_that_must_not_be_there_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("mine")
+    with pytest.raises(FileExistsError):
+        open_private(tmp_path / "x", "x")
