@@ -50,7 +50,7 @@ class ModelsRequest(Request):
 
 
 ModelsCall = Callable[[ModelsRequest], Awaitable[Answer]]
-"""Makes a call for a model. Never raises because of what a model or server does."""
+"""Makes a call for a model. Raises CircuitOpen and ServerAway, which `Substitute` answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +100,16 @@ def chain(around: Around) -> Chain:
     return Chain(by_person, by_model, retry)
 
 
+@dataclass(eq=False)
 class Guard:
     """Counts what calls return; it evicts a tool that goes round in circles only after the call."""
 
-    def __init__(self, call: Call, around: Around) -> None:
-        self._call = call
-        self._its = around
+    call: Call
+    around: Around
 
     async def __call__(self, request: ModelsRequest) -> Answer:
         try:
-            result = await self._call(request)
+            result = await self.call(request)
         except CircuitOpen:
             raise
         except ToolsightError as error:
@@ -119,47 +119,48 @@ class Guard:
 
     def counted(self, request: Request, result: ToolResult) -> Answer:
         """The answer to a call that returned that, with guidance if it is a loop."""
-        tool, session = request.tool, self._its.session
+        tool, session = request.tool, self.around.session
         state = session.state.tools.get(tool.id)
         outcome = Outcome(
             result.text,
             changes=not result.is_error and not tool.annotations.read_only,
             evictable=state is not None and state.binding is Binding.LOADED,
             can_search=session.state.has_search,
-            alternatives=lambda: self._its.search.alternatives(tool.id),
+            alternatives=lambda: self.around.search.alternatives(tool.id),
         )
-        loop = self._its.watch.note(tool.id, request.call.arguments, outcome)
+        loop = self.around.watch.note(tool.id, request.call.arguments, outcome)
         if loop is None:
             return Answer(result.text, failed=result.is_error)
-        self._its.binder.context.evict(tool.id, "loop", f"loop guard: {loop.count} equal calls")
+        self.around.binder.context.evict(tool.id, "loop", f"loop guard: {loop.count} equal calls")
         return Answer(result.text, loop.guidance, failed=result.is_error)
 
 
+@dataclass(eq=False)
 class Approve:
     """Makes a call if the user allows the tool as it is when they have answered, which may take long.
 
     Nobody is asked about a call that a circuit breaker would refuse.
     """
 
-    def __init__(self, call: ModelsCall, around: Around, approvals: Approvals) -> None:
-        self._call = call
-        self._its = around
-        self._approvals = approvals
+    call: ModelsCall
+    around: Around
+    approvals: Approvals
 
     async def __call__(self, request: ModelsRequest) -> Answer:
-        self._its.breakers.check(request.tool)
-        while await self._approvals.allows(request.tool, request.call.arguments):
-            self._its.servers.catch_up()
-            tool, now = request.tool, self._its.binder.current(request.tool.id)
+        self.around.breakers.check(request.tool)
+        while await self.approvals.allows(request.tool, request.call.arguments):
+            self.around.servers.catch_up()
+            tool, now = request.tool, self.around.binder.current(request.tool.id)
             if now is None:
-                return self._its.rejections.missing(request.call)
+                return self.around.rejections.missing(request.call)
             request.tool = now
             if now is tool or definition_hash(now) == definition_hash(tool):
-                return await self._call(request)
+                return await self.call(request)
         refused = f"The user refused the call to {request.tool.id}."
-        return self._its.rejections.reject(request.call, "refused", refused)
+        return self.around.rejections.reject(request.call, "refused", refused)
 
 
+@dataclass(eq=False)
 class Permit:
     """Rejects a call that settings or preconditions forbid, or of a tool that the model was not offered.
 
@@ -167,88 +168,79 @@ class Permit:
     never blocks (paper, section 7.1).
     """
 
-    def __init__(self, call: ModelsCall, around: Around) -> None:
-        self._call = call
-        self._its = around
+    call: ModelsCall
+    around: Around
 
     async def __call__(self, request: ModelsRequest) -> Answer:
-        call, tool, state = request.call, request.tool, self._its.session.state
+        call, tool, state = request.call, request.tool, self.around.session.state
         if refused := refusal(state.problems):
-            return self._its.rejections.reject(call, "settings", refused, (tool.id,))
-        if unmet := self._its.binder.unmet_of(tool.id):
+            return self.around.rejections.reject(call, "settings", refused, (tool.id,))
+        if unmet := self.around.binder.unmet_of(tool.id):
             text = f"{tool.id} cannot be used yet: {'; '.join(unmet)} does not hold."
-            return self._its.rejections.reject(call, "precondition not met", text, (tool.id,))
+            return self.around.rejections.reject(call, "precondition not met", text, (tool.id,))
         binding = state.tools[tool.id].binding
         if not binding.is_bound and tool.id not in request.offered:
-            return self._its.rejections.unbound(call, tool, binding)
-        return await self._call(request)
+            return self.around.rejections.unbound(call, tool, binding)
+        return await self.call(request)
 
 
 class ServerAway(ToolsightError):
     """A call's server is away, and did not come back."""
 
 
+@dataclass(eq=False)
 class Restart:
     """Brings a tool's server back if it had failed and only its absence keeps the tool from being called."""
 
-    def __init__(self, call: ModelsCall, around: Around, restarts: Restarts) -> None:
-        self._call = call
-        self._its = around
-        self._restarts = restarts
+    call: ModelsCall
+    around: Around
+    restarts: Restarts
 
     async def __call__(self, request: ModelsRequest) -> Answer:
-        away, binder = request.tool, self._its.binder
+        away, binder = request.tool, self.around.binder
         if binder.current(away.id) is not None:
-            return await self._call(request)
+            return await self.call(request)
         if not self._could_call(away):
-            return self._its.rejections.missing(request.call)
-        if not await self._restarts.bring_back(away):
+            return self.around.rejections.missing(request.call)
+        if not await self.restarts.bring_back(away):
             raise ServerAway(binder.away.absence(away.server))
-        self._its.servers.catch_up()
+        self.around.servers.catch_up()
         tool = binder.only(request.call.name)
         if tool is None:
-            return self._its.rejections.missing(request.call)
+            return self.around.rejections.missing(request.call)
         request.tool = tool
-        return await self._call(request)
+        return await self.call(request)
 
     def _could_call(self, away: Tool) -> bool:
-        state = self._its.session.state
+        state = self.around.session.state
         known = state.known(away.id)
         was_bound = known is not None and known.held_as in (Binding.LOADED, Binding.PINNED)
-        return was_bound and not refusal(state.problems) and not self._its.binder.unmet_of(away.id)
+        return was_bound and not refusal(state.problems) and not self.around.binder.unmet_of(away.id)
 
 
+@dataclass(eq=False)
 class Substitute:
     """Lets another tool answer where the one that was called is not available, and says so.
 
-    A substitute is called as any other tool is: approved, counted, and with events of its own.
+    A substitute is called as any other tool is: approved, counted, and with events of its own. `substitute`
+    calls one that is approved, and `guard` counts it.
     """
 
-    def __init__(
-        self,
-        call: ModelsCall,
-        around: Around,
-        fallbacks: Fallbacks,
-        approvals: Approvals,
-        substitute: Call,
-        guard: Guard,
-    ) -> None:
-        """`substitute` calls one that is approved, and `guard` counts it."""
-        self._call = call
-        self._its = around
-        self._fallbacks = fallbacks
-        self._approvals = approvals
-        self._substitute = substitute
-        self._guard = guard
+    call: ModelsCall
+    around: Around
+    fallbacks: Fallbacks
+    approvals: Approvals
+    substitute: Call
+    guard: Guard
 
     async def __call__(self, request: ModelsRequest) -> Answer:
-        self._fallbacks.remember(request.tool)
+        self.fallbacks.remember(request.tool)
         try:
-            answer = await self._call(request)
+            answer = await self.call(request)
         except CircuitOpen as error:
             return await self._instead(request, error.message) or await self._refused(request, error)
         except ServerAway as error:
-            return await self._instead(request, error.message) or self._its.rejections.missing(request.call)
+            return await self._instead(request, error.message) or self.around.rejections.missing(request.call)
         if answer.failure is None or not answer.failure.is_transient:
             return answer
         done = await self._instead(request, answer.failure.words)
@@ -259,22 +251,22 @@ class Substitute:
     async def _refused(self, request: Request, error: CircuitOpen) -> Answer:
         """The answer to a call that a breaker refuses: what could be called."""
         tool = request.tool
-        similar = await self._fallbacks.named(tool)
+        similar = await self.fallbacks.named(tool)
         others = f" Similar tools that work: {', '.join(similar)}." if similar else ""
         text = f"{tool.id} is not called: {error.message}. {error.hint}{others}"
-        return self._its.rejections.reject(request.call, "circuit open", text, (tool.id, *similar))
+        return self.around.rejections.reject(request.call, "circuit open", text, (tool.id, *similar))
 
     async def _instead(self, request: Request, why: str) -> Answer | None:
         """The answer of the first substitute that gives one; None if there is none."""
         tool, tried = request.tool, 0
-        for one in await self._fallbacks.find(tool, request.call.arguments):
-            if tried == self._fallbacks.most:
+        for one in await self.fallbacks.find(tool, request.call.arguments):
+            if tried == self.fallbacks.most:
                 return None
             if not await self._is_allowed(one):
                 continue
             tried += 1
             other = Request(replace(request.call, arguments=one.arguments), one.tool)
-            self._its.session.emit(
+            self.around.session.emit(
                 ToolSubstituted(
                     call_id=request.call.id,
                     instead_of=tool.id,
@@ -285,19 +277,19 @@ class Substitute:
                 )
             )
             try:
-                result = await self._substitute(other)
+                result = await self.substitute(other)
             except ToolsightError:
                 # Its failure is in the stream; the next one is tried.
                 continue
-            done = self._guard.counted(other, result)
+            done = self.guard.counted(other, result)
             return replace(done, text=paragraphs(_note(tool, one, why), done.text))
         return None
 
     async def _is_allowed(self, one: Substitution) -> bool:
         """Whether the user allows it, and it is still what they allowed."""
-        if not await self._approvals.allows(one.tool, one.arguments):
+        if not await self.approvals.allows(one.tool, one.arguments):
             return False
-        now = self._its.binder.current(one.tool.id)
+        now = self.around.binder.current(one.tool.id)
         return now is not None and definition_hash(now) == definition_hash(one.tool)
 
 
@@ -328,17 +320,15 @@ def unwrapped(call: ToolCall) -> ToolCall:
     return replace(call, name=name, arguments=given)
 
 
+@dataclass(eq=False)
 class Dispatcher:
     """Turns a model's call into the text it reads. Never raises because of what a model or server does."""
 
-    def __init__(
-        self, session: Session, binder: Binder, search: SearchTools, rejections: Rejections, call: ModelsCall
-    ) -> None:
-        self._session = session
-        self._binder = binder
-        self._search = search
-        self._rejections = rejections
-        self._call = call
+    session: Session
+    binder: Binder
+    meta_tool: SearchTools
+    rejections: Rejections
+    call: ModelsCall
 
     def search(self, calls: Sequence[ToolCall]) -> Mapping[int, Answer]:
         """Run the searches among the calls of a reply; return what came of each, by its position.
@@ -349,12 +339,12 @@ class Dispatcher:
         searches = {
             position: call
             for position, call in enumerate(calls)
-            if call.name == self._search.name and not call.error and self._session.state.has_search
+            if call.name == self.meta_tool.name and not call.error and self.session.state.has_search
         }
         if not searches:
             return {}
-        others = [self._binder.only(call.name) for call in calls if call.name != self._search.name]
-        done = self._search.execute(
+        others = [self.binder.only(call.name) for call in calls if call.name != self.meta_tool.name]
+        done = self.meta_tool.execute(
             [call.arguments for call in searches.values()], {tool.id for tool in others if tool is not None}
         )
         return dict(zip(searches, done, strict=True))
@@ -364,9 +354,9 @@ class Dispatcher:
         call = unwrapped(call)
         if call.error:
             text = f"The arguments could not be read: {call.error}"
-            return self._rejections.reject(call, "unreadable arguments", text)
-        binder = self._binder
+            return self.rejections.reject(call, "unreadable arguments", text)
+        binder = self.binder
         tool = binder.only(call.name) or binder.away.named(call.name, binder.catalog)
         if tool is None:
-            return self._rejections.missing(call)
-        return await self._call(ModelsRequest(call, tool, offered=offered))
+            return self.rejections.missing(call)
+        return await self.call(ModelsRequest(call, tool, offered=offered))

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Protocol
 
@@ -75,24 +75,24 @@ _REBOUND = "Its definition in this request is the new one: use that."
 _UNLOADED = "It was unloaded: find it again with search_tools before you call it."
 
 
+@dataclass(eq=False)
 class VersionNotes:
     """Tells the model of breaking changes of tools that it has read of, once each."""
 
-    def __init__(self, session: Session, live: LiveSettings) -> None:
-        self._session = session
-        self._live = live
+    session: Session
+    live: LiveSettings
 
     def notes(self) -> tuple[NoteMessage, ...]:
         """What the next model call has to say; () mostly. A tool whose server is away waits for it."""
-        state = self._session.state
+        state = self.session.state
         told = {tool: why for tool, why in state.untold.items() if tool in state.tools}
-        if not told or not self._live.settings.versions.tell:
+        if not told or not self.live.settings.versions.tell:
             return ()
         lines = [_line(state, tool, why) for tool, why in told.items()]
         shown = _fitting(lines)
         more = (f"And {count(len(lines) - shown, 'more tool')}.",) if shown < len(lines) else ()
         text = "\n".join(("[The definition of a tool that you know changed.", *lines[:shown], *more))
-        self._session.emit(VersionTold(tuple(told), f"{text}]"))
+        self.session.emit(VersionTold(tuple(told), f"{text}]"))
         return (NoteMessage(f"{text}]"),)
 
 
@@ -107,11 +107,9 @@ def _line(state: SessionState, tool: str, why: Sequence[str]) -> str:
         one if len(one) <= _LONGEST_REASON else f"{one[:_LONGEST_REASON]}…" for one in why[:_MOST_REASONS]
     ]
     more = f"; and {len(why) - _MOST_REASONS} more" if len(why) > _MOST_REASONS else ""
-    return f"{tool}: {'; '.join(reasons)}{more}. {_now(state, tool)}"
-
-
-def _now(state: SessionState, tool: str) -> str:
-    return _REBOUND if state.tools[tool].binding.is_bound else _UNLOADED
+    return (
+        f"{tool}: {'; '.join(reasons)}{more}. {_REBOUND if state.tools[tool].binding.is_bound else _UNLOADED}"
+    )
 
 
 class DiscoveryLoop:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -61,6 +61,7 @@ class Substitution:
     similarity: float
 
 
+@dataclass(eq=False)
 class Fallbacks:
     """The substitutes for a session's tools: similar, callable, permitted, and known to only read.
 
@@ -68,25 +69,24 @@ class Fallbacks:
     in its place may change anything.
     """
 
-    def __init__(self, session: Session, live: Live, *, binder: Binder, breakers: Breakers) -> None:
-        self._session = session
-        self._live = live
-        self._binder = binder
-        self._breakers = breakers
-        self._index: ToolIndex | None = None
+    session: Session
+    live: Live
+    binder: Binder
+    breakers: Breakers
+    _index: "ToolIndex | None" = field(default=None, init=False)
 
     @property
     def is_on(self) -> bool:
-        return self._live.settings.fallback.enabled
+        return self.live.settings.fallback.enabled
 
     @property
     def most(self) -> int:
         """How many substitutes are tried for one call."""
-        return self._live.settings.fallback.most
+        return self.live.settings.fallback.most
 
     def remember(self, tool: Tool) -> None:
         """Keep the index that has the tool: once its server goes away it is in no later one."""
-        index = self._live.retrieval.index
+        index = self.live.retrieval.index
         if self.is_on and tool.id in index.position:
             self._index = index
 
@@ -96,7 +96,7 @@ class Fallbacks:
 
     async def find(self, tool: Tool, arguments: JsonObject) -> Sequence[Substitution]:
         """The substitutes for a call, the most similar first; none unless they are switched on."""
-        if not self.is_on or not is_known_to_read(tool, self._session.state):
+        if not self.is_on or not is_known_to_read(tool, self.session.state):
             return ()
         # Nearly all that are similar may be of one server, or take other arguments: only so many are tried.
         nearest = islice(self._callable(await self._similar(tool)), _CONSIDERED)
@@ -107,7 +107,7 @@ class Fallbacks:
         self, tool: Tool, arguments: JsonObject, other: Tool, similarity: float
     ) -> Substitution | None:
         """The substitute, if it may be one and takes the arguments; its schema is checked in a thread."""
-        if not is_known_to_read(other, self._session.state) or self._binder.unmet_of(other.id):
+        if not is_known_to_read(other, self.session.state) or self.binder.unmet_of(other.id):
             return None
         mapping = argument_mapping(arguments, tool.input_schema, other.input_schema)
         if mapping is None:
@@ -122,17 +122,17 @@ class Fallbacks:
         index = self._index_with(tool)
         if index is None:
             return ()
-        least = self._live.settings.fallback.min_similarity
+        least = self.live.settings.fallback.min_similarity
         return await asyncio.to_thread(similar_tools, index, tool.id, least=least)
 
     def _callable(self, similar: Sequence[tuple[str, float]]) -> Iterator[tuple[Tool, float]]:
         """Those that are in the catalog and may be called now."""
         for tool_id, similarity in similar:
-            other = self._binder.catalog.get(tool_id)
-            if other is not None and self._breakers.is_callable(other):
+            other = self.binder.catalog.get(tool_id)
+            if other is not None and self.breakers.is_callable(other):
                 yield other, similarity
 
     def _index_with(self, tool: Tool) -> "ToolIndex | None":
         """The index that has the tool: today's, or the one that is remembered."""
-        now = self._live.retrieval.index
+        now = self.live.retrieval.index
         return now if tool.id in now.position else self._index

@@ -43,20 +43,20 @@ class Fitted:
         return max(self.used - self.budget.window, 0) if self.budget.window > 0 else 0
 
 
+@dataclass(eq=False)
 class Headroom:
     """Makes requests fit and emits an event for every step that changed something."""
 
-    def __init__(self, session: Session, binder: Binder, live: LiveSettings) -> None:
-        self._session = session
-        self._binder = binder
-        self._live = live
+    session: Session
+    binder: Binder
+    live: LiveSettings
 
     def fit(self, messages: tuple[Message, ...], *, think: bool = False) -> Fitted:
         """The next request, with its conversation shortened if needed.
 
         If nothing makes it fit, the conversation is not cut down in vain: see `require_room`.
         """
-        settings = self._live.settings.budget
+        settings = self.live.settings.budget
 
         def truncate(messages: tuple[Message, ...], excess: int) -> Reduced:
             return truncated(messages, excess, settings.kept_tokens, self._size, self._spared)
@@ -76,15 +76,15 @@ class Headroom:
         if not fitted.over:
             return
         hint = "Choose a model with a larger window, defer servers, or lower budget.output_reserve."
-        if not self._live.settings.budget.emergency:
+        if not self.live.settings.budget.emergency:
             hint += " Or turn on budget.emergency, which cuts the conversation down."
         window, shares = fitted.budget.window, _shares(fitted.budget)
         text = f"the request does not fit: {fitted.used} tokens, but the window has {window} ({shares})"
         raise ModelError(text, hint=hint)
 
     def _prepared(self, messages: tuple[Message, ...], think: bool) -> Fitted:
-        request = self._binder.request(messages, think=think)
-        return Fitted(request, self._binder.budget(request), messages)
+        request = self.binder.request(messages, think=think)
+        return Fitted(request, self.binder.budget(request), messages)
 
     def _relieved(self, before: Fitted, step: ReductionStep, share: float, reduce: Reduction) -> Fitted:
         """The request after a step that is due at a share of the window."""
@@ -115,7 +115,7 @@ class Headroom:
 
     def _evictable(self, request: ModelRequest) -> list[ToolState]:
         """The loaded tools in a request's `tools`; a proxy or the provider keeps them out of there."""
-        state, catalog = self._session.state, self._binder.catalog
+        state, catalog = self.session.state, self.binder.catalog
         names = {entry["function"]["name"] for entry in request.tools}
         loaded = (tool for tool in map(catalog.get, state.load_order) if tool is not None)
         return [state.tools[tool.id] for tool in loaded if tool.wire_name in names]
@@ -124,22 +124,22 @@ class Headroom:
         """Evict loaded tools until the request fits, least recently used first."""
         loaded, over = self._evictable(fitted.request), fitted.over
         limits = Limits(tokens=max(_tokens(loaded) - over, 0))
-        gone = [eviction.tool_id for eviction in evictions(loaded, limits, self._session.state.at)]
+        gone = [eviction.tool_id for eviction in evictions(loaded, limits, self.session.state.at)]
         for tool_id in gone:
             reason = f"the request was {over} tokens over the window; least recently used first"
-            self._binder.context.evict(tool_id, "window", reason)
+            self.binder.context.evict(tool_id, "window", reason)
         return gone
 
     def _report(self, step: ReductionStep, before: Fitted, after: Fitted, changed: int, text: str) -> None:
-        self._session.emit(ContextReduced(step, before.used, after.used, changed, text))
+        self.session.emit(ContextReduced(step, before.used, after.used, changed, text))
 
     @property
     def _spared(self) -> frozenset[str]:
         """The tools whose results stay whole: with a proxy, only search results hold tool parameters."""
-        return frozenset({SEARCH_TOOLS}) if has_proxy(self._binder.delivery) else frozenset()
+        return frozenset({SEARCH_TOOLS}) if has_proxy(self.binder.delivery) else frozenset()
 
     def _size(self, message: Message) -> int:
-        return self._binder.size(message)
+        return self.binder.size(message)
 
 
 def _tokens(tools: Sequence[ToolState]) -> int:

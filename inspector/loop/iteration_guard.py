@@ -373,21 +373,21 @@ def _form(tool: str, arguments: JsonObject, settings: GuardSettings) -> str:
     return canonical(normalised(arguments, ignored))
 
 
+@dataclass(eq=False)
 class LoopWatch:
     """The iteration guard on a session's stream: every count and every loop becomes an event."""
 
-    def __init__(self, session: Session, guard: IterationGuard, clock: Clock, live: LiveSettings) -> None:
-        self._session = session
-        self.guard = guard
-        self._clock = clock
-        self._live = live
+    session: Session
+    guard: IterationGuard
+    clock: Clock
+    live: LiveSettings
 
     def note(self, tool: str, arguments: JsonObject, outcome: Outcome) -> LoopDetected | None:
         """Count what the model did and return the loop if that is one."""
-        if outcome.counted != "call" and not self._live.settings.guard.all_calls:
+        if outcome.counted != "call" and not self.live.settings.guard.all_calls:
             return None
-        verdict = self.guard.after_call(tool, arguments, self._clock.monotonic(), outcome)
-        self._session.emit(verdict.counted)
+        verdict = self.guard.after_call(tool, arguments, self.clock.monotonic(), outcome)
+        self.session.emit(verdict.counted)
         if verdict.loop is not None:
-            self._session.emit(verdict.loop)
+            self.session.emit(verdict.loop)
         return verdict.loop

@@ -109,7 +109,8 @@ class RedundancyDetector:
         settings, self._in_a_row = self._live.settings.redundancy, self._in_a_row + 1
         if not settings.enabled or not settings.hopeless or self._in_a_row < _IN_A_ROW:
             return None
-        return RedundantSearch(label, "", None, _row_note(self._in_a_row), self._in_a_row)
+        note = f"[Note: {self._in_a_row} searches in a row found no tool to call. {GIVE_UP}]"
+        return RedundantSearch(label, "", None, note, self._in_a_row)
 
     def forget(self, tools: Collection[str]) -> None:
         """Forget tools that were evicted or left since: finding them again is not redundant."""
@@ -134,7 +135,3 @@ def _found_note(earlier: str, known: int, found: int) -> str:
         f"[Note: an earlier search ({earlier}) found {these}; they are already available to call. "
         "Call one of them, or search with a more specific query if you need a different tool.]"
     )
-
-
-def _row_note(count: int) -> str:
-    return f"[Note: {count} searches in a row found no tool to call. {GIVE_UP}]"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from inspector.core.events import MarketplaceSearched, RedundantSearch, SearchPerformed, ToolLoaded
@@ -39,33 +40,21 @@ _TOOL_ASSISTANT = re.compile(r"<tool_assistant>\s*server:(.*?)\n\s*tool:(.*?)</t
 _ALTERNATIVES = 3
 
 
+@dataclass(eq=False)
 class SearchTools:
     """The meta-tool that searches for a model."""
 
     name = SEARCH_TOOLS
 
-    def __init__(
-        self,
-        session: Session,
-        *,
-        binder: Binder,
-        watch: LoopWatch,
-        redundancy: RedundancyDetector,
-        clock: Clock,
-        live: Live,
-        inertia: Inertia,
-        further: Further = nowhere,
-    ) -> None:
-        """`further` searches where a search that returned nothing goes on; it only reads."""
-        self._session = session
-        self._binder = binder
-        self._watch = watch
-        self._queries: dict[str, str] = {}
-        self._redundancy = redundancy
-        self._clock = clock
-        self._live = live
-        self._inertia = inertia
-        self._further = further
+    session: Session
+    binder: Binder
+    watch: LoopWatch
+    redundancy: RedundancyDetector
+    clock: Clock
+    live: Live
+    inertia: Inertia
+    further: Further = nowhere
+    _queries: dict[str, str] = field(default_factory=dict, init=False)
 
     def execute(self, searches: Sequence[JsonObject], calling: Collection[str]) -> list[Answer]:
         """Run the searches of one reply and bind what they find for the next model call.
@@ -73,8 +62,8 @@ class SearchTools:
         They share the room: see `binding.room`. `calling` are the tools that the same reply calls.
         """
         answers = [self._answer(parse_request(arguments)) for arguments in searches]
-        placement = self._binder.context.place([_found(answer) for answer in answers], calling)
-        self._redundancy.forget([tool.id for tool in self._session.state.with_binding(Binding.EVICTED)])
+        placement = self.binder.context.place([_found(answer) for answer in answers], calling)
+        self.redundancy.forget([tool.id for tool in self.session.state.with_binding(Binding.EVICTED)])
         done: list[Answer] = []
         loaded: set[str] = set()
         for arguments, answer, loads in zip(searches, answers, placement.loads, strict=True):
@@ -83,9 +72,10 @@ class SearchTools:
             done.append(self._perform(placed, loads, unloaded, _found(answer).tools, arguments))
             loaded.update(load.tool for load in loads)
         for eviction in placement.evictions:
-            self._session.emit(eviction)
-        if best := [loads[0].tool for loads in placement.loads if _binds(loads)]:
-            self._inertia.with_search(best)
+            self.session.emit(eviction)
+        binding = (ls for ls in placement.loads if any(isinstance(load, ToolLoaded) for load in ls))
+        if best := [loads[0].tool for loads in binding]:
+            self.inertia.with_search(best)
         return done
 
     def alternatives(self, tool_id: str) -> Sequence[str]:
@@ -97,14 +87,14 @@ class SearchTools:
         return [hit.tool_id for hit in report.results if hit.tool_id != tool_id][:_ALTERNATIVES]
 
     def _answer(self, request: SearchRequest) -> "SearchAnswer":
-        state = self._session.state
-        return self._live.retrieval.search(
+        state = self.session.state
+        return self.live.retrieval.search(
             request,
             bound=state.bound_ids,
             pinned=state.pinned,
-            unmet=self._binder.unmet(),
-            away=self._binder.away.absences(),
-            full=self._binder.delivery == "call_tool",
+            unmet=self.binder.unmet(),
+            away=self.binder.away.absences(),
+            full=self.binder.delivery == "call_tool",
         )
 
     def _perform(
@@ -118,26 +108,26 @@ class SearchTools:
         """Tell the session and the model of a search; some of what `matched` may have no room."""
         request = answer.report.request
         redundant = self._note(answer, matched)
-        beyond = self._further(answer.report, "model")
+        beyond = self.further(answer.report, "model")
         text = self._text(answer, unloaded, redundant)
         definitions: tuple[JsonObject, ...] = ()
-        if is_native(self._binder.delivery):
-            definitions = self._binder.definitions([tool.id for tool in answer.to_load])
+        if is_native(self.binder.delivery):
+            definitions = self.binder.definitions([tool.id for tool in answer.to_load])
             text = text if text != answer.text or _says_more(answer, definitions) else ""
-        self._session.emit(SearchPerformed(answer.report, text_with(text, definitions)))
+        self.session.emit(SearchPerformed(answer.report, text_with(text, definitions)))
         if beyond is not None:
-            self._session.emit(beyond)
+            self.session.emit(beyond)
         for load in loads:
-            self._session.emit(load)
+            self.session.emit(load)
             self._queries[load.tool] = request.query
             if isinstance(load, ToolLoaded):
                 # A tool that was evicted and is found again may be used again.
-                self._watch.guard.clear(load.tool)
+                self.watch.guard.clear(load.tool)
         if redundant:
-            self._session.emit(redundant)
+            self.session.emit(redundant)
         error = answer.report.error
         outcome = Outcome(error or "\n".join(matched), "search", refused=bool(error))
-        loop = self._watch.note(self.name, arguments, outcome)
+        loop = self.watch.note(self.name, arguments, outcome)
         said = paragraphs(text, beyond.text if beyond is not None else "")
         return Answer(said, loop.guidance if loop is not None else "", definitions=definitions)
 
@@ -147,19 +137,14 @@ class SearchTools:
             return None
         found = tuple(hit.tool_id for hit in answer.report.results)
         label, no_room = answer.report.request.label(), len(matched) > len(found)
-        return self._redundancy.after_search(label, found, self._clock.monotonic(), no_room=no_room)
+        return self.redundancy.after_search(label, found, self.clock.monotonic(), no_room=no_room)
 
     def _text(self, answer: "SearchAnswer", unloaded: str, redundant: RedundantSearch | None) -> str:
         """What the model reads: the matches, their schemas if it gets none otherwise, what went, the note."""
-        in_text = self._binder.delivery == "text" and answer.to_load
+        in_text = self.binder.delivery == "text" and answer.to_load
         schemas = schema_text(answer.to_load) if in_text else ""
         note = redundant.note if redundant else ""
         return paragraphs(answer.text, schemas, unloaded, note)
-
-
-def _binds(loads: Sequence[Load]) -> bool:
-    """Whether a search bound a tool that was not bound before."""
-    return any(isinstance(load, ToolLoaded) for load in loads)
 
 
 def _says_more(answer: "SearchAnswer", definitions: Sequence[JsonObject]) -> bool:

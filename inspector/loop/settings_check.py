@@ -4,6 +4,7 @@ To add a check, write a function like those in `CHECKS`, and name it there.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.config.configuration import Configuration
@@ -223,15 +224,15 @@ def _is_gated(settings: Settings) -> bool:
 CHECKS: tuple[Callable[[Checked], Iterable[SettingProblem]], ...] = (unmatched_patterns, setting_conflicts)
 
 
+@dataclass(eq=False)
 class SettingsCheck:
     """Checks the settings of a session, until it is closed."""
 
-    def __init__(self, session: Session, live: Live) -> None:
-        self._session = session
-        self._live = live
-        self._seen: frozenset[str] = frozenset()
-        self._found: tuple[SettingProblem, ...] = ()
-        self._is_closed = False
+    session: Session
+    live: Live
+    _seen: frozenset[str] = field(default=frozenset(), init=False)
+    _found: tuple[SettingProblem, ...] = field(default=(), init=False)
+    _is_closed: bool = field(default=False, init=False)
 
     def close(self) -> None:
         """Check nothing more: that the servers stop when the session ends is no problem."""
@@ -240,7 +241,7 @@ class SettingsCheck:
     @property
     def is_due(self) -> bool:
         """Whether the session runs: it has started, and is not over."""
-        state = self._session.state
+        state = self.session.state
         return not self._is_closed and bool(state.servers or state.is_restricted)
 
     def run(self, connected: Sequence[Tool], granted: tuple[str, ...] = ()) -> None:
@@ -255,10 +256,10 @@ class SettingsCheck:
         # The state's copy may be redacted, so it cannot be compared with.
         if found != self._found:
             self._found = found
-            self._session.emit(SettingsChecked(found))
+            self.session.emit(SettingsChecked(found))
 
     def _checked(self, connected: Sequence[Tool], granted: tuple[str, ...]) -> Checked:
-        live, state = self._live, self._session.state
+        live, state = self.live, self.session.state
         # A server lists a tool that had to be skipped too: a pattern for it is no typo.
         skipped = {
             f"{server.name}:{tool.name}" for server in state.servers.values() for tool in server.skipped

@@ -197,22 +197,15 @@ class Room:
         self._loaded = [tool for tool in self._loaded if tool.id not in {one.tool_id for one in gone}]
 
 
+@dataclass(eq=False)
 class ToolContext:
     """Binds the tools that searches find. Pinned tools do not count and are never evicted."""
 
-    def __init__(
-        self,
-        session: Session,
-        clock: Clock,
-        live: LiveModel,
-        loader: DefinitionLoader,
-        accounting: Accounting,
-    ) -> None:
-        self._session = session
-        self._clock = clock
-        self._live = live
-        self._loader = loader
-        self._accounting = accounting
+    session: Session
+    clock: Clock
+    live: LiveModel
+    loader: DefinitionLoader
+    accounting: Accounting
 
     def place(self, finds: Sequence[Found], calling: Collection[str] = ()) -> Placement:
         """Decide what the searches of one reply bind and what goes for it. Whoever asked emits the events.
@@ -220,13 +213,13 @@ class ToolContext:
         Tools that are bound already are refreshed; pinned ones stay as they are. A stale id resolves to the
         tool with its name. `calling` are the tools that the reply calls.
         """
-        if self._live.settings.binding.policy in ("gate", "all"):
+        if self.live.settings.binding.policy in ("gate", "all"):
             return Placement(frozenset(chain.from_iterable(find.tools for find in finds)), ((),) * len(finds))
         resolved = [self._resolved(find.tools) for find in finds]
         asked = [ids for find, ids in zip(finds, resolved, strict=True) if not find.is_listing]
         listed = [ids for find, ids in zip(finds, resolved, strict=True) if find.is_listing]
         limits = self.limits if self._is_bounded else Limits()
-        room = Room(self._loaded, limits, self._clock.now(), calling)
+        room = Room(self._loaded, limits, self.clock.now(), calling)
         room.keep(self._as_found(by_rank(asked)))
         room.fill(self._as_found(by_rank(listed)))
         loads = self._loads(finds, resolved, frozenset(room.kept))
@@ -235,12 +228,13 @@ class ToolContext:
 
     def _resolved(self, tool_ids: Sequence[str]) -> list[str]:
         """The tools with these ids, each once, without the pinned ones."""
-        found = (tool for tool in map(self._loader.resolve, tool_ids) if tool is not None)
-        return list(dict.fromkeys(tool.id for tool in found if not self._is_pinned(tool.id)))
+        found = (tool for tool in map(self.loader.resolve, tool_ids) if tool is not None)
+        pinned = set(self._state.pinned)
+        return list(dict.fromkeys(tool.id for tool in found if tool.id not in pinned))
 
     def _as_found(self, tool_ids: Sequence[str]) -> list[ToolState]:
         """The tools as they are once they are found."""
-        state, now = self._state, self._clock.now()
+        state, now = self._state, self.clock.now()
         return [
             replace(state.tools[id_], binding=Binding.LOADED, last_call=state.model_calls, last_used_at=now)
             for id_ in tool_ids
@@ -266,7 +260,7 @@ class ToolContext:
 
     def bind(self, tool: Tool, reason: str) -> None:
         """Bind one tool whatever the policy; others may be evicted for it."""
-        self._session.emit(ToolLoaded(tool.id, self._accounting.meter.tool(tool), reason, cause="hand"))
+        self.session.emit(ToolLoaded(tool.id, self.accounting.meter.tool(tool), reason, cause="hand"))
         self.trim([tool.id])
 
     def fitting(self, tool_ids: Sequence[str]) -> tuple[str, ...]:
@@ -287,20 +281,20 @@ class ToolContext:
     def bind_ahead(self, tool_id: str, reason: str) -> None:
         """Bind a tool that nobody asked for, where `fitting` found room; nothing goes for it."""
         tokens = self._state.tools[tool_id].tokens
-        self._session.emit(ToolLoaded(tool_id, tokens, reason, cause="inertia"))
+        self.session.emit(ToolLoaded(tool_id, tokens, reason, cause="inertia"))
 
     def trim(self, latest: Sequence[str] = ()) -> None:
         """Evict expired and excess tools; those just found (`latest`, best first) are evicted last."""
         if not self._is_bounded:
             return
-        for eviction in evictions(self._loaded, self.limits, self._clock.now(), latest):
-            self._session.emit(ToolEvicted(eviction.tool_id, eviction.reason, eviction.cause))
+        for eviction in evictions(self._loaded, self.limits, self.clock.now(), latest):
+            self.session.emit(ToolEvicted(eviction.tool_id, eviction.reason, eviction.cause))
 
     def evict(self, tool_id: str, cause: EvictionCause, reason: str) -> None:
         """Evict a loaded tool, also while it is held; pinned tools stay."""
         known = self._state.known(tool_id)
         if known is not None and Binding.LOADED in (known.binding, known.held_as):
-            self._session.emit(ToolEvicted(tool_id, reason, cause))
+            self.session.emit(ToolEvicted(tool_id, reason, cause))
 
     @property
     def _loaded(self) -> list[ToolState]:
@@ -309,7 +303,7 @@ class ToolContext:
     @property
     def limits(self) -> Limits:
         """The current limits for loaded tools."""
-        settings = self._live.settings.binding
+        settings = self.live.settings.binding
         tokens = int(self._free * settings.share) if settings.adaptive else None
         return Limits(settings.capacity, tokens, settings.ttl_seconds, settings.expire_eagerly)
 
@@ -323,15 +317,12 @@ class ToolContext:
         pinned = sum(state.tools[tool_id].tokens for tool_id in state.pinned)
         return max(state.budget.window - parts.used + max(parts.tools - pinned, 0), 0)
 
-    def _is_pinned(self, tool_id: str) -> bool:
-        return self._state.tools[tool_id].binding is Binding.PINNED
-
     @property
     def _is_bounded(self) -> bool:
         """Whether tools are unloaded to make room; natively loaded ones are part of the conversation."""
-        binding = self._live.settings.binding
-        return binding.policy == "bounded" and not is_native(effective_delivery(binding, self._live.features))
+        binding = self.live.settings.binding
+        return binding.policy == "bounded" and not is_native(effective_delivery(binding, self.live.features))
 
     @property
     def _state(self) -> SessionState:
-        return self._session.state
+        return self.session.state

@@ -1,5 +1,6 @@
 """Which calls need a person's approval; asks for it, and remembers the answer."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from inspector.core.definition import DefinitionChange, definition_changes, definition_hash
@@ -56,6 +57,7 @@ def is_repeatable(tool: Tool, state: SessionState) -> bool:
     return all(version.annotations.idempotent for version in state.versions(tool.id))
 
 
+@dataclass(eq=False)
 class Approvals:
     """Asks about calls, unless the tool's definition as it is now was approved for the session.
 
@@ -63,13 +65,12 @@ class Approvals:
     its server must not get around an answer by changing the mark.
     """
 
-    def __init__(self, session: Session, approver: Approver) -> None:
-        self._session = session
-        self._approver = approver
+    session: Session
+    approver: Approver
 
     async def allows(self, tool: Tool, arguments: JsonObject) -> bool:
         """Whether the call may run; asks the user if needed and emits the decision."""
-        state, definition = self._session.state, definition_hash(tool)
+        state, definition = self.session.state, definition_hash(tool)
         last, why = state.approvals.get(tool.id), why_ask(tool, state)
         if definition in state.approved or (not why and _is_unopposed(last, definition)):
             return True
@@ -78,11 +79,11 @@ class Approvals:
         changes = _changes(state, before, definition, tool)
         why = "; ".join(filter(None, (CHANGED if before else "", why))) or ASKED_BEFORE
         request = ApprovalRequest(tool, arguments, why, changes, offers_trust=why == CLAIMED)
-        decision = await self._approver.ask(request)
+        decision = await self.approver.ask(request)
         parts = tuple(change.part for change in changes)
-        self._session.emit(ApprovalDecided(tool.id, decision, definition, before, parts))
+        self.session.emit(ApprovalDecided(tool.id, decision, definition, before, parts))
         if decision is Decision.SERVER and request.offers_trust:
-            self._session.emit(TrustChanged(tool.server, trusted=True))
+            self.session.emit(TrustChanged(tool.server, trusted=True))
         return decision is not Decision.NO
 
 

@@ -1,7 +1,7 @@
 """The circuit breakers of a session's servers and tools, on a store that every session shares."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from inspector.core.error import BreakerState, CircuitOpen, ConfigError, FailureKind, StoreError
@@ -120,6 +120,7 @@ Permits = tuple[tuple[Subject, Permit], ...]
 """What allows a call: the breakers that need to know how it ended."""
 
 
+@dataclass(eq=False)
 class Breakers:
     """Asked before a call and told after it; a state that the session did not know of becomes an event.
 
@@ -127,12 +128,11 @@ class Breakers:
     while the store fails, which is told once: no result of a call may be lost to bookkeeping.
     """
 
-    def __init__(self, session: Session, store: BreakerStore, clock: Clock, live: Live) -> None:
-        self._session = session
-        self._store = store
-        self._clock = clock
-        self._live = live
-        self._has_told_failure = False
+    session: Session
+    store: BreakerStore
+    clock: Clock
+    live: Live
+    _has_told_failure: bool = field(default=False, init=False)
 
     @property
     def is_on(self) -> bool:
@@ -150,7 +150,7 @@ class Breakers:
         self, permits: Permits, failure: FailureKind | None, retry_after: float | None = None
     ) -> tuple[Subject, ...]:
         """Note how a call ended: None if it succeeded. What it was about is reported later."""
-        now, rules = self._clock.now(), self._rules
+        now, rules = self.clock.now(), self._rules
         try:
             for subject, permit in permits:
                 self._update(subject, ended(subject, permit, now, rules, failure, retry_after))
@@ -162,7 +162,7 @@ class Breakers:
         """Emit the states that the session does not know of, be they our doing or another session's."""
         try:
             for subject in subjects:
-                self._tell(subject, self._store.get(subject.key))
+                self._tell(subject, self.store.get(subject.key))
         except StoreError as error:
             self._tell_failure(error)
 
@@ -170,7 +170,7 @@ class Breakers:
         """Whether both breakers of a tool are closed."""
         subjects = self._subjects(tool.server, tool.id)
         try:
-            return all(self._store.get(one.key).state is BreakerState.CLOSED for one in subjects)
+            return all(self.store.get(one.key).state is BreakerState.CLOSED for one in subjects)
         except StoreError as error:
             self._tell_failure(error)
             return True
@@ -198,16 +198,16 @@ class Breakers:
         It is told even of one that was closed: what it had counted is gone. Raises ConfigError for any other
         name, and StoreError.
         """
-        subject, now = self._named(name), self._clock.now()
+        subject, now = self._named(name), self.clock.now()
         before, after = self._update(subject, lambda one: reset(one, now))
         self._emit(subject, before.state, after)
 
     @property
     def _rules(self) -> BreakerSettings:
-        return self._live.settings.breaker
+        return self.live.settings.breaker
 
     def _spec(self, server: str) -> ServerSpec | None:
-        return next((spec for spec in self._live.configuration.servers if spec.name == server), None)
+        return next((spec for spec in self.live.configuration.servers if spec.name == server), None)
 
     def _subjects(self, server: str, tool: str = "") -> tuple[Subject, ...]:
         """The breakers that are asked, the server's first; none while they are switched off."""
@@ -217,12 +217,12 @@ class Breakers:
         return (Subject(spec), Subject(spec, tool)) if tool else (Subject(spec),)
 
     def _named(self, name: str) -> Subject:
-        state = self._session.state
+        state = self.session.state
         tool = state.known(name)
         spec = self._spec(tool.server if tool is not None else name)
         if spec is not None:
             return Subject(spec, name if tool is not None else "")
-        known = [*(one.name for one in self._live.configuration.servers), *state.tools, *state.held]
+        known = [*(one.name for one in self.live.configuration.servers), *state.tools, *state.held]
         near = ", ".join(closest(name, known)) or ", ".join(known[:5])
         raise ConfigError(f"there is no server or tool '{name}'", hint=f"Known: {near}.")
 
@@ -241,31 +241,31 @@ class Breakers:
 
     def _refusing(self, tool: Tool) -> Subject | None:
         """Whose breaker would refuse a call of the tool now, if any."""
-        now, rules = self._clock.now(), self._rules
+        now, rules = self.clock.now(), self._rules
         try:
             for subject in self._subjects(tool.server, tool.id):
-                if admitted(self._store.get(subject.key), now, rules, subject.patience)[1] is None:
+                if admitted(self.store.get(subject.key), now, rules, subject.patience)[1] is None:
                     return subject
         except StoreError as error:
             self._tell_failure(error)
         return None
 
     def _permit(self, subject: Subject) -> Permit | None:
-        breaker = self._store.get(subject.key)
+        breaker = self.store.get(subject.key)
         if breaker.state is BreakerState.CLOSED:
             # Nothing is written: most breakers are closed at most calls.
             self._tell(subject, breaker)
             return Permit(breaker.generation)
-        now, rules, patience = self._clock.now(), self._rules, subject.patience
+        now, rules, patience = self.clock.now(), self._rules, subject.patience
         before, after = self._update(subject, lambda one: admitted(one, now, rules, patience)[0])
         self._tell(subject, after)
         return admitted(before, now, rules, patience)[1]
 
     def _update(self, subject: Subject, change: Callable[[Breaker], Breaker]) -> tuple[Breaker, Breaker]:
-        return self._store.update(subject.key, lambda one: change(replace(one, name=subject.name)))
+        return self.store.update(subject.key, lambda one: change(replace(one, name=subject.name)))
 
     def _tell(self, subject: Subject, breaker: Breaker) -> None:
-        known, now = self._session.state.breakers.get(subject.name), self._clock.now()
+        known, now = self.session.state.breakers.get(subject.name), self.clock.now()
         before, wait = known.state if known is not None else BreakerState.CLOSED, breaker.wait(now)
         opened_again = wait > 0 and known is not None and known.until <= now
         if breaker.state is before and not opened_again:
@@ -273,7 +273,7 @@ class Breakers:
         self._emit(subject, before, breaker)
 
     def _emit(self, subject: Subject, before: BreakerState, breaker: Breaker) -> None:
-        self._session.emit(
+        self.session.emit(
             BreakerChanged(
                 subject="tool" if subject.tool else "server",
                 server=subject.spec.name,
@@ -283,7 +283,7 @@ class Breakers:
                 why=breaker.why,
                 failure_rate=breaker.failure_rate,
                 calls=len(breaker.calls),
-                cool_down=breaker.wait(self._clock.now()),
+                cool_down=breaker.wait(self.clock.now()),
             )
         )
 
@@ -291,11 +291,11 @@ class Breakers:
         """Say once in the session that nothing is counted: a store that is locked may fail at every call."""
         if not self._has_told_failure:
             self._has_told_failure = True
-            self._session.emit(Failed("circuit breakers", error.message, error.hint))
+            self.session.emit(Failed("circuit breakers", error.message, error.hint))
 
     def _refusal(self, subject: Subject) -> CircuitOpen:
-        breaker = self._store.get(subject.key)
-        wait = breaker.wait(self._clock.now())
+        breaker = self.store.get(subject.key)
+        wait = breaker.wait(self.clock.now())
         when = f"It may be called again in {duration(wait)}." if wait else "Another call is trying it now."
         what = f"the circuit breaker of {subject.name} is {breaker.state}: {breaker.why}"
         return CircuitOpen(what, hint=when, wait=wait)

@@ -66,37 +66,33 @@ class Servers(Protocol):
         """Put what the servers have changed into the catalog."""
 
 
+@dataclass(eq=False)
 class Restarts:
-    """Brings servers back that failed; one that a person stopped stays stopped."""
+    """Brings servers back that failed; one that a person stopped stays stopped.
 
-    def __init__(
-        self,
-        session: Session,
-        servers: Servers,
-        breakers: Breakers,
-        current: Callable[[str], Tool | None],
-    ) -> None:
-        """`current` returns the tool with an id as its server lists it now."""
-        self._session = session
-        self._servers = servers
-        self._breakers = breakers
-        self._current = current
+    `current` returns the tool with an id as its server lists it now.
+    """
+
+    session: Session
+    servers: Servers
+    breakers: Breakers
+    current: Callable[[str], Tool | None]
 
     async def bring_back(self, tool: Tool) -> bool:
         """Connect the failed server of a tool; return whether it is ready. Raises CircuitOpen."""
-        if not self._breakers.is_on or self._phase(tool.server) is not ServerPhase.FAILED:
+        if not self.breakers.is_on or self._phase(tool.server) is not ServerPhase.FAILED:
             return False
-        permits = self._breakers.admit_server(tool.server)
+        permits = self.breakers.admit_server(tool.server)
         failure: FailureKind | None = FailureKind.CANCELLED
         try:
-            await self._servers.reconnect(tool.server)
+            await self.servers.reconnect(tool.server)
             is_ready = self._phase(tool.server) is ServerPhase.READY
             # A start is no answered call; but a breaker that waits for one sign of life has it.
             is_probe = any(permit.probe for _, permit in permits)
             ready = None if is_probe else FailureKind.CANCELLED
             failure = ready if is_ready else FailureKind.TRANSPORT
         finally:
-            self._breakers.tell(self._breakers.note(permits, failure))
+            self.breakers.tell(self.breakers.note(permits, failure))
         return is_ready
 
     async def is_there(self, tool: Tool) -> bool:
@@ -106,7 +102,7 @@ class Restarts:
         """
         if self._phase(tool.server) is not ServerPhase.READY and not await self.bring_back(tool):
             return False
-        now = self._current(tool.id)
+        now = self.current(tool.id)
         return now is not None and definition_hash(now) == definition_hash(tool)
 
     async def noticed(self, tool: Tool) -> None:
@@ -119,34 +115,34 @@ class Restarts:
     def may_be_there(self, tool: Tool) -> bool:
         """Whether the server of a tool is ready or may be brought back."""
         phase = self._phase(tool.server)
-        return phase is ServerPhase.READY or (self._breakers.is_on and phase is ServerPhase.FAILED)
+        return phase is ServerPhase.READY or (self.breakers.is_on and phase is ServerPhase.FAILED)
 
     def _phase(self, server: str) -> ServerPhase | None:
-        state = self._session.state.servers.get(server)
+        state = self.session.state.servers.get(server)
         return state.phase if state is not None else None
 
 
+@dataclass(eq=False)
 class Attempt:
     """Sends a call to its server, and tells the breakers that allowed it how that ended.
 
     What the session has to know of it is told by the links outside, after the attempt's own event.
     """
 
-    def __init__(self, servers: Servers, breakers: Breakers, restarts: Restarts, clock: Clock) -> None:
-        self._servers = servers
-        self._breakers = breakers
-        self._restarts = restarts
-        self._clock = clock
+    servers: Servers
+    breakers: Breakers
+    restarts: Restarts
+    clock: Clock
 
     async def __call__(self, request: Request) -> ToolResult:
         request.attempts += 1
-        tool, began = request.tool, self._clock.monotonic()
+        tool, began = request.tool, self.clock.monotonic()
         try:
-            result = await self._servers.call(tool.server, tool.name, request.call.arguments)
+            result = await self.servers.call(tool.server, tool.name, request.call.arguments)
         except ToolsightError as error:
             self._note(request, began, failure_of(error), retry_after_of(error))
             if isinstance(error, ServerExited):
-                await self._restarts.noticed(tool)
+                await self.restarts.noticed(tool)
             raise
         except BaseException:
             self._note(request, began, FailureKind.CANCELLED)
@@ -157,36 +153,26 @@ class Attempt:
     def _note(
         self, request: Request, began: float, failure: FailureKind | None, retry_after: float | None = None
     ) -> None:
-        request.milliseconds = (self._clock.monotonic() - began) * 1000
-        request.noted = self._breakers.note(request.permits, failure, retry_after)
+        request.milliseconds = (self.clock.monotonic() - began) * 1000
+        request.noted = self.breakers.note(request.permits, failure, retry_after)
         request.permits = ()
 
 
+@dataclass(eq=False)
 class Retry:
     """Makes a model's call again after a failure that may pass, where that is harmless.
 
     A person's call is not repeated: they see what happened. The settings are read whenever they are needed.
+    `sleep` waits between attempts: a cancelled task ends it.
     """
 
-    def __init__(
-        self,
-        call: Call,
-        session: Session,
-        live: LiveSettings,
-        *,
-        breakers: Breakers,
-        restarts: Restarts,
-        clock: Clock,
-        sleep: Callable[[float], Awaitable[None]],
-    ) -> None:
-        """`sleep` waits between attempts: a cancelled task ends it."""
-        self.call = call
-        self.session = session
-        self.breakers = breakers
-        self.restarts = restarts
-        self.clock = clock
-        self.sleep = sleep
-        self._live = live
+    call: Call
+    session: Session
+    live: LiveSettings
+    breakers: Breakers
+    restarts: Restarts
+    clock: Clock
+    sleep: Callable[[float], Awaitable[None]]
 
     async def __call__(self, request: Request) -> ToolResult:
         if request.by != "model" or not self.may_retry(request.tool):
@@ -206,7 +192,7 @@ class Retry:
 
     @property
     def settings(self) -> RetrySettings:
-        return self._live.settings.retry
+        return self.live.settings.retry
 
     @property
     def left(self) -> int:
@@ -305,18 +291,18 @@ class _Attempts:
         link.breakers.tell(request.noted)
 
 
+@dataclass(eq=False)
 class Record:
     """Records that a call began and how it ended, with all its attempts."""
 
-    def __init__(self, call: Call, session: Session) -> None:
-        self._call = call
-        self._session = session
+    call: Call
+    session: Session
 
     async def __call__(self, request: Request) -> ToolResult:
         call, tool = request.call, request.tool
-        self._session.emit(CallStarted(call.id, tool.id, call.arguments, request.by))
+        self.session.emit(CallStarted(call.id, tool.id, call.arguments, request.by))
         try:
-            result = await self._call(request)
+            result = await self.call(request)
         except ToolsightError as error:
             failure, text = failure_of(error), error_text(error)
             self._finish(request, failure, text, retry_after=retry_after_of(error))
@@ -337,7 +323,7 @@ class Record:
         structured: JsonObject | None = None,
         retry_after: float | None = None,
     ) -> None:
-        self._session.emit(
+        self.session.emit(
             CallFinished(
                 call_id=request.call.id,
                 tool=request.tool.id,
@@ -352,23 +338,23 @@ class Record:
         )
 
 
+@dataclass(eq=False)
 class Break:
     """Lets a call through if its breakers do; a person's own calls are never refused."""
 
-    def __init__(self, call: Call, breakers: Breakers) -> None:
-        self._call = call
-        self._breakers = breakers
+    call: Call
+    breakers: Breakers
 
     async def __call__(self, request: Request) -> ToolResult:
         try:
-            request.permits = self._breakers.admit(request.tool)
+            request.permits = self.breakers.admit(request.tool)
         except CircuitOpen:
             if request.by == "model":
                 raise
         try:
-            return await self._call(request)
+            return await self.call(request)
         finally:
-            self._breakers.tell(request.noted)
+            self.breakers.tell(request.noted)
 
 
 def error_text(error: ToolsightError) -> str:

@@ -261,7 +261,8 @@ def _overhead(setup: Setup, meter: BudgetMeter, listed: FirstCall) -> Overhead:
     parts = listed.budget.parts
     proxied = _first_call(setup, meter, policy="bounded", delivery="call_tool")
     gated = _first_call(setup, meter, policy="gate", delivery="append")
-    unlimited = replace(setup, settings=_without_limit(setup.settings))
+    settings = setup.settings
+    unlimited = replace(setup, settings=replace(settings, manifest=replace(settings.manifest, max_tokens=0)))
     in_full = _first_call(unlimited, meter, policy="bounded", delivery="append").budget.parts.manifest
     is_shortened = in_full > parts.manifest
     return Overhead(
@@ -273,10 +274,6 @@ def _overhead(setup: Setup, meter: BudgetMeter, listed: FirstCall) -> Overhead:
         manifest_limit=parts.manifest if is_shortened else setup.settings.manifest.max_tokens,
         manifest_in_full=in_full if is_shortened else 0,
     )
-
-
-def _without_limit(settings: Settings) -> Settings:
-    return replace(settings, manifest=replace(settings.manifest, max_tokens=0))
 
 
 def _first_call(

@@ -227,7 +227,7 @@ class Timeline:
         )
 
     def _move(self, record: Record, before: Mapping[str, ToolState]) -> None:
-        after = _every(self._state)
+        after, event = _every(self._state), record.event
         for tool_id in _candidates(record.event, before, after):
             old, new = before.get(tool_id), after.get(tool_id)
             binding_from = old.binding if old is not None else None
@@ -239,7 +239,7 @@ class Timeline:
                 binding_from = None
                 self._forget(tool_id)
             reason = _reason(record.event, binding_from, new)
-            cause = _cause(record.event)
+            cause = (event.cause if isinstance(event, ToolEvicted) else "") or event.kind
             move = Move(
                 tool=tool_id,
                 call=self.now,
@@ -296,10 +296,6 @@ def _candidates(
     if isinstance(event, ToolLoaded | ToolEvicted):
         return (event.tool,)
     return iter(dict.fromkeys((*before, *after)))
-
-
-def _cause(event: Event) -> str:
-    return (event.cause if isinstance(event, ToolEvicted) else "") or event.kind
 
 
 def _reason(event: Event, binding_from: Binding | None, tool: ToolState | None) -> str:

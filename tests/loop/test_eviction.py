@@ -106,6 +106,11 @@ def test_what_was_found_just_now_goes_last_and_the_best_of_it_last_of_all(
         assert all(one.id in latest for one in left)
 
 
+def test_what_was_found_just_now_stays_though_another_tool_was_used_more() -> None:
+    loaded = [tool("found", turn=1), tool("used", turn=2, uses=3)]
+    assert ids(evictions(loaded, Limits(1), NOW, latest=["s:found"])) == ["s:used"]
+
+
 def test_of_one_model_call_the_less_used_go_first_then_the_earlier_search_then_the_worse_find() -> None:
     loaded = [
         replace(tool("best", turn=2), place=1),

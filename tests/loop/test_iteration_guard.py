@@ -79,6 +79,123 @@ def test_arguments_that_are_ignored_for_a_tool_do_not_hide_a_loop(normalise: boo
     assert [counts(verdict) for verdict in last] == [(2, 2), (1, 1)]
 
 
+class TestProgress:
+    """What is no loop, however often it is called."""
+
+    def test_a_changed_result_starts_the_count_anew(self) -> None:
+        watch = guard()
+        seen = [
+            watch.after_call("a:b", {}, 0, Outcome(result=result)) for result in ("1", "1", "2", "2", "2")
+        ]
+        assert [counts(verdict)[0] for verdict in seen] == [1, 2, 1, 2, 3]
+        assert [verdict.loop is not None for verdict in seen] == [False] * 4 + [True]
+
+    def test_a_call_in_between_that_does_something_new_starts_the_other_counts_anew(self) -> None:
+        watch = guard()
+        for line in range(9):
+            assert watch.after_call("file:read", {}, 0, Outcome(result="…")).loop is None
+            assert (
+                watch.after_call("file:append", {"line": line}, 0, Outcome(result="ok", changes=True)).loop
+                is None
+            )
+
+    def test_the_same_change_again_with_the_same_result_is_a_loop(self) -> None:
+        watch = guard(max_repeats=1000, window_calls=8)
+        seen = [watch.after_call(tool, {}, 0, Outcome(result="ok", changes=True)) for tool in "ababababab"]
+        assert any(verdict.loop is not None for verdict in seen)
+
+    def test_a_message_of_the_user_starts_every_count_anew(self) -> None:
+        watch = guard()
+        for _question in range(9):
+            assert watch.after_call("clock:now", {}, 0, Outcome(result="noon")).loop is None
+            watch.new_message()
+
+    def test_as_published_equal_calls_are_a_loop_whatever_comes_of_them(self) -> None:
+        watch = guard(progress=False)
+        seen = [watch.after_call("a:b", {}, 0, Outcome(result=str(n), changes=True)) for n in range(2)]
+        watch.new_message()
+        last = watch.after_call("a:b", {}, 0, Outcome(result="3"))
+        assert [verdict.loop for verdict in seen] == [None, None]
+        assert last.loop is not None
+        assert "identical" not in last.loop.guidance
+
+    def test_results_that_nobody_compared_are_not_called_identical(self) -> None:
+        live = LiveSettings(Settings(guard=SETTINGS))
+        watch, counted = IterationGuard(live), live.settings
+        for result, progress in (("1", True), ("2", False), ("1", True)):
+            live.settings = dataclasses.replace(
+                counted, guard=dataclasses.replace(SETTINGS, progress=progress)
+            )
+            loop = watch.after_call("a:b", {}, 0, Outcome(result=result)).loop
+        assert loop is not None
+        assert "identical" not in loop.guidance
+
+    @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.booleans()), max_size=40))
+    def test_the_last_results_of_a_loop_are_identical(self, made: list[tuple[str, str, bool]]) -> None:
+        watch, results = guard(), dict[str, list[str]](a=[], b=[])
+        for tool, result, changes in made:
+            loop = watch.after_call(tool, {}, 0, Outcome(result=result, changes=changes)).loop
+            results[tool].append(result)
+            if loop is not None:
+                assert len(set(results[tool][-loop.count :])) == 1
+                assert f"the last {loop.count} results were identical" in loop.guidance
+
+
+class TestRecovery:
+    """A loop that goes on after its tool was unloaded and found again."""
+
+    def looped(self) -> IterationGuard:
+        watch = guard()
+        for _ in range(3):
+            watch.after_call("a:b", {}, 0, Outcome("the same"))
+        watch.clear("a:b")
+        return watch
+
+    def test_the_same_call_with_the_same_result_after_its_tool_was_found_again_is_a_repeated_loop(
+        self,
+    ) -> None:
+        loop = self.looped().after_call("a:b", {}, 0, Outcome("the same", alternatives=lambda: ["c:d"])).loop
+        assert loop is not None
+        assert (loop.trigger, loop.count, loop.alternatives) == ("again", 4, ("c:d",))
+        assert loop.guidance.startswith("[Repeated loop: a:b was called 4 times")
+        assert "Alternatives: c:d." in loop.guidance
+
+    @pytest.mark.parametrize(
+        ("arguments", "result"), [({}, "another"), ({"page": 2}, "the same")], ids=["result", "arguments"]
+    )
+    def test_another_result_or_other_arguments_are_no_repeated_loop(
+        self, arguments: dict[str, Any], result: str
+    ) -> None:
+        assert self.looped().after_call("a:b", arguments, 0, Outcome(result)).loop is None
+
+    def test_a_rejected_call_in_between_does_not_hide_it(self) -> None:
+        watch = self.looped()
+        rejected = Outcome("evicted", "rejection", evictable=False)
+        assert watch.after_call("a:b", {}, 3, rejected).loop is None
+        watch.clear("a:b")
+        loop = watch.after_call("a:b", {}, 4, Outcome("the same")).loop
+        assert loop is not None
+        assert loop.trigger == "again"
+
+    def test_rejections_are_no_loop_that_an_unloading_ended(self) -> None:
+        watch, rejected = guard(), Outcome("deferred", "rejection", evictable=False)
+        assert [watch.after_call("a:b", {}, at, rejected).loop is not None for at in range(3)][-1]
+        watch.clear("a:b")
+        assert watch.after_call("a:b", {}, 4, rejected).loop is None
+
+    def test_work_in_between_makes_it_no_repeated_loop(self) -> None:
+        watch = self.looped()
+        watch.after_call("c:write", {}, 0, Outcome("ok", changes=True))
+        assert watch.after_call("a:b", {}, 0, Outcome("the same")).loop is None
+
+    def test_as_published_finding_the_tool_again_is_a_new_start(self) -> None:
+        watch = guard(progress=False)
+        for _ in range(3):
+            watch.after_call("a:b", {}, 0)
+        watch.clear("a:b")
+        assert watch.after_call("a:b", {}, 0).loop is None
+
+
 def test_exempt_tools_are_counted_but_never_a_loop() -> None:
     watch = guard(exempt=("memory:*",))
     verdicts = [watch.after_call("memory:recall", {}, 0) for _ in range(9)]

@@ -56,6 +56,20 @@ def test_no_tool_gets_room_before_one_of_a_better_rank(found: list[list[str]]) -
     assert sorted(order) == sorted({tool_id for ids in found for tool_id in ids})
 
 
+def test_the_best_of_every_search_of_a_reply_stays() -> None:
+    ground = Ground(capacity=3)
+    placement = place(ground, asked("a", "b"), asked("c", "d"), asked("e", "b"))
+    assert ground.loaded == ["a", "c", "e"]
+    assert placement.evictions == ()
+
+
+def test_what_was_loaded_before_makes_room_for_it() -> None:
+    ground = used("a", "b", capacity=2)
+    placement = place(ground, asked("c", "d"), asked("e"))
+    assert ground.loaded == ["c", "e"]
+    assert [one.tool for one in placement.evictions] == ["shop:a", "shop:b"]
+
+
 def test_a_tool_that_the_reply_calls_goes_after_one_that_it_does_not_call() -> None:
     ground = used("a", "b", capacity=2)
     place(ground, asked("c"), calling=["shop:a"])

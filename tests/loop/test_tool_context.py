@@ -95,13 +95,29 @@ def test_a_tool_that_is_found_again_counts_as_just_used_and_stays_in_its_place()
     assert ground.loaded == ["a", "b", "c"]
 
 
-def test_a_search_beside_a_call_in_one_model_call_keeps_what_it_found() -> None:
-    ground = Ground(capacity=1)
+def test_the_least_recently_used_tool_makes_room() -> None:
+    ground = Ground(capacity=2)
     ground.find("a")
     ground.ask_model()
+    ground.find("b")
+    ground.ask_model()
     ground.call("shop:a")
-    assert ground.find("b") == ("shop:b",)
-    assert ground.loaded == ["b"]
+    ground.ask_model()
+    ground.find("c")
+    assert ground.loaded == ["a", "c"]
+    assert ground.evicted() == [("shop:b", "lru")]
+
+
+def test_an_expired_tool_stays_while_there_is_room_and_goes_first_when_there_is_none() -> None:
+    ground = Ground(capacity=2, ttl_seconds=60.0)
+    ground.find("a", "b")
+    ground.clock.advance(61)
+    ground.call("shop:b")
+    ground.binder.before_call(())
+    assert ground.loaded == ["a", "b"]
+    ground.find("c")
+    assert ground.loaded == ["b", "c"]
+    assert ground.evicted() == [("shop:a", "ttl")]
 
 
 @pytest.mark.parametrize("policy", ["all", "gate"])
@@ -165,6 +181,13 @@ def test_discovered_tools_take_no_more_than_their_share_of_the_free_window(
     for name in found:
         ground.find(name)
         assert tokens_of_loaded(ground) <= share * max(window - 300, 0)
+
+
+def test_pinned_tools_leave_less_of_the_window_free() -> None:
+    ground = Ground(adaptive=True, share=1.0)
+    pinned = ground.session.state.tools["calc:evaluate"].tokens
+    ground.session.emit(BudgetMeasured(Budget(1000, TokenParts(history=100, tools=pinned), 0)))
+    assert ground.context.limits.tokens == 900 - pinned
 
 
 class Walk:

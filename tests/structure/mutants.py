@@ -152,7 +152,7 @@ MUTANTS = (
     Mutant(
         "a precondition that does not hold stops the call",
         "inspector/loop/chain.py",
-        "if unmet := self._its.binder.unmet_of(tool.id):",
+        "if unmet := self.around.binder.unmet_of(tool.id):",
         "if unmet := ():",
         ("tests/loop/test_preconditions.py",),
     ),

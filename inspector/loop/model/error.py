@@ -246,7 +246,9 @@ def model_error(error: BaseException, asked: Asked) -> ModelError:
     if "tool" in failure.words.lower() and _TOOL_REFUSAL.search(failure.words):
         return no_tools(asked.model, failure.sentence, raw=failure.raw)
     kind = next((kind for kind in KINDS if kind.fits(failure)), UNKNOWN_FAILURE)
-    return ModelError(_message(kind, failure, asked), hint=_hint(kind, failure, asked), raw=failure.raw)
+    hint = (asked.provider == "ollama" and kind.ollama_hint) or kind.hint
+    message = _message(kind, failure, asked)
+    return ModelError(message, hint=_filled(hint, failure, asked), raw=failure.raw)
 
 
 def broke_off(asked: Asked) -> ModelError:
@@ -281,11 +283,6 @@ def _message(kind: Kind, failure: Failure, asked: Asked) -> str:
     wait = f": try again in {failure.wait}" if kind.waits and failure.wait else ""
     words = f": {failure.sentence}" if kind.quotes and not wait and _adds(failure) else ""
     return f"{said}{status}{wait}{words}"
-
-
-def _hint(kind: Kind, failure: Failure, asked: Asked) -> str:
-    is_ollama = asked.provider == "ollama" and kind.ollama_hint
-    return _filled(kind.ollama_hint if is_ollama else kind.hint, failure, asked)
 
 
 def _filled(text: str, failure: Failure, asked: Asked) -> str:

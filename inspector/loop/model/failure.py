@@ -166,7 +166,9 @@ def read_failure(error: BaseException) -> Failure:
     error = getattr(error, "original_exception", None) or error
     causes: list[Any] = list(_chain(error))
     learn_environment(os.environ)
-    answer = next((cause.response for cause in reversed(causes) if _has_answer(cause)), None)
+    # litellm's own exceptions may hold a response made up.
+    classes = [(cause, {cls.__name__ for cls in type(cause).__mro__}) for cause in reversed(causes)]
+    answer = next((cause.response for cause, names in classes if "HTTPStatusError" in names), None)
     text = _said(error)
     body = _body(answer, causes, text)
     words = clean(body.sentence)
@@ -193,11 +195,6 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             seen.add(id(cause))
             yield cause
             waiting += [cause.__cause__, cause.__context__]
-
-
-def _has_answer(cause: BaseException) -> bool:
-    """Whether it holds what the server answered; litellm's own exceptions may hold a response made up."""
-    return any(cls.__name__ == "HTTPStatusError" for cls in type(cause).__mro__)
 
 
 def _said(error: BaseException) -> str:
@@ -266,16 +263,13 @@ def _raw(answer: Any, body: Body, causes: list[BaseException]) -> Iterator[str]:
         )
         yield from dict.fromkeys(said)
         return
-    yield f"HTTP {answer.status_code} {_phrase(answer.status_code)}".rstrip()
+    phrases = {status.value: status.phrase for status in HTTPStatus}
+    yield f"HTTP {answer.status_code} {phrases.get(answer.status_code, '')}".rstrip()
     for name in _TOLD_HEADERS:
         if name in answer.headers:
             yield f"{name}: {answer.headers[name]}"
     yield ""
     yield body.pretty or "(no body)"
-
-
-def _phrase(status: int) -> str:
-    return HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else ""
 
 
 def _bounded(text: str) -> str:
