@@ -135,20 +135,6 @@ def bound_names(request: ModelRequest) -> list[str]:
     return [entry["function"]["name"] for entry in request.tools]
 
 
-async def test_the_first_call_is_bound_to_the_meta_tool_and_the_pinned_tools() -> None:
-    bench = Bench(says("hi"))
-    await bench.say()
-    assert bound_names(bench.model.requests[0]) == ["search_tools", "calc__evaluate"]
-
-
-async def test_a_found_tool_is_bound_to_the_next_call_at_the_end_of_the_array() -> None:
-    bench = Bench(searches(tool_names=["list_orders"]), says("done"))
-    await bench.say()
-    first, second = bench.model.requests
-    assert bound_names(second) == ["search_tools", "calc__evaluate", "shop__list_orders"]
-    assert second.tools[: len(first.tools)] == first.tools
-
-
 async def test_a_loaded_tool_is_called_and_the_model_reads_its_result() -> None:
     bench = Bench(
         searches(tool_names=["list_orders"]), calls(("shop__list_orders", {"status": "late"})), says("done")

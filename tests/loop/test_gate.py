@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 from inspector.core.error import ServerExited
 from inspector.core.events import GateApplied
 from inspector.core.message import AssistantMessage, Message, NoteMessage, ToolMessage, UserMessage
-from inspector.core.prompt_cache import CacheTerms, PromptCache
 from inspector.core.session import Binding
 from inspector.core.settings import (
     AccessSettings,
@@ -24,7 +23,6 @@ from inspector.core.tool import Tool
 from inspector.loop.gate import Gate, gate_query
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from tests.loop.test_chat import Bench, bound_names
-from tests.support.counting import character_meter
 from tests.support.fakes import ManualClock
 from tests.support.retrieval import rankers_of
 from tests.support.told_model import Step, calls, says
@@ -194,14 +192,6 @@ async def test_a_call_of_a_tool_outside_the_active_set_is_rejected_with_what_the
     assert answer["available"] == ["calc__evaluate", "weather__get_forecast"]
 
 
-async def test_the_next_call_of_a_tool_that_there_is_is_a_recovery() -> None:
-    wrong, right = calls(("shop__list_orders", {})), calls(("weather__get_forecast", {}))
-    bench = gated(wrong, wrong, right, right, says("ok"))
-    await bench.say(FORECAST)
-    state = bench.session.state
-    assert (state.rejections, state.recoveries, state.recovering) == (2, 1, False)
-
-
 @pytest.mark.parametrize(
     ("answer", "asked"),
     [
@@ -274,14 +264,3 @@ async def test_a_tool_before_the_message_is_called_through_the_proxy_and_no_othe
     await bench.say(FORECAST)
     assert json.loads(bench.tool_messages()[0])["error"] == "tool_not_available"
     assert [tool for _, tool, _ in bench.servers.calls] == ["get_forecast"]
-
-
-async def test_definitions_before_the_message_cost_less_of_a_prompt_cache_than_in_the_array() -> None:
-    async def read(bench: Bench) -> int:
-        """Characters that a prompt cache reads in the second of two turns about different things."""
-        await bench.say(ORDERS)
-        await bench.say(FORECAST)
-        cache, meter = PromptCache(CacheTerms(minimum=1)), character_meter()
-        return [cache.send(meter.blocks(request), 0.0) for request in bench.model.requests][-1].read
-
-    assert await read(offering(says("ok"), says("ok"))) > await read(gated(says("ok"), says("ok")))

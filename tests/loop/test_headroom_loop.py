@@ -176,32 +176,11 @@ async def test_what_fits_in_no_way_is_not_sent_and_the_turn_says_what_takes_the_
         assert (await rig.bench.chat("third?")).outcome == "answered"
 
 
-async def test_without_the_emergency_step_an_overlong_request_is_not_sent_either() -> None:
-    async with near(2000, reads(5000), says("done"), emergency=False) as rig:
-        ended = await rig.bench.chat("hello")
-        assert ended.outcome == "failed"
-        assert "does not fit" in ended.text
-        assert "budget.emergency" in rig.events("error")[0].hint
-        assert reductions(rig) == []
-        assert len(rig.model.requests) == 1
-
-
 async def test_a_model_without_a_window_is_sent_everything() -> None:
     async with near(2000, reads(50_000), says("done")) as rig:
         rig.model.window = 0
         assert (await rig.bench.chat("hello")).outcome == "answered"
         assert reductions(rig) == []
-
-
-async def test_the_call_in_which_the_model_has_to_think_fits_as_well() -> None:
-    same = calls(("calc__read", {"length": 700}))
-    async with near(1500, same, same, same, says("done")) as rig:
-        ended = await rig.bench.chat("hello")
-        thinking = [request for request in rig.model.requests if request.think]
-        assert ended.outcome == "answered"
-        assert len(thinking) == 1
-        assert all(event.tokens.used <= rig.model.window for event in rig.events("request"))
-        assert_paired(thinking[0].messages)
 
 
 lengths = st.lists(st.integers(0, 3000), min_size=1, max_size=3)

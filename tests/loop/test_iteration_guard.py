@@ -99,11 +99,6 @@ class TestProgress:
                 is None
             )
 
-    def test_the_same_change_again_with_the_same_result_is_a_loop(self) -> None:
-        watch = guard(max_repeats=1000, window_calls=8)
-        seen = [watch.after_call(tool, {}, 0, Outcome(result="ok", changes=True)) for tool in "ababababab"]
-        assert any(verdict.loop is not None for verdict in seen)
-
     def test_a_message_of_the_user_starts_every_count_anew(self) -> None:
         watch = guard()
         for _question in range(9):
@@ -176,17 +171,6 @@ class TestRecovery:
         loop = watch.after_call("a:b", {}, 4, Outcome("the same")).loop
         assert loop is not None
         assert loop.trigger == "again"
-
-    def test_rejections_are_no_loop_that_an_unloading_ended(self) -> None:
-        watch, rejected = guard(), Outcome("deferred", "rejection", evictable=False)
-        assert [watch.after_call("a:b", {}, at, rejected).loop is not None for at in range(3)][-1]
-        watch.clear("a:b")
-        assert watch.after_call("a:b", {}, 4, rejected).loop is None
-
-    def test_work_in_between_makes_it_no_repeated_loop(self) -> None:
-        watch = self.looped()
-        watch.after_call("c:write", {}, 0, Outcome("ok", changes=True))
-        assert watch.after_call("a:b", {}, 0, Outcome("the same")).loop is None
 
     def test_as_published_finding_the_tool_again_is_a_new_start(self) -> None:
         watch = guard(progress=False)

@@ -191,13 +191,6 @@ async def test_a_change_that_breaks_nothing_is_neither_told_nor_evicted() -> Non
         assert rig.bench.state.changes[ID].verdict == "words"
 
 
-async def test_a_change_before_the_model_has_read_anything_is_not_told() -> None:
-    async with rig_connected(says("Hello.")) as rig:
-        await change(rig, WITH_DAYS)
-        await rig.bench.chat("Hello")
-        assert notes(rig) == []
-
-
 async def test_the_model_is_told_what_differs_from_what_it_read_and_nothing_between() -> None:
     async with used(says("Sunny.")) as rig:
         await change(rig, WITH_DAYS)

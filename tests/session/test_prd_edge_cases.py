@@ -80,24 +80,6 @@ async def test_without_deferred_servers_there_is_no_meta_tool_and_everything_is_
 class TestWaysToAsk:
     """PRD section 2.3: what each combination of parameters does."""
 
-    async def test_a_query_alone_loads_the_best_of_all_servers(self) -> None:
-        async with conversation(
-            searches(query="late order"), values={"discovery.max_search_results": 3}
-        ) as rig:
-            assert len(rig.loaded) == 3
-            assert {tool.partition(":")[0] for tool in rig.loaded} == {"shop", "mail"}
-
-    async def test_a_server_alone_loads_all_it_has(self) -> None:
-        async with conversation(
-            searches(server_name="shop"), values={"discovery.max_search_results": 2}
-        ) as rig:
-            assert len(rig.loaded) == 5
-            assert all(tool.startswith("shop:") for tool in rig.loaded)
-
-    async def test_names_alone_load_exactly_those_tools(self) -> None:
-        async with conversation(searches(tool_names=["send_message", "shop:get_order"])) as rig:
-            assert rig.loaded == ["mail:send_message", "shop:get_order"]
-
     async def test_a_server_with_a_query_searches_only_there(self) -> None:
         async with conversation(searches(server_name="mail", query="late order")) as rig:
             assert rig.loaded == ["mail:search_messages"]
@@ -143,22 +125,6 @@ class TestWaysToAsk:
             assert rig.results[0].startswith("1 tool already loaded, call it directly:\n\n- calc:evaluate")
             assert rig.loaded == []
 
-    async def test_a_server_that_is_bound_from_the_start_is_not_called_unknown(self) -> None:
-        async with conversation(searches(server_name="calc")) as rig:
-            assert rig.results[0].startswith("1 tool already loaded, call it directly:\n\n- calc:evaluate")
-
-    async def test_a_request_whose_best_tool_is_pinned_is_answered_with_that_tool(self) -> None:
-        async with conversation(searches(query="evaluate an arithmetic expression")) as rig:
-            assert rig.results[0].startswith("1 tool already loaded, call it directly:\n\n- calc:evaluate")
-            assert "calc:evaluate" not in rig.bench.state.discovered
-
-    async def test_pinned_unknown_and_found_names_are_told_apart(self) -> None:
-        async with conversation(searches(tool_names=["evaluate", "nope", "get_order"])) as rig:
-            text = rig.results[0]
-            assert rig.loaded == ["shop:get_order"]
-            assert "1 tool already loaded, call it directly:\n\n- calc:evaluate" in text
-            assert "Unknown tool 'nope'." in text
-
 
 class TestCatalogRefresh:
     """What a server lists changes while the session runs."""
@@ -203,11 +169,6 @@ class TestCatalogRefresh:
             sent = rig.bench.next_request().tools[-1]["function"]
             assert sent["description"] == "Forecast for a city, for ten days."
 
-    async def test_a_loaded_tool_that_changed_is_marked(self) -> None:
-        async with conversation(searches(query="forecast"), servers=None) as rig:
-            await change(rig.bench, rig.servers["weather"], [replace(FORECAST, description="Ten days.")])
-            assert rig.bench.state.tools["weather:get_forecast"].changed_call == rig.bench.state.model_calls
-
     async def test_a_list_that_changes_between_two_steps_of_one_turn_is_in_the_next_call(self) -> None:
         async with connected(searches(query="forecast"), profile="prd") as rig:
 
@@ -251,12 +212,6 @@ class TestToolsets:
             )
             assert "shop:refund_order" not in rig.bench.state.tools
             assert all("shop:refund_order" not in text for text in rig.results)
-
-    async def test_without_a_toolset_every_tool_can_be_found(self) -> None:
-        steps = [searches(server_name=server) for server in ("shop", "mail", "calendar")]
-        async with conversation(*steps, configuration=self.configuration()) as rig:
-            assert len(rig.loaded) == 10
-            assert rig.bench.state.hidden_tools == 0
 
 
 async def test_a_cancelled_turn_leaves_what_was_found_loaded() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.core.error import ConnectError, StoreError, ToolsightError
+from inspector.core.error import ConnectError, StoreError
 from inspector.core.events import CallFinished, Record
 from inspector.core.message import ModelChunk, ModelReply, ModelRequest, ToolResult
 from inspector.core.ports import ApprovalRequest, Decision
@@ -33,17 +33,6 @@ def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def bound(bench: Workbench) -> list[str]:
     return [entry["function"]["name"] for entry in bench.next_request().tools]
-
-
-async def test_a_toolset_hides_tools_from_manifest_search_and_calls() -> None:
-    async with connected() as rig:
-        rig.bench.switch_toolset("sums")
-        assert bound(rig.bench) == ["calc__evaluate"]
-        assert rig.bench.state.manifest == ""
-        assert rig.bench.search(SearchRequest("forecast")).results == ()
-        assert rig.bench.state.hidden_tools == 3
-        with pytest.raises(ToolsightError):
-            await rig.bench.call("weather:get_forecast", {})
 
 
 async def test_a_tool_is_loaded_and_evicted_by_hand() -> None:
