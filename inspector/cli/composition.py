@@ -48,7 +48,7 @@ from inspector.registry.library import WithRegistry
 from inspector.registry.marketplace.marketplace import Catalogs, MarketplacePorts
 from inspector.reliability.breaker_store import SqliteBreakers
 from inspector.reliability.breaking import BreakerStore
-from inspector.schema.dialect import PLAIN, ModelFeatures
+from inspector.schema.schema import PLAIN, ModelFeatures
 from inspector.search.ports import Embedder, StaticEmbedder
 from inspector.search.sqlite import SqliteServerMemory, SqliteVectors
 from inspector.session.assembly import Ports

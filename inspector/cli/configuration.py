@@ -23,9 +23,8 @@ from inspector.cli.run import FOUND_IN_FOLDER
 from inspector.config.configuration import Configuration, Named
 from inspector.config.file import is_file
 from inspector.config.predicate import digest
-from inspector.config.reader import read
+from inspector.config.reader import read, typed_configuration
 from inspector.config.setting import anchored
-from inspector.config.typed_server import typed_configuration
 from inspector.core.error import ConfigError
 from inspector.core.settings import Settings
 from inspector.core.text import did_you_mean

@@ -29,7 +29,7 @@ from inspector.core.number import count, money, money_decimals, percent, signed_
 from inspector.core.prompt_cache import FIVE_MINUTES, HOUR, CacheTerms, Ttl
 from inspector.core.settings import BudgetSettings
 from inspector.core.text import closest
-from inspector.schema.dialect import ModelFeatures
+from inspector.schema.schema import ModelFeatures
 from inspector.session.setup import Planner, catalog_planner
 from inspector.session.verdict import PricedSession, discovery_delivery, price_session, verdict
 from inspector.session.workbench import Workbench

@@ -63,13 +63,13 @@ def _split(args: Sequence[str]) -> tuple[list[str], bool, list[str]]:
 
 
 def _names_a_server(words: Sequence[str]) -> bool:
-    from inspector.config.typed_server import names_a_server
+    from inspector.config.reader import names_a_server
 
     return names_a_server(words)
 
 
 def _is_server(word: str) -> bool:
-    from inspector.config.typed_server import is_server
+    from inspector.config.reader import is_server
 
     return is_server(word)
 

@@ -14,7 +14,7 @@ from inspector.cli.options import Options
 from inspector.config.client import ClientConfiguration, client_files, is_there, read_client_file
 from inspector.config.configuration import HIDDEN
 from inspector.config.file import is_file
-from inspector.config.typed_server import typed_configuration
+from inspector.config.reader import typed_configuration
 from inspector.core.error import ToolsightError
 from inspector.core.number import count
 from inspector.core.ports import ServerMemory

@@ -111,31 +111,11 @@ SETTING_SECTIONS = tuple(section.name for section in fields(Settings))
 _URL_KEYS = ("httpUrl", "serverUrl")
 # Keys that clients add to a server; in Toolsight's own format they are accepted and ignored.
 _CLIENT_SERVER = frozenset(
-    {
-        "alwaysAllow",
-        "autoApprove",
-        "autoStart",
-        "description",
-        "dev",
-        "disabled",
-        "disabledTools",
-        "enabled",
-        "enabledTools",
-        "envFile",
-        "env_file",
-        "excludeTools",
-        "gallery",
-        "icon",
-        "id",
-        "includeTools",
-        "name",
-        "oauth",
-        "timeout",
-        "tools",
-        "transport",
-        "trust",
-        "version",
-    }
+    (
+        *("alwaysAllow", "autoApprove", "autoStart", "description", "dev", "disabled", "disabledTools"),
+        *("enabled", "enabledTools", "envFile", "env_file", "excludeTools", "gallery", "icon", "id"),
+        *("includeTools", "name", "oauth", "timeout", "tools", "transport", "trust", "version"),
+    )
 )
 _CLIENT_TOP = frozenset({"$schema", "inputs", "models", "clients", "namespace_tools"})
 _HTTP_TYPES = frozenset({"sse", "streamableHttp", "streamable_http", "http-stream"})

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 from inspector.core.prompt_cache import FIVE_MINUTES, HOUR, UNCACHED, CacheTerms, Charge, Ttl
-from inspector.schema.dialect import ModelFeatures
+from inspector.schema.schema import ModelFeatures
 
 HOUR_SECONDS = 3600.0
 # Price ratios are rounded, so that 1.25e-07 / 1.25e-06 is exactly 0.1.

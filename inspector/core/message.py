@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.core.prompt_cache import Breakpoints
-from inspector.schema.dialect import Deferral
 from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.schema import Deferral
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from inspector.core.message import ModelChunk, ModelRequest
 from inspector.core.number import byte_size, count
 from inspector.core.server import ConsentItem, Era, Leftover, RunFile, SkippedTool
 from inspector.core.tool import Tool
-from inspector.schema.dialect import ModelFeatures
 from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import ModelFeatures
 
 DAY = 24 * 60 * 60.0
 OWN_PERSONA = "toolsight"

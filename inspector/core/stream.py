@@ -9,7 +9,7 @@ from inspector.core.ports import ChatModel, Clock, EventStore
 from inspector.core.redaction import Redactor
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
-from inspector.schema.dialect import ModelFeatures
+from inspector.schema.schema import ModelFeatures
 
 Listener = Callable[[Record], None]
 

@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.schema.dialect import SchemaDialect, schema_for
 from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import SchemaDialect, schema_for
 
 MAX_WIRE_NAME = 64
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")

@@ -19,7 +19,7 @@ from inspector.core.message import (
     ToolCall,
     UserMessage,
 )
-from inspector.schema.dialect import PLAIN
+from inspector.schema.schema import PLAIN
 
 if TYPE_CHECKING:
     from inspector.scenario.scenario import Step

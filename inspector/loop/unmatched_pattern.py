@@ -20,7 +20,7 @@ from inspector.core.session import ServerState
 from inspector.core.setting_problem import SettingProblem, Severity
 from inspector.core.settings import Settings
 from inspector.core.text import closest
-from inspector.schema.dialect import PLAIN, ModelFeatures
+from inspector.schema.schema import PLAIN, ModelFeatures
 
 _WILD = frozenset("*?[")
 _NEAR = 3

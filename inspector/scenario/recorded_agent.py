@@ -24,7 +24,7 @@ from inspector.mcp.recorded_link import (
     RecordedStep,
 )
 from inspector.scenario.run import LabClock
-from inspector.schema.dialect import PLAIN
+from inspector.schema.schema import PLAIN
 from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS
 
 

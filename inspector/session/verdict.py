@@ -9,7 +9,7 @@ from inspector.core.budget import Prices, cache_terms
 from inspector.core.number import count, money, money_decimals
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.settings import Settings
-from inspector.schema.dialect import ModelFeatures
+from inspector.schema.schema import ModelFeatures
 from inspector.session.setup import FirstCall, Planner, Setup, catalog_planner
 from inspector.session.view import SessionView
 from inspector.tokens.break_even import MOST, BreakEven, break_even_range

@@ -9,7 +9,7 @@ from inspector.core.ports import ChatModel, LocalModels, PriceList, TokenCounter
 from inspector.core.prompt_cache import FIVE_MINUTES, UNCACHED, CacheTerms, Ttl
 from inspector.core.stream import LiveModel, LiveSettings
 from inspector.core.tool import Tool
-from inspector.schema.dialect import ModelFeatures
+from inspector.schema.schema import ModelFeatures
 from inspector.tokens.measure import BudgetMeter
 
 

@@ -17,7 +17,7 @@ from inspector.core.message import Message, NoteMessage, ToolMessage, UserMessag
 from inspector.core.session import SessionState
 from inspector.core.settings import BindingSettings, SentDelivery
 from inspector.core.tool import Tool, definition, function_definition
-from inspector.schema.dialect import PLAIN, ModelFeatures, SchemaDialect
+from inspector.schema.schema import PLAIN, ModelFeatures, SchemaDialect
 from inspector.tokens.manifest import (
     CALL_TOOL,
     Catalog,

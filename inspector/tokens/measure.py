@@ -13,8 +13,8 @@ from inspector.core.ports import TokenCounter
 from inspector.core.prompt_cache import Block
 from inspector.core.settings import BudgetSettings
 from inspector.core.tool import Tool, definition
-from inspector.schema.dialect import PLAIN, ModelFeatures, schema_for
 from inspector.schema.json_value import compact
+from inspector.schema.schema import PLAIN, ModelFeatures, schema_for
 from inspector.tokens.manifest import SEARCH_TOOLS, SYNTHETIC, EntryTexts, wire_message, wire_system
 
 # OpenAI's encodings split a text with a regular expression before they merge bytes, and never merge across a

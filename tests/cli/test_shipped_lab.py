@@ -10,7 +10,7 @@ from inspector.cli.configuration import demo_configuration
 from inspector.cli.lab import ShippedLab
 from inspector.cli.location import demo_path
 from inspector.cli.options import Options
-from inspector.config.typed_server import typed_configuration
+from inspector.config.reader import typed_configuration
 from inspector.core.events import ApprovalDecided, CallFinished, Record, SessionStarted
 from inspector.scenario.ground import Ground, question
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.program import child_environment
-from inspector.config.typed_server import names_a_server, typed_configuration
+from inspector.config.reader import names_a_server, typed_configuration
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 

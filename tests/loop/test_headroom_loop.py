@@ -18,8 +18,8 @@ from inspector.core.message import (
 )
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
-from inspector.schema.dialect import ModelFeatures
 from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import ModelFeatures
 from tests.support.examples import examples
 from tests.support.memory_servers import MemoryServer
 from tests.support.told_model import Step, calls, says, searches

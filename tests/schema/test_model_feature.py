@@ -4,7 +4,7 @@ import pytest
 
 from inspector.cli.composition import model_for
 from inspector.loop.model.litellm import LitellmModel
-from inspector.schema.dialect import PLAIN, ModelFeatures
+from inspector.schema.schema import PLAIN, ModelFeatures
 
 CLAUDE = ModelFeatures(True, "tool_reference", "anthropic")
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.loop.model.litellm import LitellmModel
-from inspector.schema.dialect import PLAIN, ModelFeatures, schema_for
-from inspector.schema.schema import fields
+from inspector.schema.schema import PLAIN, ModelFeatures, fields, schema_for
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),

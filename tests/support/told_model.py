@@ -5,7 +5,7 @@ from typing import Any
 
 from inspector.core.error import ModelError
 from inspector.core.message import ModelChunk, ModelReply, ModelRequest, TextDelta, ToolCall
-from inspector.schema.dialect import PLAIN
+from inspector.schema.schema import PLAIN
 
 Step = ModelReply | ModelError | Callable[[ModelRequest], ModelReply]
 

@@ -12,7 +12,7 @@ from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.core.settings import BindingSettings, BudgetSettings, CacheTtl, Settings
 from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
-from inspector.schema.dialect import ModelFeatures
+from inspector.schema.schema import ModelFeatures
 from inspector.tokens.accounting import Accounting
 from tests.loop.test_chat import Bench
 from tests.support.counting import CharacterCounter, character_accounting

@@ -8,7 +8,7 @@ from inspector.core.message import ModelRequest, ToolMessage
 from inspector.core.settings import BindingSettings, Settings
 from inspector.core.tool import definition
 from inspector.loop.model.litellm import marked_messages, marked_tools
-from inspector.schema.dialect import PLAIN, Deferral, ModelFeatures
+from inspector.schema.schema import PLAIN, Deferral, ModelFeatures
 from inspector.tokens.manifest import text_with, wire_message
 from tests.loop.test_chat import TOOLS, Bench, bound_names
 from tests.support.told_model import Step, ToldModel, calls, says, searches

@@ -26,7 +26,7 @@ from inspector.core.prompt_cache import CacheTerms
 from inspector.core.server import ServerSpec
 from inspector.core.settings import SentDelivery, Settings
 from inspector.core.tool import Tool
-from inspector.schema.dialect import Deferral, ModelFeatures
+from inspector.schema.schema import Deferral, ModelFeatures
 from inspector.session.setup import Setup, catalog_planner
 from inspector.session.verdict import own_delivery
 from inspector.tokens.cost import Delivery, compare, planned_requests

@@ -21,8 +21,8 @@ from inspector.loop.model.responses import (
     responses_body,
     wire_tools,
 )
-from inspector.schema.dialect import PLAIN, ModelFeatures
 from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import PLAIN, ModelFeatures
 from inspector.tokens.manifest import text_with, wire_message, wire_system
 from inspector.tokens.prices import model_entry, shipped_models
 
