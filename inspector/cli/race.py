@@ -15,8 +15,6 @@ import click
 from inspector.app.pages.chat.race import outcome
 from inspector.app.pages.chat.race.entry import Line, ansi_line, drawn
 from inspector.app.pages.chat.race.picture import FORMATS, exported
-from inspector.app.pages.chat.race.playback import both, static_file
-from inspector.app.scenario_job import ScenarioFile
 from inspector.cli import composition, lab
 from inspector.cli.configuration import read_configuration
 from inspector.cli.doctor import ask_about_leftovers
@@ -28,9 +26,9 @@ from inspector.config.file import is_file
 from inspector.config.setting import DEFAULT_PROFILE
 from inspector.core.error import ConfigError
 from inspector.core.redaction import write
-from inspector.scenario.comparison import STATIC
-from inspector.scenario.ground import Ground, question, require_fit, require_own_mind, static_settings
-from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Racer
+from inspector.scenario.comparison import STATIC, ScenarioResult
+from inspector.scenario.ground import Ground, question, require_fit, require_own_mind
+from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Racer, Side, run_race
 from inspector.scenario.scenario import Scenario
 from widgets.meter import big, size_for
 
@@ -258,10 +256,6 @@ class _Entry:
     ground: Ground | None
     scripted: bool
 
-    def file(self, static: ScenarioFile, side: int) -> ScenarioFile:
-        """The scenario as one side plays it."""
-        return static if side == 0 else ScenarioFile(self.path or static.path, self.scenario)
-
 
 def _entry(name: str, setup: Options, *, names_model: bool) -> _Entry:
     """A question is what no file is called and has more than one word. Raises ConfigError."""
@@ -289,33 +283,28 @@ def _race(one: _Entry, setup: Options) -> Race:
 
 async def _run(one: _Entry, setup: Options, race: Race, screen: "RaceDrawing | None") -> list[Played]:
     """Run both sides at once, and draw them."""
-    with static_file(one.scenario) as static:
-        drawing = asyncio.ensure_future(screen.follow()) if screen is not None else None
-        try:
-            played = await both(*(_play(one, static, setup, race, side) for side in (0, 1)))
-            if drawing is not None:
-                await drawing
-        finally:
-            if drawing is not None:
-                drawing.cancel()
-        return played
+    played: dict[int, Played] = {}
 
+    async def play(side: Side) -> ScenarioResult:
+        mine = replace(setup, model=side.model or setup.model, values=side.values)
+        session = lab.open_lab(side.scenario, mine, side.profile, tell=side.listen, ground=one.ground)
+        async with session as opened:
+            if one.ground is not None:
+                require_fit(one.scenario, opened.bench.catalog)
+            race.prices = opened.bench.accounting.prices()
+            result = await opened.run.run()
+            played[side.number] = Played(one.name, opened.bench.session_id, result)
+        return result
 
-async def _play(one: _Entry, static: ScenarioFile, setup: Options, race: Race, side: int) -> Played:
-    file = one.file(static, side)
-    assert file.scenario is not None
-    mine = replace(setup, model=f"demo/script:{file.path}") if race.scripted else setup
-    if race.profiles[side] == STATIC:
-        mine = replace(mine, values=static_settings(mine.values))
-    profile, listen = race.profiles[side], race.listener(side)
-    session = lab.open_lab(file.scenario, mine, profile, tell=listen, ground=one.ground)
-    async with session as opened:
-        if one.ground is not None:
-            require_fit(one.scenario, opened.bench.catalog)
-        race.prices = opened.bench.accounting.prices()
-        played = Played(one.name, opened.bench.session_id, await opened.run.run())
-    race.end(side, played.result)
-    return played
+    drawing = asyncio.ensure_future(screen.follow()) if screen is not None else None
+    try:
+        await run_race(race, setup.values, one.path, play)
+        if drawing is not None:
+            await drawing
+    finally:
+        if drawing is not None:
+            drawing.cancel()
+    return [played[number] for number in sorted(played)]
 
 
 def _is_terminal() -> bool:

@@ -19,7 +19,7 @@ from inspector.core.message import (
     ToolMessage,
     UserMessage,
 )
-from inspector.demo.argument import Filled, Source, fill, unused
+from inspector.demo.argument import Source, fill, unused
 from inspector.demo.choice import FITS, FITS_WELL, Bound, bound_tools, first_words, other_words, ranked
 from inspector.demo.reading import Reading, read, split
 from inspector.search.vocabulary import terms
@@ -196,13 +196,9 @@ def _line(row: Mapping[str, Any], size: int = _MAX_LINE) -> str:
     parts = [
         f"{str(key).replace('_', ' ')} {_cut(_plain(value), share)}"
         for key, value in row.items()
-        if _has_content(value)
+        if value is not None and value not in ("", [], {})
     ]
     return _cut(", ".join(parts), size) or "(empty)"
-
-
-def _has_content(value: object) -> bool:
-    return value is not None and value not in ("", [], {})
 
 
 def _plain(value: object) -> str:
@@ -296,7 +292,9 @@ def _plan(
     filled = [(tool, fill(tool.schema, _source(index, steps, history))) for tool in fitting]
     ready = [(tool, result.arguments) for tool, result in filled if not result.missing]
     ready.sort(key=lambda pair: len(unused(pair[1], reading)))
-    query = "" if not searchable or _is_settled(reading, attempt, filled) else _query(reading, attempt)
+    # Another search is pointless if a tool was found and uses every value that the step gives.
+    is_settled = bool(attempt.searches and filled) and not unused(filled[0][1].arguments, reading)
+    query = "" if not searchable or is_settled else _query(reading, attempt)
     # A bound tool that does not use every value may be the wrong one: keep searching.
     if ready and (not query or not unused(ready[0][1], reading)):
         tool, arguments = ready[0]
@@ -306,12 +304,10 @@ def _plan(
     if filled:
         name, missing = _shown(filled[0][0].wire), ", ".join(filled[0][1].missing)
         return Plan(problem=f"I found {name}, but it needs values you did not give: {missing}.")
-    return Plan(problem=_nothing(attempt))
-
-
-def _is_settled(reading: Reading, attempt: Attempt, filled: Sequence[tuple[Bound, Filled]]) -> bool:
-    """Whether another search is pointless: a tool was found and uses every value that the step gives."""
-    return bool(attempt.searches and filled) and not unused(filled[0][1].arguments, reading)
+    asked = ", ".join(f"“{done.call.arguments.get('query')}”" for done in attempt.searches)
+    return Plan(
+        problem=f"I found no tool for this (searched for {asked})." if asked else "I have no tool for this."
+    )
 
 
 def _fitting(tools: Sequence[Bound], reading: Reading, attempt: Attempt) -> list[Bound]:
@@ -331,11 +327,6 @@ def _query(reading: Reading, attempt: Attempt) -> str:
     tried = [done.call.arguments.get("query") for done in attempt.searches]
     fresh = [query for query in queries[len(tried) : MAX_SEARCHES] if query not in tried]
     return fresh[0] if fresh else ""
-
-
-def _nothing(attempt: Attempt) -> str:
-    asked = ", ".join(f"“{done.call.arguments.get('query')}”" for done in attempt.searches)
-    return f"I found no tool for this (searched for {asked})." if asked else "I have no tool for this."
 
 
 def _source(index: int, steps: Sequence[Reading], history: History) -> Source:

@@ -1,7 +1,8 @@
 """Puts a recorded run together from what was said, called and returned, in the order of the recording."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
@@ -19,77 +20,82 @@ class _Reply:
     """One model call while it is read."""
 
     texts: list[str] = field(default_factory=list)
-    calls: list[str] = field(default_factory=list)
+    calls: list[RecordedCall] = field(default_factory=list)
     searches: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Said:
-    """What the user said, and the replies to it."""
-
-    text: str
-    replies: list[_Reply] = field(default_factory=list)
 
 
 class Conversation:
     """Collects a run. `reply` begins a model call; calls are matched with their results by id."""
 
     def __init__(self) -> None:
-        self._said: list[_Said] = []
-        self._calls: dict[str, RecordedCall] = {}
+        # What the user said, and the replies to it.
+        self._said: list[tuple[str, list[_Reply]]] = []
+        # Some recordings reuse ids or have none: a result belongs to the latest call of its id without one.
+        self._waiting: defaultdict[str, list[tuple[_Reply, int]]] = defaultdict(list)
+
+    @property
+    def _last(self) -> _Reply:
+        return self._said[-1][1][-1]
 
     def user(self, text: str) -> None:
         """Add what the user said. Two messages in a row are one, as the agent reads both at once."""
-        if self._said and not self._said[-1].replies:
-            self._said[-1].text = f"{self._said[-1].text}\n\n{text}"
-        else:
-            self._said.append(_Said(text))
+        if self._said and not self._said[-1][1]:
+            text = f"{self._said.pop()[0]}\n\n{text}"
+        self._said.append((text, []))
 
     def reply(self) -> None:
         """Begin a model call."""
         if not self._said:
-            self._said.append(_Said(""))
-        self._said[-1].replies.append(_Reply())
+            self._said.append(("", []))
+        self._said[-1][1].append(_Reply())
 
     def say(self, text: str) -> None:
         """Add text to the model call that began last."""
         if text.strip():
-            self._said[-1].replies[-1].texts.append(text)
+            self._last.texts.append(text)
 
     def call(self, call_id: str, call: RecordedCall) -> None:
         """Add a call to the model call that began last."""
-        # Some recordings reuse ids or have none: a result belongs to the latest call of its id.
-        key = f"{call_id}#{len(self._calls)}"
-        self._calls[key] = call
-        self._said[-1].replies[-1].calls.append(key)
+        self._waiting[call_id].append((self._last, len(self._last.calls)))
+        self._last.calls.append(call)
 
     def search(self, query: str) -> None:
         """Add the agent's own search to the model call that began last."""
-        self._said[-1].replies[-1].searches.append(query)
+        self._last.searches.append(query)
 
     def result(self, call_id: str, text: str, *, failed: bool | None = None) -> None:
         """Give a call its result; one that belongs to no call is left out."""
-        for key in reversed(self._calls):
-            if key.rpartition("#")[0] == call_id and self._calls[key].result is None:
-                known = looks_failed(text) if failed is None else failed
-                self._calls[key] = replace(self._calls[key], result=text, failed=known)
-                return
+        if self._waiting[call_id]:
+            reply, place = self._waiting[call_id].pop()
+            known = looks_failed(text) if failed is None else failed
+            reply.calls[place] = replace(reply.calls[place], result=text, failed=known)
 
     def messages(self) -> tuple[RecordedMessage, ...]:
         """The run. What was only said before another model call becomes part of the next one."""
-        said = (RecordedMessage(one.text, self._steps(one.replies)) for one in self._said)
-        return tuple(message for message in said if message.steps)
+        return tuple(
+            RecordedMessage(
+                text,
+                joined(
+                    RecordedStep("\n\n".join(one.texts), tuple(one.calls), tuple(one.searches))
+                    for one in replies
+                ),
+            )
+            for text, replies in self._said
+            if replies
+        )
 
-    def _steps(self, replies: Sequence[_Reply]) -> tuple[RecordedStep, ...]:
-        steps: list[RecordedStep] = []
-        waiting: list[str] = []
-        for number, reply in enumerate(replies, start=1):
-            waiting += reply.texts
-            if reply.calls or reply.searches or number == len(replies):
-                calls = tuple(self._calls[key] for key in reply.calls)
-                steps.append(RecordedStep("\n\n".join(waiting), calls, tuple(reply.searches)))
-                waiting = []
-        return tuple(steps)
+
+def joined(steps: Iterable[RecordedStep]) -> tuple[RecordedStep, ...]:
+    """The steps of a message; one that neither called nor searched becomes part of the next."""
+    kept: list[RecordedStep] = []
+    waiting: list[str] = []
+    *earlier, last = steps
+    for step in (*earlier, last):
+        waiting += [step.text] if step.text else []
+        if step.acts or step is last:
+            kept.append(replace(step, text="\n\n".join(waiting)))
+            waiting = []
+    return tuple(kept)
 
 
 def looks_failed(text: str) -> bool:

@@ -5,7 +5,12 @@ aligned: the n-th model calls of both racers happen at the same moment, and a ra
 on alone.
 """
 
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from inspector.core.budget import Prices
 from inspector.core.events import (
@@ -31,7 +36,7 @@ from inspector.core.events import (
 from inspector.core.number import count
 from inspector.core.stream import Listener
 from inspector.scenario.comparison import ANSWERED, ScenarioResult, charged, compare_profiles, share_saved
-from inspector.scenario.ground import left_out
+from inspector.scenario.ground import left_out, static_scenario, static_settings
 from inspector.scenario.scenario import Scenario
 from inspector.search.answer_text import answered
 from inspector.tokens.plan import SolvedSteps
@@ -336,3 +341,55 @@ def _notes(racers: tuple[Racer, Racer]) -> list[str]:
             why = racer.last if racer.outcome == "failed" and racer.last else racer.outcome or "no outcome"
             notes.append(f"{racer.profile}: a message got no answer ({why}).")
     return notes
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one side of a race runs; number 0 is static binding. `model` plays its script, "" without one."""
+
+    number: int
+    profile: str
+    scenario: Scenario
+    model: str
+    values: Mapping[str, Any]
+    listen: Listener
+
+
+async def run_race(
+    race: Race,
+    values: Mapping[str, Any],
+    path: Path | None,
+    play: Callable[[Side], Awaitable[ScenarioResult]],
+) -> None:
+    """Run both sides at once, each as `play` runs one, and end the race.
+
+    `path` is the scenario's file, `values` are the settings, without those that would make another profile of
+    static binding. On failure or cancellation, both sides have ended before the error propagates.
+    """
+    static = static_scenario(race.scenario)
+    with tempfile.TemporaryDirectory(prefix="toolsight-race-") as folder:
+        script = Path(folder) / "static.yaml"
+        script.write_text(_script(static), encoding="utf-8")
+        files = ((static, script, static_settings(values)), (race.scenario, path, values))
+
+        async def run(number: int) -> None:
+            scenario, file, own = files[number]
+            model = f"demo/script:{file}" if race.scripted else ""
+            side = Side(number, race.profiles[number], scenario, model, own, race.listener(number))
+            race.end(number, await play(side))
+
+        tasks = [asyncio.ensure_future(run(number)) for number in (0, 1)]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _script(scenario: Scenario) -> str:
+    """What the model says and calls as YAML, without the rest of the scenario."""
+    import yaml
+
+    turns = [turn.model_dump(mode="json", include={"user", "steps"}) for turn in scenario.turns]
+    return yaml.safe_dump({"title": scenario.title, "turns": turns})

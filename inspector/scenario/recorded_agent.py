@@ -23,6 +23,7 @@ from inspector.mcp.recorded_link import (
     RecordedServers,
     RecordedStep,
 )
+from inspector.scenario.conversation import joined
 from inspector.scenario.run import LabClock
 from inspector.schema.schema import PLAIN
 from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS
@@ -85,31 +86,22 @@ def known_runs(runs: Sequence[RecordedRun], tools: Iterable[Tool]) -> KnownRuns:
 
 def _message(message: RecordedMessage, names: ToolNames, without: Counter[str]) -> RecordedMessage:
     """The message; a step that only made calls that are left out becomes part of the next one."""
-    steps: list[RecordedStep] = []
-    waiting: list[str] = []
-    for number, step in enumerate(message.steps, start=1):
-        calls = tuple(call for call in (_call(one, names, without) for one in step.calls) if call is not None)
-        waiting += [step.text] if step.text else []
-        if calls or step.searches or number == len(message.steps):
-            steps.append(replace(step, text="\n\n".join(waiting), calls=calls))
-            waiting = []
-    return replace(message, steps=tuple(steps))
-
-
-def _call(call: RecordedCall, names: ToolNames, without: Counter[str]) -> RecordedCall | None:
-    tool = names.find(call)
-    if tool is None:
-        without["/".join(filter(None, (call.server, call.tool)))] += 1
-        return None
-    return replace(call, server=tool.server, tool=tool.name)
-
-
-_PREFIX = "recorded-"
+    steps = []
+    for step in message.steps:
+        calls = []
+        for call in step.calls:
+            tool = names.find(call)
+            if tool is None:
+                without["/".join(filter(None, (call.server, call.tool)))] += 1
+            else:
+                calls.append(replace(call, server=tool.server, tool=tool.name))
+        steps.append(replace(step, calls=tuple(calls)))
+    return replace(message, steps=joined(steps))
 
 
 def session_of(run: RecordedRun) -> str:
     """The id of the session in which a run is played."""
-    return f"{_PREFIX}{run.id}"
+    return f"recorded-{run.id}"
 
 
 class OtherRuns:
@@ -241,7 +233,8 @@ class RecordedAgent:
             self.log.counted.append(False)
             return ModelReply("")
         if not self._tried:
-            self._note_lacks(planned.step)
+            lacked = self._lacked(planned.step)
+            self.log.lacked += [Lack(one, self._evicted_by.get(one, "")) for one in lacked]
         if self.state().has_search:
             searches = self._searches(planned)
             if searches:
@@ -298,9 +291,6 @@ class RecordedAgent:
             ToolCall(f"call_{number}_{index}", call.name, call.arguments) for index, call in enumerate(calls)
         )
         return ModelReply(text, numbered, finish_reason="tool_calls" if numbered else "stop")
-
-    def _note_lacks(self, step: RecordedStep) -> None:
-        self.log.lacked += [Lack(one, self._evicted_by.get(one, "")) for one in self._lacked(step)]
 
     def _lacked(self, step: RecordedStep) -> list[str]:
         """The step's tools that are not bound, each once."""

@@ -4,7 +4,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ def _read_mcpmark(path: Path, data: object, run_id: str) -> list[RecordedRun] | 
     if beside.is_file():
         meta = validated(_Meta, load_object(beside), str(beside))
     service, server = _where(path)
-    messages = tuple(_of_server(message, server) for message in _messages(data, str(path)))
+    messages = _messages(data, str(path), server)
     run = RecordedRun(
         id=run_id,
         task=f"{service}/{path.parent.name}",
@@ -86,9 +86,14 @@ def _where(path: Path) -> tuple[str, str]:
     return "", ""
 
 
-def _messages(data: list[object], place: str) -> tuple[RecordedMessage, ...]:
+def _messages(data: list[object], place: str, server: str) -> tuple[RecordedMessage, ...]:
     """Consecutive items of the model are one model call: a result or the user comes between two."""
     conversation, replying = Conversation(), False
+
+    def call(on: Conversation, call_id: str, name: str, arguments: dict[str, Any]) -> bool:
+        on.call(call_id, RecordedCall(name, arguments, server=server))
+        return True
+
     for number, raw in enumerate(data):
         where = f"{place}: [{number}]"
         item = validated(_Item, raw, where)
@@ -99,25 +104,14 @@ def _messages(data: list[object], place: str) -> tuple[RecordedMessage, ...]:
             if not replying:
                 conversation.reply()
             replying = True
-            _add(conversation, item)
+            if item.type == "message":
+                conversation.say(text_of(item.content))
+            else:
+                call(conversation, item.call_id, item.name, arguments_of(item.arguments))
         elif item.role:
-            add_chat(conversation, validated(ChatMessage, raw, where))
+            add_chat(conversation, validated(ChatMessage, raw, where), call)
             replying = False
     return conversation.messages()
-
-
-def _add(conversation: Conversation, item: _Item) -> None:
-    if item.type == "message":
-        conversation.say(text_of(item.content))
-    else:
-        conversation.call(item.call_id, RecordedCall(item.name, arguments_of(item.arguments)))
-
-
-def _of_server(message: RecordedMessage, server: str) -> RecordedMessage:
-    def placed(step: RecordedStep) -> RecordedStep:
-        return replace(step, calls=tuple(replace(call, server=server) for call in step.calls))
-
-    return replace(message, steps=tuple(map(placed, message.steps)))
 
 
 # LiveMCPBench's recordings: a list of tasks with chat messages, and a judge's reward if it was judged.

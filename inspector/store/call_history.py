@@ -1,7 +1,6 @@
 """The successful calls of recorded sessions, read beside the sessions that are being written."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -92,13 +91,6 @@ class TaskTrail(PersonaTrail):
         self._calls = []
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
-    by: Actor
-    query: str
-    found: Collection[str]
-
-
 class CallTrail(PersonaTrail):
     """Follows one session, event by event, and tells what each successful call was made for.
 
@@ -109,7 +101,7 @@ class CallTrail(PersonaTrail):
     def __init__(self) -> None:
         super().__init__()
         self._message = ""
-        self._searches: list[_Search] = []
+        self._searches: list[tuple[Actor, str, Collection[str]]] = []
         self._callers: dict[str, Actor] = {}
 
     def said(self, text: str) -> None:
@@ -120,7 +112,7 @@ class CallTrail(PersonaTrail):
     def searched(self, by: Actor, query: str, found: Collection[str]) -> None:
         """A search returned the tools with the ids `found`; one by name alone has no query."""
         if query.strip():
-            self._searches.append(_Search(by, query.strip(), found))
+            self._searches.append((by, query.strip(), found))
 
     def called(self, call_id: str, by: Actor) -> None:
         """A call began."""
@@ -129,12 +121,9 @@ class CallTrail(PersonaTrail):
     def finished(self, call_id: str, tool: str, at: float, *, ok: bool) -> PastCall | None:
         """A call ended; None if it failed, or if nothing was asked for before it."""
         by = self._callers.pop(call_id, "model")
-        request = self._request(tool, by) if ok else ""
+        queries = (query for who, query, found in reversed(self._searches) if who == by and tool in found)
+        request = next(queries, self._message if by == "model" else "") if ok else ""
         return PastCall(tool, request, at, self.persona) if request else None
-
-    def _request(self, tool: str, by: Actor) -> str:
-        queries = (one.query for one in reversed(self._searches) if one.by == by and tool in one.found)
-        return next(queries, self._message if by == "model" else "")
 
 
 class SqliteCallHistory:

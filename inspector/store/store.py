@@ -174,21 +174,14 @@ def _row(record: Record) -> tuple[object, ...]:
 
 def _session_row(record: Record) -> dict[str, object]:
     event = record.event
-    return {
-        "session": as_column(record.session),
-        "at": record.at,
-        "config": as_column(event.config) if isinstance(event, SessionStarted) else None,
-        "agent": _agent(event),
-        "user": as_column(event.user) if isinstance(event, SessionStarted) else None,
-        "expert": as_column(event.expert) if isinstance(event, SessionStarted) else None,
-        "model": as_column(event.model) if isinstance(event, SessionStarted | ModelSwitched) else None,
-    }
-
-
-def _agent(event: Event) -> str | None:
-    if not isinstance(event, SessionStarted) or event.origin is None:
-        return None
-    return as_column(event.origin.agent)
+    told: dict[str, str | None] = dict.fromkeys(("config", "agent", "user", "expert", "model"))
+    if isinstance(event, SessionStarted):
+        agent = event.origin.agent if event.origin is not None else None
+        told |= {"config": event.config, "agent": agent, "user": event.user, "expert": event.expert}
+    if isinstance(event, SessionStarted | ModelSwitched):
+        told["model"] = event.model
+    row = {name: None if text is None else as_column(text) for name, text in told.items()}
+    return {"session": as_column(record.session), "at": record.at, **row}
 
 
 def _text_of(event: Event, attribute: str) -> str | None:

@@ -31,13 +31,13 @@ class Accounting:
     async def use_model(self, tools: Sequence[Tool], on_counted: Callable[[], None]) -> None:
         """Switch to the current model's meter and call `on_counted` once it has counted these tools."""
         meter = self._meter_of_model()
-        await asyncio.to_thread(_counted, meter, tools)
+        await asyncio.to_thread(meter.static, tools)
         self.meter = meter
         on_counted()
 
     def count(self, tools: Sequence[Tool]) -> int:
         """Tokens of the definitions. Thread-safe."""
-        return _counted(self.meter, tools)
+        return self.meter.static(tools)
 
     def cost(self, tool: Tool) -> ToolCost:
         """Tokens of one definition by part."""
@@ -79,10 +79,6 @@ class Accounting:
         if known not in self._meters:
             self._meters[known] = BudgetMeter(counter, self._live, known[1])
         return self._meters[known]
-
-
-def _counted(meter: BudgetMeter, tools: Sequence[Tool]) -> int:
-    return sum(meter.tool(tool) for tool in tools)
 
 
 _REPORT_EVERY = 25

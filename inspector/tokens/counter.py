@@ -218,20 +218,12 @@ class RememberedLengths:
     def lengths(self, text: str) -> Sequence[int]:
         """See `TokenCounter`."""
         key = sha256(text.encode("utf-8", "surrogatepass")).digest()
-        found = self._find(key)
-        if found is None:
-            found = self._counter.lengths(text)
-            self._keep(key, found)
-        return found
-
-    def _find(self, key: bytes) -> Sequence[int] | None:
         with suppress(StoreError):
             for (stored,) in self._database.rows(_FIND, (self.tokenizer.name, key)):
                 return array(_UNSIGNED_SHORT, stored).tolist()
-        return None
-
-    def _keep(self, key: bytes, lengths: Sequence[int]) -> None:
+        lengths = self._counter.lengths(text)
         with suppress(StoreError, OverflowError), self._database.transaction() as connection:
-            stored = array(_UNSIGNED_SHORT, lengths).tobytes()
-            connection.execute(_KEEP, (self.tokenizer.name, key, stored))
+            kept = array(_UNSIGNED_SHORT, lengths).tobytes()
+            connection.execute(_KEEP, (self.tokenizer.name, key, kept))
             connection.execute(_FORGET, (self._kept,))
+        return lengths

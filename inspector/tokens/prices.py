@@ -92,12 +92,14 @@ class LitellmPrices:
         if nonsense or _INPUT not in known or _OUTPUT not in known:
             return None
         cached = {field: known.get(name) for field, name in _OPTIONAL.items()}
+        # The list has some numbers of tokens as floats.
+        minimum: Any = entry.get(_MINIMUM)
         return Prices(
             model,
             known[_INPUT],
             known[_OUTPUT],
             **cached,
-            cache_minimum=_whole(entry.get(_MINIMUM)),
+            cache_minimum=int(minimum) if _is_price(minimum) else None,
             source=self._source,
             date=self._date,
         )
@@ -129,11 +131,6 @@ def _is_served_by(entry: Mapping[str, Any], model: str) -> bool:
     provider = entry.get("litellm_provider")
     prefixes = tuple(prefix for prefix in model.split("/")[:-1] if prefix)
     return isinstance(provider, str) and bool(prefixes) and provider.startswith(prefixes)
-
-
-def _whole(tokens: Any) -> int | None:
-    """A number of tokens; the list has some as floats."""
-    return int(tokens) if _is_price(tokens) else None
 
 
 def _is_price(cost: Any) -> bool:

@@ -9,34 +9,18 @@ from inspector.core.message import AssistantMessage, Message, ModelRequest, Tool
 from inspector.demo.argument import Source, fill
 from inspector.demo.choice import bound_tools, ranked
 from inspector.demo.planner import MAX_MODEL_CALLS, decide
-from inspector.demo.reading import read, split
+from inspector.demo.reading import read, split, word_set
 from inspector.tokens.manifest import SEARCH_TOOLS, search_tools_definition
 
 SEARCH = search_tools_definition("(a manifest)")
 _SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=12)
 _KEYS = st.sampled_from(
-    [
-        "type",
-        "properties",
-        "required",
-        "items",
-        "enum",
-        "$ref",
-        "$defs",
-        "anyOf",
-        "const",
-        "default",
-        "minimum",
-        "maximum",
-        "description",
-        "format",
-        "city",
-        "order_id",
-        "to",
-        "body",
-        "query",
-        "late",
-    ]
+    sorted(
+        word_set(
+            "type properties required items enum $ref $defs anyOf const default minimum maximum description"
+            " format city order_id to body query late"
+        )
+    )
 )
 _TYPES = st.sampled_from(
     ["object", "array", "string", "integer", "number", "boolean", "null", "#", "#/$defs/x"]
@@ -52,35 +36,12 @@ _SCHEMA = st.dictionaries(
     max_size=4,
 )
 _WORDS = st.sampled_from(
-    [
-        "find",
-        "the",
-        "late",
-        "orders",
-        "and",
-        "mail",
-        "it",
-        "to",
-        "a@b.co",
-        "'quoted'",
-        "5",
-        "%",
-        "2026-03-02",
-        ";",
-        "Oslo",
-        "in",
-        ".",
-        "first",
-        "times",
-        "about",
-        "then",
-        "'",
-        '"',
-        "\x00",
-        "1e999",
-        "order_id",
-        "\u202e",
-    ]
+    sorted(
+        word_set(
+            "find the late orders and mail it to a@b.co 'quoted' 5 % 2026-03-02 ; Oslo in . first times about"
+            " then ' \" \x00 1e999 order_id \u202e"
+        )
+    )
 )
 _TEXT = st.lists(_WORDS | st.text(max_size=6), max_size=14).map(" ".join)
 _TOOL = st.builds(

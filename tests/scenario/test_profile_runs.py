@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -250,12 +250,11 @@ class TestChangesDuringASession:
             assert event.changed == ("binding.capacity",)
             assert rig.bench.state.settings["binding"]["capacity"] == 2
 
-    async def test_every_profile_can_follow_every_other_one(self) -> None:
+    async def test_every_profile_can_follow_another_one(self) -> None:
         async with running("toolsight", values={"guard.enabled": False}) as rig:
-            for before, after in product(PROFILES, PROFILES):
-                rig.bench.policy.use(before)
-                rig.bench.policy.use(after)
+            for profile in (*PROFILES, *reversed(list(PROFILES))):
+                rig.bench.policy.use(profile)
                 await rig.bench.retrieval.settled()
                 rig.model.steps += [searches(query=LIST_ORDERS), orders(), says("done")]
                 assert (await rig.bench.chat(LIST_ORDERS)).outcome == "answered"
-            assert len(rig.servers["shop"].calls) == len(PROFILES) ** 2
+            assert len(rig.servers["shop"].calls) == 2 * len(PROFILES)

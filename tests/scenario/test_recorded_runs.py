@@ -11,10 +11,10 @@ from inspector.cli.composition import model_for
 from inspector.core.budget import Prices
 from inspector.core.events import Event, Record
 from inspector.core.events.call import CallFinished
-from inspector.core.events.session import ModelResponded, UserSaid
+from inspector.core.events.session import UserSaid
 from inspector.core.tool import Tool
 from inspector.mcp.recorded_link import NO_RESULT, RecordedCall, RecordedMessage, RecordedRun, RecordedStep
-from inspector.scenario.recorded_agent import Reason, ToolNames, known_runs
+from inspector.scenario.recorded_agent import ToolNames, known_runs
 from inspector.scenario.recorded_batch import play_batch, setups
 from inspector.scenario.recorded_run import Kept, PlayedRun, RunSetup, play
 from inspector.session.assembly import Ports
@@ -165,13 +165,6 @@ def test_parallel_calls_of_one_tool_get_the_results_of_the_recording_in_order() 
     assert [event.text for event in events(twice) if isinstance(event, CallFinished)] == ["one", "two"]
 
 
-def test_where_tools_are_called_through_a_proxy_the_recorded_call_is_too() -> None:
-    values = {"discovery__min_probability": 0.0, "binding__delivery": "call_tool"}
-    replies = [event for event in events(LENDING, "toolsight", **values) if isinstance(event, ModelResponded)]
-    names = [call.name for reply in replies for call in reply.tool_calls]
-    assert names == ["search_tools", "call_tool"]
-
-
 def test_what_belongs_to_a_message_is_done_after_it_even_if_the_one_before_was_cut_short() -> None:
     first = RecordedMessage("First.", (step("", call(LEND)),))
     second = RecordedMessage("Second.", (step("", call(WATER)), step("Done.")))
@@ -276,23 +269,6 @@ def test_a_batch_compares_every_setup_with_the_first_on_the_same_runs() -> None:
     assert many.cost_ratio.mean > 1
     assert static.recall[5] is None
     assert batch.bills["static"].mean == pytest.approx(3000 / batch.played["static"][0].spent.input)
-
-
-def test_reasons_are_told_apart_in_the_summary() -> None:
-    known = known_runs([LENDING], LIBRARY)
-    values = {
-        "discovery.auto": "always",
-        "discovery.min_probability": 0.0,
-        "discovery.min_closest": 0.0,
-    }
-    (summary,) = play_batch(
-        known, LIBRARY, setups(["toolsight"], values, {}), ports(), model="priced"
-    ).summaries
-    assert summary.searches == {Reason.OWN: 0, Reason.FIRST: 1, Reason.AGAIN: 0, Reason.NAMED: 0}
-    assert summary.whole is not None
-    assert summary.whole.mean == 1
-    assert summary.used is not None
-    assert 0 < summary.used.mean <= 1
 
 
 def test_a_run_that_did_not_reach_its_tools_costs_but_counts_as_no_solved_one() -> None:

@@ -79,13 +79,6 @@ def test_the_tools_of_the_last_connection_are_remembered(memory: ServerMemory) -
     assert memory.snapshot("g") is None
 
 
-@with_hostile_text
-def test_tools_of_any_text_are_remembered(memory: ServerMemory, text: str) -> None:
-    snapshot = Snapshot((Tool("s", text, text, {"type": "object", "title": text}),), 0.0, text)
-    memory.remember_tools("f", snapshot)
-    assert memory.snapshot("f") == snapshot
-
-
 def test_a_memory_outlives_the_program_beside_the_sessions(path: Path) -> None:
     store, first = SqliteStore(path), SqliteServerMemory(path, now=lambda: 12.0)
     store.append(Record("s", 1, 1.0, UserSaid("hello")))
@@ -100,16 +93,6 @@ def test_a_memory_outlives_the_program_beside_the_sessions(path: Path) -> None:
         rows = other.execute("SELECT * FROM approval").fetchall()
     other.close()
     assert rows == [("f", "caf\\ud800.json", 12.0, "")]
-
-
-def test_an_era_that_only_a_newer_version_knows_is_no_era(path: Path) -> None:
-    memory = SqliteServerMemory(path)
-    memory.remember_era("f", Era.LEGACY)
-    with sqlite3.connect(path) as other:
-        other.execute("UPDATE server_memory SET era = '2031-01-01'")
-    other.close()
-    assert memory.era("f") is None
-    memory.close()
 
 
 @pytest.mark.parametrize("tools", ["[[", "{}", '[{"server": 1}]', "[" * 100_000])

@@ -135,12 +135,6 @@ def test_any_sizes_can_be_scaled(sizes: list[int], tools: int) -> None:
     assert sum(tool.pinned for tool in other.tools) == 1
 
 
-def test_nothing_can_be_scaled() -> None:
-    empty = Plan((), Overhead(), (PlannedCall(5),))
-    assert scaled(empty, 100).tools == ()
-    assert break_evens(empty, TERMS)[Delivery.APPEND] is None
-
-
 def test_presets_say_where_they_are_from() -> None:
     assert len({preset.name for preset in PRESETS}) == len(PRESETS)
     for preset in PRESETS:

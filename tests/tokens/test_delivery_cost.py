@@ -231,35 +231,6 @@ def test_appending_never_costs_more_than_rewriting(plan: Plan, terms: CacheTerms
     assert append.billed <= rewrite.billed + 1e-6
 
 
-@given(plans(seconds=(0, 10, 300)), CACHES.filter(lambda terms: terms.ttl_seconds >= 300))
-def test_a_cache_pays_for_static_binding_on_exactly_one_condition(plan: Plan, terms: CacheTerms) -> None:
-    """(1 - read) x all requests but the last >= (write - 1) x the last one, in raw tokens.
-
-    That is where the conversation only grows, no prefix expires, and the first request is long enough: every
-    token is then written once, which adds up to the last request, and read whenever it is sent again.
-    """
-    grows = Plan(plan.tools, plan.overhead, tuple(_growing(call) for call in plan.calls))
-    costs = compare(grows, terms)[0]
-    raw = [row.charge.tokens for row in costs.uncached.requests]
-    if not raw or raw[0] < max(1, terms.minimum):
-        return
-    gain = (1 - terms.read) * sum(raw[:-1]) - (terms.write - 1) * raw[-1]
-    assert costs.uncached.billed - costs.cached.billed == pytest.approx(gain)
-
-
-def _growing(call: PlannedCall) -> PlannedCall:
-    return PlannedCall(call.growth + 1, seconds=call.seconds)
-
-
-@given(plans())
-def test_a_break_says_why_and_what_is_sent_again(plan: Plan) -> None:
-    for cost in compare(plan, TERMS):
-        for row in cost.cached.breaks:
-            assert row.call > 1
-            assert 0 <= row.again <= row.charge.tokens
-            assert row.broke
-
-
 def test_uncached_terms_are_the_same_as_no_cache() -> None:
     for cost in compare(BY_HAND, UNCACHED):
         assert cost.cached == cost.uncached

@@ -23,22 +23,15 @@ def solved(*calls: list[Event]) -> int:
 def test_a_successful_call_solves_a_step_and_a_failed_one_none() -> None:
     assert solved(called("a"), called("b", ok=False), called("c")) == 2
     assert solved([CallStarted("1", "a", {})]) == 0
-    assert solved() == 0
+    assert solved(called("a", by="user")) == solved() == 0
+    one, other = called("a", "1"), called("b", "2", ok=False)
+    assert solved([one[0], other[0], other[1], one[1]]) == 1
 
 
 def test_the_same_call_again_solves_nothing_until_the_user_speaks() -> None:
     assert solved(called("a", x=1), called("a", x=1), called("a", x=2)) == 2
     assert solved(called("a", x=1), [UserSaid("again")], called("a", x=1)) == 2
     assert solved(called("a", ok=False), called("a")) == 1
-
-
-def test_a_call_by_hand_solves_no_step_of_the_model() -> None:
-    assert solved(called("a", by="user")) == 0
-
-
-def test_parallel_calls_are_told_apart_by_their_ids() -> None:
-    one, other = called("a", "1"), called("b", "2", ok=False)
-    assert solved([one[0], other[0], other[1], one[1]]) == 1
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.booleans(), st.booleans()), max_size=12))

@@ -1,6 +1,7 @@
 """The race: a question with every tool bound, beside the same question with discovery, call by call."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,7 +20,7 @@ from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.chat.race import content, outcome
 from inspector.app.pages.chat.race.entry import servers
 from inspector.app.pages.chat.race.picture import ENDINGS, exported
-from inspector.app.pages.chat.race.playback import Playback, read_scenarios, run_race
+from inspector.app.pages.chat.race.playback import Playback, read_scenarios
 from inspector.app.pages.chat.race.selection import Selection
 from inspector.app.place import Destination, RacePage
 from inspector.app.scenario_job import Lab, Progress, ScenarioFile
@@ -27,9 +28,9 @@ from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.app.stream import View
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import Record
-from inspector.scenario.comparison import STATIC
-from inspector.scenario.ground import ground_of
-from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Verdict
+from inspector.scenario.comparison import STATIC, ScenarioResult
+from inspector.scenario.ground import Ground, ground_of
+from inspector.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Side, Verdict, run_race
 from widgets import BigNumber, Choice as Answer, GuardedConfirm, KeyBar, visible
 
 # A page that plays a race back: the clock, the pace, pauses and steps.
@@ -251,8 +252,9 @@ class RaceScreen(PlaybackScreen):
     async def _run(
         self, lab: Lab, file: ScenarioFile, values: Mapping[str, Any], race: Race, number: int
     ) -> None:
+        play = partial(_play, lab, ground_of(self.session), partial(self._note, number))
         try:
-            await run_race(lab, file, ground_of(self.session), values, race, partial(self._note, number))
+            await run_race(race, values, file.path, play)
         except ToolsightError as error:
             if self.job.drop(number):
                 self.fail(error)
@@ -345,3 +347,14 @@ class RaceScreen(PlaybackScreen):
         """Stop the runs and keep what is shown, or go back."""
         if not self.stop("r starts another race."):
             await super().action_leave()
+
+
+async def _play(lab: Lab, ground: Ground, tell: Callable[[int, Record], None], side: Side) -> ScenarioResult:
+    """Run one side on the ground; `tell` gets every record with its side."""
+
+    def on_record(record: Record) -> None:
+        side.listen(record)
+        tell(side.number, record)
+
+    on = replace(ground, model=side.model) if side.model else ground
+    return await lab.race(side.scenario, on, side.profile, side.values, on_record)
