@@ -56,10 +56,6 @@ async def test_the_page_shows_who_sees_what_and_which_grant_decides() -> None:
         assert "3 users" in text
         assert "shop 2, calc 1" in text
         assert "role support of acme: shop:*" in text
-
-
-async def test_two_users_are_compared() -> None:
-    async with page() as (pilot, _):
         await pilot.press("c", "down")
         await until(pilot, lambda: "only ada" in seen(pilot))
         assert "shop:refund_order" in seen(pilot)

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from textual.pilot import Pilot
 
 from inspector.app.pages.tools.clients import client_detail, tool_detail
-from inspector.app.place import Destination, WhyNotPage
+from inspector.app.place import WhyNotPage
 from inspector.clients.client import NAMES, all_clients, find_client
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
 from inspector.session.client_view import view_as
-from tests.support.app import app_rig, goes, said, seen, until
+from tests.support.app import app_rig, destinations, goes, said, seen, toasts, until
 from tests.support.hostile import with_hostile_text
 from tests.support.wordy import RULE, TOOLS, library
 from tests.widgets.hostile import dangerous
@@ -50,13 +50,16 @@ async def test_a_cut_is_shown_at_its_place_with_how_sure_it_is() -> None:
         assert "reported by third parties, unverified" in said(pilot, "#detail")
 
 
-async def test_a_tool_is_shown_as_the_chosen_client_gets_it() -> None:
+async def test_a_tool_is_shown_as_the_chosen_client_gets_it_with_the_keys_of_every_tool() -> None:
     async with app_rig(servers=library(), size=(140, 44)) as (pilot, _):
         await _opened(pilot)
         await pilot.press("tab", "down")
         await until(pilot, lambda: "✕ refused: its name has" in said(pilot, "#detail"))
         await pilot.press("up")
         await until(pilot, lambda: "✂ description: cut after 2,048" in said(pilot, "#detail"))
+        went = destinations(pilot)
+        await pilot.press("w")
+        await until(pilot, lambda: went == [WhyNotPage("town.library:search_catalogue", SearchRequest())])
 
 
 async def test_on_a_small_terminal_enter_reads_and_esc_returns_to_the_list() -> None:
@@ -70,31 +73,17 @@ async def test_on_a_small_terminal_enter_reads_and_esc_returns_to_the_list() -> 
         assert pilot.app.screen.query_one(CLIENTS).has_focus_within
 
 
-async def test_w_asks_in_find_about_the_tool_under_the_cursor() -> None:
-    async with app_rig(servers=library()) as (pilot, _):
-        await _opened(pilot)
-        went: list[Destination] = []
-        pilot.app.open = went.append  # type: ignore[attr-defined]
-        await pilot.press("w", "tab", "w")
-        await until(pilot, lambda: bool(went))
-        assert went == [WhyNotPage("town.library:search_catalogue", SearchRequest())]
-
-
 async def test_d_declares_what_the_client_does_and_tells_which_tools_that_changes() -> None:
     async with app_rig(servers=library()) as (pilot, rig):
         await _opened(pilot)
         rig.servers["town.library"].tools = TOOLS[:2]
         await pilot.press("down", "down", "a")
         await until(pilot, lambda: rig.bench.settings.client == find_client("codex").declares)
-        await until(pilot, lambda: "2 tools instead of 4" in _notified(pilot))
-        assert "− town.library:lend, town.library:loan.renew" in _notified(pilot)
+        await until(pilot, lambda: "2 tools instead of 4" in toasts(pilot))
+        assert "− town.library:lend, town.library:loan.renew" in toasts(pilot)
         await until(pilot, lambda: "elicitation (form) (as codex-mcp-client)" in said(pilot, "#facts"))
         await pilot.press("a")
-        await until(pilot, lambda: "are already declared" in _notified(pilot))
-
-
-def _notified(pilot: Pilot[None]) -> str:
-    return "\n".join(notification.message for notification in pilot.app._notifications)
+        await until(pilot, lambda: "are already declared" in toasts(pilot))
 
 
 async def test_a_changed_catalog_is_looked_at_again() -> None:

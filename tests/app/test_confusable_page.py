@@ -1,20 +1,16 @@
 """The pages about tools that compete, driven by keys."""
 
-import pytest
 from textual.pilot import Pilot
 
 from inspector.app.pages.tools.catalog import ToolsScreen
 from inspector.app.pages.tools.confusable import ConfusableScreen, PairScreen, marked
-from inspector.app.place import Destination, EditPage, WhyNotPage
+from inspector.app.place import EditPage, WhyNotPage
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
-from tests.support.app import app_rig, goes, said, seen, until
-from tests.support.hostile import KINDS
+from tests.support.app import app_rig, destinations, goes, said, seen, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.tools_page import shown
-from tests.widgets.hostile import dangerous
-from tests.widgets.screen import lines
 from widgets import RecordList
 
 
@@ -26,22 +22,13 @@ def _parameters(**described: str) -> dict[str, object]:
 def offices() -> dict[str, MemoryServer]:
     """Two trackers that were copied from each other, and a name that three servers use."""
     issue = _parameters(title="What the issue is about.", body="The text of the issue.")
+    rest = "in the tracker of a project, with a title and a text."
     ticket = _parameters(title="What the ticket is about.", body="The text of the ticket.")
     return {
         "tracker": MemoryServer(
             [
-                Tool(
-                    "tracker",
-                    "create_issue",
-                    "Create an issue in the tracker of a project, with a title and a text.",
-                    issue,
-                ),
-                Tool(
-                    "tracker",
-                    "create_ticket",
-                    "Create a ticket in the tracker of a project, with a title and a text.",
-                    ticket,
-                ),
+                Tool("tracker", "create_issue", f"Create an issue {rest}", issue),
+                Tool("tracker", "create_ticket", f"Create a ticket {rest}", ticket),
                 Tool("tracker", "search", "Search the issues of every project, open ones first."),
             ]
         ),
@@ -88,18 +75,28 @@ async def test_the_most_alike_come_first_with_the_reason_and_what_they_share() -
 
 
 async def test_without_embeddings_words_decide_and_the_page_says_so() -> None:
-    async with app_rig(servers=offices()) as (pilot, _):
+    async with app_rig(servers=offices()) as (pilot, rig):
         found = await _opened(pilot)
         assert {str(record.cells[1]) for record in found.shown} == {"overlap"}
         assert "not embedded" in seen(pilot)
+        rig.bench.switch_toolset("sums")
+        await until(pilot, lambda: "No tools to compare yet" in seen(pilot))
 
 
-async def test_a_filter_keeps_the_pairs_of_a_server() -> None:
-    async with app_rig(servers=offices()) as (pilot, _):
-        found = await _opened(pilot)
-        await pilot.press("slash", *"mail", "enter")
-        assert found.shown
-        assert all("mail:search" in str(record.cells) for record in found.shown)
+async def test_the_keys_of_a_tool_are_about_the_first_of_a_pair_or_the_one_with_the_focus() -> None:
+    issue, ticket = (
+        f"Create {thing} in the tracker of a project, with a title and a text."
+        for thing in ("an issue", "a ticket")
+    )
+    async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await _opened(pilot)
+        await pilot.press("l")
+        await until(pilot, lambda: "tracker:create_issue" in rig.bench.state.bound_ids)
+        went = destinations(pilot)
+        await pilot.press("e", "enter", "e", "tab", "l", "w")
+        await until(pilot, lambda: "tracker:create_ticket" in rig.bench.state.bound_ids and len(went) == 3)
+        assert went[:2] == [EditPage("tracker:create_issue", ticket)] * 2
+        assert went[2] == WhyNotPage("tracker:create_ticket", SearchRequest(issue))
 
 
 async def test_enter_opens_the_two_side_by_side_and_esc_comes_back() -> None:
@@ -119,38 +116,6 @@ async def test_enter_opens_the_two_side_by_side_and_esc_comes_back() -> None:
         assert isinstance(pilot.app.screen, ConfusableScreen)
 
 
-async def test_w_and_l_are_about_the_first_of_a_pair_or_the_one_with_the_focus() -> None:
-    async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, rig):
-        await _opened(pilot)
-        await pilot.press("l")
-        await until(pilot, lambda: "tracker:create_issue" in rig.bench.state.bound_ids)
-        await pilot.press("enter", "tab", "l")
-        await until(pilot, lambda: "tracker:create_ticket" in rig.bench.state.bound_ids)
-        went: list[Destination] = []
-        pilot.app.open = went.append  # type: ignore[attr-defined]
-        await pilot.press("w")
-        words = "Create an issue in the tracker of a project, with a title and a text."
-        await until(pilot, lambda: went == [WhyNotPage("tracker:create_ticket", SearchRequest(words))])
-
-
-async def test_e_edits_one_of_them_and_asks_for_what_the_other_says() -> None:
-    issue, ticket = (
-        f"Create {thing} in the tracker of a project, with a title and a text."
-        for thing in ("an issue", "a ticket")
-    )
-    async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, _):
-        await _opened(pilot)
-        went: list[Destination] = []
-        pilot.app.open = went.append  # type: ignore[attr-defined]
-        await pilot.press("e", "enter", "e", "tab", "e")
-        await until(pilot, lambda: len(went) == 3)
-        assert went == [
-            EditPage("tracker:create_issue", ticket),
-            EditPage("tracker:create_issue", ticket),
-            EditPage("tracker:create_ticket", issue),
-        ]
-
-
 async def test_no_two_tools_alike_is_told_with_the_reason() -> None:
     async with app_rig(servers=_different(), embedder=MemoryEmbedder()) as (pilot, _):
         await _opened(pilot)
@@ -158,13 +123,6 @@ async def test_no_two_tools_alike_is_told_with_the_reason() -> None:
         assert "esc goes back" in seen(pilot)
         await pilot.press("enter", "e", "w", "l", "y")
         assert isinstance(pilot.app.screen, ConfusableScreen)
-
-
-async def test_a_changed_catalog_is_compared_again() -> None:
-    async with app_rig(servers=offices()) as (pilot, rig):
-        await _opened(pilot)
-        rig.bench.switch_toolset("sums")
-        await until(pilot, lambda: "No tools to compare yet" in seen(pilot))
 
 
 def test_words_are_marked_in_whatever_form_they_are_written() -> None:
@@ -176,21 +134,3 @@ def test_words_are_marked_in_whatever_form_they_are_written() -> None:
         "pages",
         "page",
     ]
-
-
-@pytest.mark.slow
-async def test_hostile_texts_do_no_harm() -> None:
-    servers = {
-        server: MemoryServer(
-            [Tool(server, text, text, _parameters(**{text: text})) for text in KINDS.values()]
-        )
-        for server in ("a", "b")
-    }
-    async with app_rig(servers=servers, embedder=MemoryEmbedder(), size=(80, 24)) as (pilot, _):
-        found = await _opened(pilot)
-        assert len(found.shown) >= len(KINDS)
-        for _ in range(len(KINDS)):
-            assert not dangerous("".join(lines(pilot.app)))
-            await pilot.press("enter", "tab")
-            assert not dangerous("".join(lines(pilot.app)))
-            await pilot.press("escape", "down")

@@ -50,12 +50,8 @@ def test_hostile_text_in_a_change_does_no_harm(name: str) -> None:
     text = LONG_KINDS[name]
     for line in change_lines(definition_changes(REFUND, replace(REFUND, description=text, title=text))):
         assert not dangerous(line.plain)
-
-
-def test_many_differences_are_cut_and_counted() -> None:
     change = DefinitionChange("parameters", tuple((f"a{n}: 1", f"a{n}: 2") for n in range(100)))
-    lines = [line.plain for line in change_lines([change])]
-    assert lines[-1] == "… and 40 more differences"
+    assert [line.plain for line in change_lines([change])][-1] == "… and 40 more differences"
 
 
 async def test_the_model_is_asked_about_again_with_the_difference_on_screen() -> None:
@@ -88,6 +84,13 @@ async def test_the_page_of_a_tool_shows_what_its_server_changed() -> None:
         assert f"description; now {hash_}, 2 definitions in this session" in said(pilot, "#changed")
         assert "wording only" in said(pilot, "#changed")
         assert "its description" in said(pilot, "#changed")
+        schema = {**FORECAST.input_schema, "required": ["city", "days"]}
+        rig.servers["weather"].change([replace(ANEW, input_schema=schema)])
+        await until(pilot, lambda: "parameter days is now required" in seen(pilot))
+        assert "breaking" in said(pilot, "#changed")
+        state = rig.bench.state
+        facts = server_facts(state.servers["weather"], (), tuple(state.changes.values()))
+        assert "1 definition breaking" in facts.plain
 
 
 async def test_a_replay_shows_the_definitions_of_then_without_their_server() -> None:
@@ -123,15 +126,3 @@ async def test_a_replay_shows_the_definition_of_then_and_not_that_of_today() -> 
         replay.show(stream, 2, replay.moment(stream, 2))
         assert replay.session.catalog.get(FORECAST.id) == FORECAST
         assert FORECAST.description in str(replay.session.next_request().tools)
-
-
-async def test_a_breaking_change_is_told_on_the_page_of_its_tool_and_of_its_server() -> None:
-    async with app_rig() as (pilot, rig):
-        await opened(pilot, FORECAST.id)
-        schema = {**FORECAST.input_schema, "required": ["city", "days"]}
-        rig.servers["weather"].change([replace(FORECAST, input_schema=schema)])
-        await until(pilot, lambda: "parameter days is now required" in seen(pilot))
-        assert "breaking" in said(pilot, "#changed")
-        state = rig.bench.state
-        facts = server_facts(state.servers["weather"], (), tuple(state.changes.values()))
-        assert "1 definition breaking" in facts.plain

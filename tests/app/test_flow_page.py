@@ -6,8 +6,6 @@ from dataclasses import replace
 
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.approver import ModalApprover
-from inspector.app.opening import Opened
 from inspector.app.pages.trace import flow as content
 from inspector.app.pages.trace.flow import FlowScreen
 from inspector.core.ports import TaskCalls
@@ -15,11 +13,10 @@ from inspector.core.session import Hits, InertiaState, SessionState
 from inspector.core.settings import InertiaSettings
 from inspector.reliability.flow import Flow, FlowLibrary, flow
 from inspector.search.past_use import Aging, InertiaGraph, graphs_of
-from tests.support.app import RigApp, goes, ready, seen, until
+from tests.support.app import app_rig, goes, seen, until
 from tests.support.canned_flow import CannedFlows, task
-from tests.support.hostile import with_hostile_text
 from tests.support.told_model import calls, says, searches
-from tests.support.workbench import Rig, opened
+from tests.support.workbench import Rig
 from widgets import RecordList
 
 ON = InertiaSettings(enabled=True, preload="with_search")
@@ -28,16 +25,9 @@ STEPS = (searches(query="list orders by status"), calls(("shop__list_orders", {}
 
 @asynccontextmanager
 async def page(library: FlowLibrary | None) -> AsyncGenerator[tuple[Pilot[None], Rig]]:
-    approver = ModalApprover()
-    async with opened(*STEPS, approver=approver) as rig:
-
-        async def start() -> Opened:
-            return Opened(rig.bench, rig.memory, approver, flows=library)
-
-        async with RigApp(start).run_test(size=(120, 36)) as pilot:
-            await ready(pilot, rig)
-            await goes(pilot, "flow")
-            yield pilot, rig
+    async with app_rig(*STEPS, size=(120, 36), beside=lambda _: {"flows": library}) as (pilot, rig):
+        await goes(pilot, "flow")
+        yield pilot, rig
 
 
 def current(pilot: Pilot[None], selector: str) -> str:
@@ -97,15 +87,6 @@ def test_what_is_never_bound_ahead_is_muted() -> None:
     graphs["me"].add(TaskCalls("me", (("a:x", 0.0), ("c:z", 0.0))))
     (tool,) = [one for one in shown(graphs, "me").tools if one.tool == "a:x"]
     assert [row.tone for row in content.successors(tool, ON)] == ["", "muted"]
-
-
-@with_hostile_text
-def test_hostile_names_stay_text(text: str) -> None:
-    tool = f"s:{text}"
-    graphs = graphs_of([TaskCalls(text or "me", ((tool, 0.0), (tool, 0.0)))])
-    found = shown(graphs, text or "me")
-    told = str(content.facts(found, 2, 0, ON)) + str(content.detail(found.tools[0], tool, SessionState()))
-    assert not {"\x1b", "\n"} & set(told)
 
 
 async def test_a_name_with_markup_is_shown_as_it_is() -> None:

@@ -35,8 +35,18 @@ async def test_a_held_tool_is_listed_where_it_will_be_again() -> None:
         row = next(row for row in loaded if row.key == ID)
         assert (str(row.cells[0]), row.cells[-1]) == (SIGN, "held: server away")
         assert ID not in {row.key for row in (*evicted, *deferred_rows(rig.bench.state))}
+        made = CatalogRows()
+        made.update(rig.bench.state, rig.bench.catalog)
+        listed = {row.key: row for row in made.shown()}
+        assert (listed[server_key("weather")].cells[1], str(listed[ID].cells[2])) == ("1", f"{SIGN} held")
+        facts = server_facts(rig.bench.state.servers["weather"], held=1).plain
+        assert "1 tool kept until it reconnects" in facts
         rig.bench.evict(ID)
         assert [row.key for row in evicted_rows(rig.bench.state)] == [ID]
+        await rig.bench.reconnect("weather")
+        (lane,) = (lane for lane in Timeline.of(rig.bench.records()).lanes if lane.tool == ID)
+        bindings = [move.binding_to for move in lane.moves[-3:]]
+        assert bindings == [Binding.LOADED, Binding.HELD, Binding.EVICTED]
 
 
 async def test_the_session_page_counts_held_tools_apart() -> None:
@@ -60,30 +70,3 @@ async def test_the_page_of_a_held_tool_shows_it_as_it_was_listed_last() -> None:
         assert "the server weather is away" in f"{told.title} {told.message}"
         await rig.bench.reconnect("weather")
         await until(pilot, lambda: "✕ evicted" in said(pilot, "#tool-title"))
-
-
-async def test_a_server_tells_what_is_held_for_it() -> None:
-    async with connected() as rig:
-        rig.bench.load(ID)
-        await rig.bench.stop("weather")
-        state = rig.bench.state
-        rows = CatalogRows()
-        rows.update(state, rig.bench.catalog)
-        listed = {row.key: row for row in rows.shown()}
-        assert listed[server_key("weather")].cells[1] == "1"
-        assert str(listed[ID].cells[2]) == f"{SIGN} held"
-        assert "1 tool kept until it reconnects" in server_facts(state.servers["weather"], held=1).plain
-
-
-async def test_the_timeline_tells_when_a_tool_was_held_and_when_it_came_back() -> None:
-    async with connected() as rig:
-        rig.bench.load(ID)
-        await rig.bench.stop("weather")
-        await rig.bench.reconnect("weather")
-        timeline = Timeline.of(rig.bench.records())
-        (lane,) = (lane for lane in timeline.lanes if lane.tool == ID)
-        told = [(move.binding_to, move.reason) for move in lane.moves[-2:]]
-        assert told == [
-            (Binding.HELD, "weather is away; loaded again once it reconnects"),
-            (Binding.LOADED, "weather is back"),
-        ]

@@ -5,27 +5,17 @@ from contextlib import asynccontextmanager
 
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.approver import ModalApprover
-from inspector.app.opening import Opened
 from inspector.core.error import ConfigError
 from inspector.measure.audit.result import Audit
-from tests.support.app import RigApp, goes, ready, seen, until
+from tests.support.app import app_rig, goes, seen, until
 from tests.support.machine import machine
-from tests.support.workbench import opened
 
 
 @asynccontextmanager
 async def page(audit: Callable[[], Audit] | None) -> AsyncGenerator[Pilot[None], None]:
-    approver = ModalApprover()
-    async with opened(approver=approver) as rig:
-
-        async def start() -> Opened:
-            return Opened(rig.bench, rig.memory, approver, audit=audit)
-
-        async with RigApp(start).run_test(size=(120, 40)) as pilot:
-            await ready(pilot, rig)
-            await goes(pilot, "machine")
-            yield pilot
+    async with app_rig(size=(120, 40), beside=lambda _: {"audit": audit}) as (pilot, _):
+        await goes(pilot, "machine")
+        yield pilot
 
 
 async def test_every_configuration_is_listed_and_the_one_under_the_cursor_shown_in_full() -> None:
@@ -35,6 +25,7 @@ async def test_every_configuration_is_listed_and_the_one_under_the_cursor_shown_
         big, small, unknown = machine().configurations
         assert f"{big.tokens:,}" in shown
         assert "1 of 2" in shown
+        assert "✕ Windsurf, user: /srv/windsurf.json:2:1" in shown
         assert "not measured: needs MAIL_TOKEN" in shown
         assert big.verdict is not None
         assert big.verdict.short in shown
@@ -45,11 +36,6 @@ async def test_every_configuration_is_listed_and_the_one_under_the_cursor_shown_
         await pilot.press("j")
         await until(pilot, lambda: "not approved" in seen(pilot))
         assert unknown.verdict is None
-
-
-async def test_a_file_that_cannot_be_read_is_named_with_its_place() -> None:
-    async with page(machine) as pilot:
-        await until(pilot, lambda: "✕ Windsurf, user: /srv/windsurf.json:2:1" in seen(pilot))
 
 
 async def test_a_machine_without_configurations_is_told_where_to_look() -> None:

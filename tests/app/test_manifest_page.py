@@ -3,17 +3,14 @@
 import json
 
 from inspector.app.pages.tools.manifest import label, pretty, token_rows, why_empty
-from inspector.app.place import Destination, EditPage, ToolPage, WhyNotPage
+from inspector.app.place import EditPage, ToolPage, WhyNotPage
 from inspector.core.budget import Tokenizer
-from inspector.core.error import ConnectError
 from inspector.core.message import ModelRequest
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
-from tests.support.app import app_rig, goes, until
-from tests.support.memory_servers import MemoryServer
-from tests.widgets.screen import lines
-from widgets import RecordList, TextView
+from tests.support.app import app_rig, destinations, goes, toasts, until
+from widgets import RecordList
 
 ENTRIES = tuple({"type": "function", "function": {"name": name}} for name in ("search_tools", "calc__add"))
 REQUEST = ModelRequest(system="Be brief.", messages=(), tools=ENTRIES, max_output=10)
@@ -25,10 +22,6 @@ def test_rows_are_the_prompt_each_entry_in_order_and_the_whole() -> None:
     assert [row.cells[1] for row in rows] == ["9", "40", "2", "42"]
     offered = token_rows(REQUEST, 9, (40, 2), offered=7)[-1]
     assert (offered.key, offered.cells[1]) == ("before the message", "7")
-
-
-def test_the_array_to_read_is_the_array_that_is_sent() -> None:
-    assert json.loads(pretty(REQUEST)) == list(ENTRIES)
 
 
 def test_why_there_is_no_manifest() -> None:
@@ -52,6 +45,7 @@ async def test_the_manifest_can_be_copied_at_once_and_the_array_with_one_key_mor
         await until(pilot, lambda: pilot.app.clipboard == rig.bench.state.manifest)
         await pilot.press("right", "y")
         await until(pilot, lambda: pilot.app.clipboard == pretty(rig.bench.next_request()))
+        assert json.loads(pilot.app.clipboard) == list(rig.bench.next_request().tools)
 
 
 async def test_an_entry_is_a_tool_with_the_keys_of_every_tool() -> None:
@@ -67,8 +61,7 @@ async def test_an_entry_is_a_tool_with_the_keys_of_every_tool() -> None:
         await pilot.press("l")
         await until(pilot, lambda: "shop:list_orders" not in rig.bench.state.bound_ids)
         table.move_to("calc__evaluate")
-        went: list[Destination] = []
-        pilot.app.open = went.append  # type: ignore[attr-defined]
+        went = destinations(pilot)
         await pilot.press("enter", "w", "e")
         await until(pilot, lambda: len(went) == 3)
         assert went == [
@@ -76,33 +69,5 @@ async def test_an_entry_is_a_tool_with_the_keys_of_every_tool() -> None:
             WhyNotPage("calc:evaluate", SearchRequest()),
             EditPage("calc:evaluate", ""),
         ]
-
-
-async def test_what_is_no_tool_has_no_keys_of_one() -> None:
-    async with app_rig() as (pilot, _):
-        await goes(pilot, "manifest")
-        table = pilot.app.screen.query_one("#manifest-table", RecordList)
-        await until(pilot, lambda: bool(table.records))
-        table.focus()
         await pilot.press("home", "enter", "w")
-        await until(pilot, lambda: bool(pilot.app._notifications))
-        assert [told.message for told in pilot.app._notifications] == ["Put the cursor on a tool first."]
-
-
-async def test_the_page_follows_what_is_loaded() -> None:
-    async with app_rig() as (pilot, rig):
-        await goes(pilot, "manifest")
-        array = pilot.app.screen.query_one("#manifest-array", TextView)
-        await until(pilot, lambda: bool(array.text))
-        rig.bench.load("shop:list_orders")
-        await until(pilot, lambda: "shop__list_orders" in array.text)
-        table = pilot.app.screen.query_one("#manifest-table", RecordList)
-        assert any(row.key == "shop__list_orders" for row in table.records)
-
-
-async def test_with_no_server_ready_the_page_sends_to_the_servers() -> None:
-    servers = {"shop": MemoryServer([], fault=ConnectError("gone"))}
-    async with app_rig(servers=servers, settled=False) as (pilot, rig):
-        await until(pilot, lambda: bool(rig.store.read("s", kinds=("failed",))))
-        await goes(pilot, "manifest")
-        await until(pilot, lambda: any("No server is ready yet" in line for line in lines(pilot.app)))
+        await until(pilot, lambda: "Put the cursor on a tool first." in toasts(pilot))

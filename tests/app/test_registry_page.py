@@ -6,8 +6,6 @@ from dataclasses import replace
 
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.approver import ModalApprover
-from inspector.app.opening import Opened
 from inspector.app.pages.tools import registered as content
 from inspector.app.pages.tools.registry import PAGE, RegistryScreen
 from inspector.core.access import AccessPolicy, Grant, Scope, User
@@ -16,43 +14,38 @@ from inspector.core.tool import Tool
 from inspector.registry.library import Overview, RegistryLibrary
 from inspector.search.ports import Located, Neighbour, PeerAnswer, RegisteredTool, SyncReport
 from inspector.session.synchronise import Synchronised
-from tests.support.app import RigApp, goes, ready, said, seen, until
+from tests.support.app import app_rig, goes, said, seen, toasts, until
 from tests.support.canned_registry import REFUNDS, canned_federation, canned_library, library_of
 from tests.support.hostile import with_hostile_text
-from tests.support.memory_servers import MemoryServer
 from tests.support.office import office
-from tests.support.workbench import Rig, opened
+from tests.support.workbench import Rig
 from widgets import RecordList
 
 
 @asynccontextmanager
 async def page(
     library: RegistryLibrary | None,
-    servers: dict[str, MemoryServer] | None = None,
     policy: Callable[[], AccessPolicy] | None = None,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig]]:
     """The page; with a policy as ada sees it."""
-    approver = ModalApprover()
+
+    def beside(rig: Rig) -> dict[str, RegistryLibrary | None]:
+        if library is None or policy is None:
+            return {"registry": library}
+        return {"registry": RegistryLibrary(library.opened, library._embedder, lambda: rig.bench.sight)}
+
     values = {"access.policy": "p", "access.user": "ada"} if policy is not None else {}
-    opening = opened(servers=servers or office(), approver=approver, policy=policy, values=values)
-    async with opening as rig:
-        if library is not None and policy is not None:
-            library = RegistryLibrary(library.opened, library._embedder, lambda: rig.bench.sight)
-
-        async def start() -> Opened:
-            return Opened(rig.bench, rig.memory, approver, registry=library)
-
-        async with RigApp(start).run_test(size=(120, 36)) as pilot:
-            await ready(pilot, rig)
-            await goes(pilot, "registry")
-            yield pilot, rig
+    opening = app_rig(servers=office(), policy=policy, values=values, size=(120, 36), beside=beside)
+    async with opening as (pilot, rig):
+        await goes(pilot, "registry")
+        yield pilot, rig
 
 
 def listed(pilot: Pilot[None]) -> list[str]:
     return [record.key for record in pilot.app.screen.query_one("#registry-tools", RecordList).records]
 
 
-async def test_the_tool_under_the_cursor_shows_what_each_version_changed() -> None:
+async def test_tools_are_listed_with_what_each_version_changed_and_filtered_by_id() -> None:
     async with page(canned_library()) as (pilot, _):
         await until(pilot, lambda: "version 3" in seen(pilot))
         await until(pilot, lambda: "15 tools from 6 origins" in seen(pilot))
@@ -60,11 +53,10 @@ async def test_the_tool_under_the_cursor_shows_what_each_version_changed() -> No
         assert "+ Mails the customer a note." in told
         assert told.index("version 3") < told.index("version 2") < told.index("first version seen")
         assert "not in this session" in told
-
-
-async def test_a_filter_narrows_the_list_in_the_registry() -> None:
-    async with page(canned_library()) as (pilot, _):
-        await until(pilot, lambda: len(listed(pilot)) == 15)
+        await pilot.press("l")
+        await until(pilot, lambda: content.NOT_CONNECTED in toasts(pilot))
+        await pilot.press("end", "enter")
+        assert pilot.app.screen.query_one("#registry-right").has_focus
         await pilot.press("slash", *"PARCEL")
         await until(pilot, lambda: listed(pilot) == ["shop:track_parcel", "warehouse:find_parcel"])
         await until(pilot, lambda: "2 tools with “PARCEL”" in seen(pilot))
@@ -76,12 +68,14 @@ def _granted(*patterns: str) -> AccessPolicy:
     return AccessPolicy({"ada": User("ada", "acme")}, (Grant(Scope.USER, "ada", "acme", patterns),))
 
 
-async def test_a_user_sees_what_is_permitted_and_it_goes_when_its_grant_goes() -> None:
+async def test_a_user_sees_what_is_permitted_until_its_grant_goes_and_fills_nothing() -> None:
     now = [_granted("warehouse:*", "shop:track*")]
     shown = ["shop:track_parcel", "warehouse:count_stock", "warehouse:find_parcel"]
     async with page(canned_library(), policy=lambda: now[0]) as (pilot, rig):
         await until(pilot, lambda: listed(pilot) == shown)
         await until(pilot, lambda: "3 tools from 2 origins" in seen(pilot))
+        await pilot.press("i", "m")
+        await until(pilot, lambda: toasts(pilot).count("only the administrator") == 2)
         await pilot.press("f", *"stock", "enter")
         await until(pilot, lambda: "nearest tools" in seen(pilot))
         assert "invoice" not in seen(pilot)
@@ -90,26 +84,6 @@ async def test_a_user_sees_what_is_permitted_and_it_goes_when_its_grant_goes() -
         await until(pilot, lambda: listed(pilot) == shown[:1])
         await until(pilot, lambda: "1 tool from 1 origin" in seen(pilot))
         assert "count_stock" not in seen(pilot)
-
-
-def test_who_may_see_nothing_is_not_told_whether_there_is_something() -> None:
-    assert str(content.facts(Overview(), whole=False)) == content.empty(whole=False)
-    assert "sync" not in content.empty(whole=False)
-    missing = Overview({"shop": 2}, "packaged", 1)
-    assert "m embeds" in str(content.facts(missing))
-    assert "m embeds" not in str(content.facts(missing, whole=False))
-
-
-async def test_a_user_cannot_fill_the_registry() -> None:
-    library = canned_library()
-    async with page(library, policy=lambda: _granted("shop:*")) as (pilot, _):
-        await until(pilot, lambda: bool(listed(pilot)))
-        before = library.overview()
-        await pilot.press("i", "m")
-        await pilot.pause()
-        told = [toast.message for toast in pilot.app._notifications]
-        assert len([one for one in told if "only the administrator" in one]) == 2
-        assert library.overview() == before
 
 
 async def test_a_search_orders_tools_by_their_cosine_and_esc_lists_all_again() -> None:
@@ -122,6 +96,9 @@ async def test_a_search_orders_tools_by_their_cosine_and_esc_lists_all_again() -
         await pilot.press("escape")
         await until(pilot, lambda: listed(pilot)[0] == "billing:refund_invoice")
         assert isinstance(pilot.app.screen, RegistryScreen)
+        await pilot.press("o", "f", *"refund", "enter")
+        await until(pilot, lambda: "federation.peers" in toasts(pilot))
+        assert "also in peers" not in seen(pilot)
 
 
 async def test_a_key_includes_the_registries_of_peers_with_whose_each_result_is() -> None:
@@ -154,14 +131,6 @@ async def test_a_tool_of_a_peer_is_read_and_never_opened_or_loaded() -> None:
         assert rig.bench.state.known("shop:list_orders") == before
 
 
-async def test_a_session_without_peers_says_how_to_name_them() -> None:
-    async with page(canned_library()) as (pilot, _):
-        await until(pilot, lambda: len(listed(pilot)) == 15)
-        await pilot.press("o", "f", *"refund", "enter")
-        await until(pilot, lambda: any("federation.peers" in one.message for one in pilot.app._notifications))
-        assert "also in peers" not in seen(pilot)
-
-
 async def test_the_connected_servers_are_kept_with_a_key() -> None:
     library = library_of()
     async with page(library) as (pilot, rig):
@@ -174,14 +143,12 @@ async def test_the_connected_servers_are_kept_with_a_key() -> None:
         await until(pilot, lambda: "(100 %)" in seen(pilot))
 
 
-async def test_the_keys_of_a_tool_say_that_its_server_is_not_connected() -> None:
-    async with page(canned_library()) as (pilot, _):
-        await until(pilot, lambda: len(listed(pilot)) == 15)
-        await pilot.press("l")
-        told = [toast.message for toast in pilot.app._notifications]
-        assert told == [content.NOT_CONNECTED]
-        await pilot.press("end", "enter")
-        assert pilot.app.screen.query_one("#registry-right").has_focus
+def test_what_is_gone_or_left_out_is_told_with_its_reason() -> None:
+    done = (Synchronised("a", SyncReport(1, 2, 3, 4)), Synchronised("b", why="it is not connected"))
+    told = "1 server: 1 new, 2 changed, 3 unchanged, 4 removed\nskipped b: it is not connected"
+    assert content.synchronised(done) == told
+    gone = [RegisteredTool(REFUNDS[0], "o", 1, "h", 1.0, is_there=False)]
+    assert "removed from its origin" in content.detail(gone, connected=True).plain
 
 
 async def test_the_end_of_the_list_reads_more_of_it() -> None:
@@ -205,17 +172,9 @@ def test_the_facts_name_the_biggest_origins_and_what_is_not_embedded() -> None:
     assert told.startswith("2,035 tools from 5 origins: e 2,000, b 30, c 2, d 2, and 1 more")
     assert told.endswith("1,000 embedded (49 %), m embeds the rest")
     assert content.facts(Overview(origins)).plain.endswith("no embeddings")
-
-
-def test_what_was_left_out_of_a_synchronisation_is_told_with_its_reason() -> None:
-    done = (Synchronised("a", SyncReport(1, 2, 3, 4)), Synchronised("b", why="it is not connected"))
-    told = "1 server: 1 new, 2 changed, 3 unchanged, 4 removed\nskipped b: it is not connected"
-    assert content.synchronised(done) == told
-
-
-def test_a_tool_that_is_gone_says_so() -> None:
-    gone = [RegisteredTool(REFUNDS[0], "o", 1, "h", 1.0, is_there=False)]
-    assert "removed from its origin" in content.detail(gone, connected=True).plain
+    assert "m embeds" not in content.facts(Overview(origins, "m", 1000), whole=False).plain
+    # Who may see nothing is not told whether there is something.
+    assert str(content.facts(Overview(), whole=False)) == content.empty(whole=False)
 
 
 @with_hostile_text

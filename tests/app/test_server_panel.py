@@ -1,6 +1,7 @@
 """A server: every state in words, what to do about it, its stderr and its wire."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
 from inspector.mcp.frame import Flaw, Frame, FrameKind
 from inspector.tokens.manifest import Catalog
-from tests.support.app import seen, until
+from tests.support.app import seen, toasts, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer
 from tests.support.tools_page import choose, crossed, says, tools_page
@@ -54,19 +55,33 @@ def test_every_state_is_an_icon_and_a_word(phase: ServerPhase) -> None:
     assert WORDS[phase] in server_title(ServerState("a", phase), 80).plain
 
 
-def test_a_server_that_failed_without_a_hint_still_says_what_to_try() -> None:
-    text = server_facts(ServerState("a", ServerPhase.FAILED, reason="gone")).plain
-    assert "gone" in text
-    assert "r reconnects." in text
+def test_a_server_says_what_happened_to_it_and_what_to_try() -> None:
+    failed = server_facts(ServerState("a", ServerPhase.FAILED, reason="gone")).plain
+    assert "gone" in failed
+    assert all(
+        "r reconnects." in text
+        for text in (failed, server_facts(ServerState("a", ServerPhase.STOPPED)).plain)
+    )
+    ready = ServerState("a", ServerPhase.READY, skipped=(SkippedTool("odd", "no schema"),))
+    assert "odd: no schema" in server_facts(ready).plain
+    assert "nothing (settings: client)" in server_facts(ready).plain
+    told = replace(ready, declared=("roots", "sampling"))
+    assert "roots, sampling (settings: client)" in server_facts(told).plain
 
 
-def test_a_stopped_server_says_how_to_start_it() -> None:
-    assert "r reconnects." in server_facts(ServerState("a", ServerPhase.STOPPED)).plain
-
-
-def test_a_skipped_tool_has_its_reason() -> None:
-    state = ServerState("a", ServerPhase.READY, skipped=(SkippedTool("odd", "no schema"),))
-    assert "odd: no schema" in server_facts(state).plain
+async def test_servers_are_reconnected_and_stopped() -> None:
+    servers = down("one", "two")
+    async with tools_page("one", servers=servers) as (pilot, rig):
+        await says(pilot, "it is not there")
+        for name in ("one", "two"):
+            servers[name].fault = None
+        await pilot.press("r")
+        await until(pilot, lambda: rig.bench.state.servers["one"].phase is ServerPhase.READY)
+        await pilot.press("R")
+        await until(pilot, lambda: rig.bench.state.ready_servers == len(servers))
+        await pilot.press("S", "R")
+        await until(pilot, lambda: rig.bench.state.servers["one"].phase is ServerPhase.STOPPED)
+        await until(pilot, lambda: "No failed servers." in toasts(pilot))
 
 
 async def test_what_was_repaired_or_dropped_shows_while_it_happens() -> None:
@@ -89,56 +104,16 @@ def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
         assert not [letter for letter in dangerous(content.plain) if letter not in "\n\t"]
 
 
-async def test_a_failed_server_shows_its_reason_and_what_to_try() -> None:
-    fault = ConnectError("no-such-command is not installed", hint="Check PATH.")
-    servers = {**shop_and_weather(), "broken": MemoryServer([Tool("broken", "x")], fault=fault)}
-    async with tools_page("broken", servers=servers) as (pilot, _):
-        await says(pilot, "no-such-command is not installed")
-        assert "Check PATH." in seen(pilot)
-        assert "✕ failed" in seen(pilot)
-
-
-async def test_r_reconnects_the_server_and_s_stops_it() -> None:
-    servers = down("one")
-    async with tools_page("one", servers=servers) as (pilot, rig):
-        servers["one"].fault = None
-        await pilot.press("r")
-        await until(pilot, lambda: rig.bench.state.servers["one"].phase is ServerPhase.READY)
-        await pilot.press("S")
-        await until(pilot, lambda: rig.bench.state.servers["one"].phase is ServerPhase.STOPPED)
-
-
-async def test_capital_r_connects_every_failed_server_again() -> None:
-    servers = down("one", "two")
-    async with tools_page(servers=servers) as (pilot, rig):
-        for name in ("one", "two"):
-            servers[name].fault = None
-        await pilot.press("R")
-        await until(pilot, lambda: rig.bench.state.ready_servers == len(servers))
-
-
-async def test_capital_r_says_so_where_nothing_failed() -> None:
-    async with tools_page() as (pilot, _):
-        await pilot.press("R")
-        await until(pilot, lambda: "No failed servers." in told(pilot.app._notifications))
-
-
-async def test_what_a_failed_server_wrote_is_shown_and_copied() -> None:
-    async with tools_page("one", "stderr", servers=down("one")) as (pilot, _):
-        stderr = pilot.app.screen.query_one("#server-stderr", TextView)
-        await until(pilot, lambda: stderr.text == "boom")
-        await pilot.press("y")
-        await until(pilot, lambda: pilot.app.clipboard == "boom")
-        assert len(pilot.app._notifications) == 1
-
-
-async def test_what_a_running_server_writes_is_shown_while_it_runs() -> None:
+async def test_what_a_server_writes_is_shown_while_it_runs_and_copied() -> None:
     servers = shop_and_weather()
     servers["weather"].stderr = "listening"
     async with tools_page("weather", "stderr", servers=servers) as (pilot, _):
         await says(pilot, "listening")
         servers["weather"].stderr = "listening\nGET /forecast"
         await says(pilot, "GET /forecast")
+        await pilot.press("y")
+        await until(pilot, lambda: pilot.app.clipboard == "listening\nGET /forecast")
+        assert len(pilot.app._notifications) == 1
 
 
 async def test_the_wire_is_listed_newest_last_and_grows() -> None:
@@ -148,6 +123,7 @@ async def test_the_wire_is_listed_newest_last_and_grows() -> None:
         frames = pilot.app.screen.query_one("#frames", RecordList)
         await until(pilot, lambda: len(frames.shown) == 1)
         await says(pilot, "1 message; not stored in any session")
+        assert wire_heading(2_000, 2_340) == "2,000 messages, 340 older dropped; not stored in any session"
         crossed(servers["weather"], '{"result":{"tools":[]}}', kind=FrameKind.RESULT)
         await until(pilot, lambda: len(frames.shown) == 2)
         assert [str(cell) for cell in frames.shown[-1].cells[:4]] == [
@@ -171,11 +147,6 @@ async def test_a_frame_is_found_by_what_is_in_it_and_opened_whole() -> None:
         text = pilot.app.screen.query_one("#detail-text", TextView).text
         assert json.loads(text)["params"] == {"city": "Oslo"}
         assert pilot.app.screen.query_one("#detail-data", SchemaTree).value == json.loads(text)
-
-
-async def test_the_wire_says_how_much_of_it_is_dropped() -> None:
-    assert wire_heading(2_000, 2_340) == "2,000 messages, 340 older dropped; not stored in any session"
-    assert wire_heading(1, 1) == "1 message; not stored in any session"
 
 
 async def test_a_replay_has_no_wire_and_says_so() -> None:
@@ -214,13 +185,3 @@ def test_a_hostile_frame_is_shown_and_not_obeyed(text: str) -> None:
     assert not dangerous(row.copy_text().replace("\n", "").replace("\t", ""))
     assert frame_text(frame)[0].startswith(text) or frame_text(frame)[1] is not None
     assert json.loads(exported([frame]))["text"] == text
-
-
-def told(notifications: object) -> list[str]:
-    return [notification.message for notification in notifications]  # type: ignore[attr-defined]
-
-
-def test_a_ready_server_shows_what_it_was_told_of_its_client() -> None:
-    told = ServerState("a", phase=ServerPhase.READY, declared=("roots", "sampling"))
-    assert "roots, sampling (settings: client)" in server_facts(told).plain
-    assert "nothing (settings: client)" in server_facts(ServerState("a", phase=ServerPhase.READY)).plain

@@ -5,11 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from threading import Event as Signal
 
-import pytest
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.approver import ModalApprover
-from inspector.app.opening import Opened
 from inspector.app.pages.trace import sessions as content
 from inspector.app.pages.trace.sessions import SessionsScreen
 from inspector.clients.finding import Findings
@@ -20,10 +17,10 @@ from inspector.core.error import ConfigError
 from inspector.core.ports import SessionSummary
 from inspector.measure.evalset import read_cases
 from tests.support.agent_transcript import MODEL, story, written
-from tests.support.app import RigApp, goes, ready, seen, until
+from tests.support.app import app_rig, goes, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.imported_story import StoreLibrary
-from tests.support.workbench import Rig, opened
+from tests.support.workbench import Rig
 
 
 class Stubborn:
@@ -62,19 +59,16 @@ def _over_its_store(rig: Rig) -> AgentLibrary:
 
 @asynccontextmanager
 async def page(
-    library: Callable[[Rig], AgentLibrary] | None = _over_its_store, size: tuple[int, int] = (120, 36)
+    library: Callable[[Rig], AgentLibrary] | None = _over_its_store,
 ) -> AsyncGenerator[Pilot[None], None]:
-    approver = ModalApprover()
-    async with opened(approver=approver, prices=(Prices(MODEL, 3e-6, 15e-6),)) as rig:
+    def beside(rig: Rig) -> dict[str, AgentLibrary | None]:
+        return {"agents": library(rig) if library else None}
 
-        async def start() -> Opened:
-            return Opened(rig.bench, rig.memory, approver, agents=library(rig) if library else None)
-
-        async with RigApp(start).run_test(size=size) as pilot:
-            await ready(pilot, rig)
-            await goes(pilot, "sessions")
-            await until(pilot, lambda: "1 session, 0 imported" in seen(pilot))
-            yield pilot
+    prices = (Prices(MODEL, 3e-6, 15e-6),)
+    async with app_rig(prices=prices, size=(120, 36), beside=beside) as (pilot, _):
+        await goes(pilot, "sessions")
+        await until(pilot, lambda: "1 session, 0 imported" in seen(pilot))
+        yield pilot
 
 
 async def entered(pilot: Pilot[None], key: str, path: str) -> None:
@@ -100,7 +94,9 @@ def _row(pilot: Pilot[None]) -> str:
     return next(line for line in seen(pilot).splitlines() if "claude-code" in line and "2026" in line)
 
 
-async def test_a_transcript_is_imported_and_listed_with_its_agent(tmp_path: Path) -> None:
+async def test_an_imported_transcript_is_listed_with_its_findings_and_written_as_requests(
+    tmp_path: Path,
+) -> None:
     async with page() as pilot:
         await imported(pilot, tmp_path)
         row = _row(pilot)
@@ -108,17 +104,15 @@ async def test_a_transcript_is_imported_and_listed_with_its_agent(tmp_path: Path
         await until(pilot, lambda: "$" in _row(pilot))
         searches, missed, calls, cost = _row(pilot).split()[-4:]
         assert (searches, missed, calls, cost[0]) == ("2", "1", "1", "$")
-
-
-async def test_the_session_under_the_cursor_shows_servers_misses_and_money(tmp_path: Path) -> None:
-    async with page() as pilot:
-        await imported(pilot, tmp_path)
         await pilot.press("home")
         await until(pilot, lambda: "overdue deliveries" in seen(pilot))
         shown = seen(pilot)
         assert "5 model calls, 2 searches, 1 missed" in shown
         assert "needs a login" in shown
         assert "at list prices" in shown
+        await entered(pilot, "w", str(tmp_path / "mine.jsonl"))
+        await until(pilot, lambda: "1 request added" in seen(pilot))
+        assert [case.query for case in read_cases(tmp_path / "mine.jsonl")] == ["late orders"]
 
 
 async def test_enter_replays_the_session_on_every_page(tmp_path: Path) -> None:
@@ -138,35 +132,18 @@ async def test_enter_replays_the_session_on_every_page(tmp_path: Path) -> None:
             await until(pilot, lambda tells=tells: tells in seen(pilot))  # type: ignore[misc]
 
 
-async def test_searches_become_requests_in_a_file(tmp_path: Path) -> None:
-    async with page() as pilot:
-        await imported(pilot, tmp_path)
-        await pilot.press("home")
-        await entered(pilot, "w", str(tmp_path / "mine.jsonl"))
-        await until(pilot, lambda: "1 request added" in seen(pilot))
-        assert [case.query for case in read_cases(tmp_path / "mine.jsonl")] == ["late orders"]
-
-
 async def test_an_import_tells_how_far_it_is_and_esc_stops_it() -> None:
-    async with page(Stubborn) as pilot:
-        await entered(pilot, "i", "all")
-        await until(pilot, lambda: "Importing: 3 MB of 12 MB" in seen(pilot))
-        await pilot.press("escape")
-        await until(pilot, lambda: "stopped early" in seen(pilot))
-
-
-async def test_what_is_where_is_said_before_anything_is_opened() -> None:
     async with page(Stubborn) as pilot:
         await pilot.press("i")
         await until(pilot, lambda: "claude-code: 2 files, 12 MB" in seen(pilot))
         await pilot.press("escape")
         await until(pilot, lambda: "1 session, 0 imported" in seen(pilot))
-
-
-async def test_a_path_that_cannot_be_imported_is_told() -> None:
-    async with page(Stubborn) as pilot:
         await entered(pilot, "i", "nowhere")
         await until(pilot, lambda: "nowhere does not exist" in seen(pilot))
+        await entered(pilot, "i", "all")
+        await until(pilot, lambda: "Importing: 3 MB of 12 MB" in seen(pilot))
+        await pilot.press("escape")
+        await until(pilot, lambda: "stopped early" in seen(pilot))
 
 
 async def test_an_app_that_cannot_import_says_which_command_does() -> None:
@@ -181,15 +158,7 @@ def test_no_text_of_a_session_breaks_its_row(text: str) -> None:
     found = Findings(text, text, text)
     found.server(text).trouble = text
     assert content.rows([summary], text, {text: content.outline(1, found)})
-    assert content.detail(found, 40)
-    assert content.folders([Found(text, text, 1, 1)])
-
-
-@pytest.mark.parametrize("width", [20, 80, 200])
-def test_findings_fit_any_width(width: int) -> None:
-    found = Findings("s", "codex", "gpt-5")
-    found.server("a-server-with-a-rather-long-name").called.add("x:y")
-    assert content.detail(found, width)
+    assert not {"\x1b", "\u202e"} & set("".join(map(str, content.detail(found, 40))))
 
 
 async def test_sessions_are_read_only_while_their_page_is_shown() -> None:

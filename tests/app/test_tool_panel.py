@@ -3,30 +3,24 @@
 import asyncio
 import json
 from contextlib import AbstractAsyncContextManager
-from functools import partial
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.tools.call_panel import CallPanel
 from inspector.app.pages.tools.catalog import ToolsScreen
-from inspector.app.place import Destination, EditPage, WhyNotPage
+from inspector.app.place import EditPage, WhyNotPage
 from inspector.core.error import CallTimeout
 from inspector.core.events import CallFinished
 from inspector.core.message import ToolResult
 from inspector.core.ranking import SearchRequest
-from inspector.core.session import Binding
 from inspector.core.tool import Annotations, Tool, definition
 from inspector.schema.json_value import JsonObject
-from tests.support.app import seen, until
-from tests.support.hostile import KINDS
+from tests.support.app import destinations, seen, toasts, until
 from tests.support.memory_servers import MemoryServer, echo
 from tests.support.tools_page import FORECAST, choose, opened, rows, says, strip, tools_page
 from tests.support.workbench import CITY, READS, Rig, shop_and_weather
-from tests.widgets.hostile import dangerous
-from tests.widgets.screen import lines
 from widgets import Confirm, PlainInput, RecordList, SchemaTree, TextView
 
 
@@ -67,20 +61,12 @@ async def test_why_lists_the_searches_and_enter_explains_one_in_find() -> None:
         searches = pilot.app.screen.query_one("#searches", RecordList)
         assert [str(row.cells[0]) for row in searches.shown] == ["“zzz”", "“forecast for a city”"]
         assert [str(cell) for cell in searches.shown[1].cells[1:]] == ["1", "found", "user"]
-        went: list[Destination] = []
-        pilot.app.open = went.append  # type: ignore[attr-defined]
+        request = SearchRequest("forecast for a city")
+        went = destinations(pilot)
         await pilot.press("end", "enter")
-        await until(pilot, lambda: went == [WhyNotPage(FORECAST, SearchRequest("forecast for a city"))])
-
-
-async def test_r_calls_the_tool_once_more() -> None:
-    async with _opened(FORECAST) as (pilot, rig):
-        await _typed_in(pilot)
-        await says(pilot, "✓ ok")
-        rows(pilot).focus()
-        await pilot.press("r")
-        await until(pilot, lambda: len(rig.servers["weather"].calls) == 2)
-        assert rig.servers["weather"].calls[0] == rig.servers["weather"].calls[1]
+        await until(pilot, lambda: went == [WhyNotPage(FORECAST, request)])
+        await pilot.press("e")
+        await until(pilot, lambda: len(went) == 2 and isinstance(went[1], EditPage))
 
 
 async def test_a_call_shows_text_and_structure() -> None:
@@ -92,47 +78,52 @@ async def test_a_call_shows_text_and_structure() -> None:
         assert "used 1x" in seen(pilot)
         (started,) = rig.store.read("s", kinds=("call",))
         assert getattr(started.event, "by", "") == "user"
+        rows(pilot).focus()
+        await pilot.press("r")
+        await until(pilot, lambda: rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo"})] * 2)
 
 
-async def test_a_form_that_is_not_filled_in_calls_nothing() -> None:
+async def test_what_is_typed_survives_a_new_catalog_and_nothing_is_called_before_it_is_complete() -> None:
     async with _opened(FORECAST) as (pilot, rig):
         await choose(pilot, "call")
         await pilot.press("ctrl+r")
         await says(pilot, "✕ required")
         assert rig.servers["weather"].calls == []
+        await until(pilot, lambda: type(pilot.app.focused).__name__ == "PlainInput")
+        await pilot.press(*"Oslo")
+        rig.bench.switch_toolset("")
+        await pilot.press(*" S", "enter")
+        await says(pilot, "✓ ok")
+        assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo S"})]
 
 
-@pytest.mark.parametrize(("keys", "calls"), [("left enter", 1), ("enter", 0), ("escape", 0), ("c n", None)])
-async def test_a_tool_that_may_change_something_asks_first(keys: str, calls: int | None) -> None:
+@pytest.mark.parametrize(("keys", "called"), [("left enter", True), ("enter", False), ("escape", False)])
+async def test_a_tool_that_may_change_something_asks_first(keys: str, called: bool) -> None:
     async with _opened(FORECAST, _forecast(annotations=Annotations(destructive=True))) as (pilot, rig):
         await _typed_in(pilot)
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
         assert "marks it as destructive" in seen(pilot)
         assert "Oslo" in seen(pilot)
+        await pilot.press("c", "n")
+        assert isinstance(pilot.app.screen, Confirm)
         await pilot.press(*keys.split())
-        if calls is None:
-            assert isinstance(pilot.app.screen, Confirm)
-            return
-        await says(pilot, "✓ ok" if calls else "Not called")
-        assert len(rig.servers["weather"].calls) == calls
+        await says(pilot, "✓ ok" if called else "Not called")
+        assert len(rig.servers["weather"].calls) == called
 
 
-async def test_an_error_of_the_tool_is_a_result() -> None:
+async def test_an_error_of_the_tool_is_a_result_and_one_of_the_connection_comes_with_its_hint() -> None:
+    answers = [CallTimeout("weather did not answer", hint="Raise call_timeout."), None]
+
     async def fails(_tool: str, _arguments: JsonObject) -> ToolResult:
+        if error := answers.pop():
+            raise error
         return ToolResult("no such city", is_error=True)
 
     async with _opened(FORECAST, _forecast(fails)) as (pilot, _):
         await _typed_in(pilot)
         await says(pilot, "✕ the tool failed")
         await says(pilot, "no such city")
-
-
-async def test_an_error_of_the_connection_comes_with_its_hint() -> None:
-    async def times_out(_tool: str, _arguments: JsonObject) -> ToolResult:
-        raise CallTimeout("weather did not answer", hint="Raise call_timeout.")
-
-    async with _opened(FORECAST, _forecast(times_out)) as (pilot, _):
-        await _typed_in(pilot)
+        await pilot.press("enter")
         await says(pilot, "✕ weather did not answer")
         await says(pilot, "Raise call_timeout.")
 
@@ -145,6 +136,8 @@ async def test_esc_cancels_the_call_and_then_goes_back() -> None:
     async with _opened(FORECAST, _forecast(never)) as (pilot, rig):
         await _typed_in(pilot)
         await says(pilot, "esc cancels")
+        await pilot.press("enter")
+        await until(pilot, lambda: "A call is running" in toasts(pilot))
         await pilot.press("escape")
         await says(pilot, "Canceled.")
         await until(pilot, lambda: bool(rig.store.read("s", kinds=("result",))))
@@ -154,40 +147,6 @@ async def test_esc_cancels_the_call_and_then_goes_back() -> None:
         # Out of the field, out of the page.
         await pilot.press("escape", "escape")
         await until(pilot, lambda: not isinstance(pilot.app.screen, ToolsScreen))
-
-
-async def test_a_second_call_waits_for_the_first() -> None:
-    gate = asyncio.Event()
-
-    async def waits(tool: str, arguments: JsonObject) -> ToolResult:
-        await gate.wait()
-        return await echo(tool, arguments)
-
-    async with _opened(FORECAST, _forecast(waits)) as (pilot, rig):
-        await _typed_in(pilot)
-        await says(pilot, "esc cancels")
-        await pilot.press("enter")
-        gate.set()
-        await says(pilot, "✓ ok")
-        assert len(rig.servers["weather"].calls) == 1
-
-
-async def test_a_pinned_tool_stays() -> None:
-    async with _opened("calc:evaluate") as (pilot, rig):
-        await pilot.press("l")
-        await pilot.pause()
-        assert rig.bench.state.tools["calc:evaluate"].binding is Binding.PINNED
-
-
-@pytest.mark.parametrize(("key", "page"), [("w", WhyNotPage), ("e", EditPage)])
-async def test_w_and_e_are_about_the_tool_in_find(key: str, page: type) -> None:
-    async with _opened(FORECAST) as (pilot, _):
-        went: list[Destination] = []
-        pilot.app.open = went.append  # type: ignore[attr-defined]
-        await pilot.press(key)
-        await until(pilot, lambda: bool(went))
-        assert isinstance(went[0], page)
-        assert getattr(went[0], "tool_id", "") == FORECAST
 
 
 async def test_x_writes_the_definition_to_a_file(tmp_path: Path) -> None:
@@ -211,43 +170,3 @@ async def test_a_tool_that_vanishes_says_so_and_comes_back() -> None:
         await pilot.press("e", "l", "ctrl+r", "x")
         rig.bench.switch_toolset("")
         await says(pilot, "○ deferred")
-
-
-async def test_what_was_typed_survives_a_new_catalog() -> None:
-    async with _opened(FORECAST) as (pilot, rig):
-        await choose(pilot, "call")
-        await until(pilot, lambda: type(pilot.app.focused).__name__ == "PlainInput")
-        await pilot.press(*"Oslo")
-        rig.bench.switch_toolset("")
-        await pilot.press(*" S", "enter")
-        await says(pilot, "✓ ok")
-        assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo S"})]
-
-
-async def _hostile_answer(name: str, _arguments: JsonObject) -> ToolResult:
-    return ToolResult(KINDS[name], structured={KINDS[name]: KINDS[name]})
-
-
-def _hostile_tool(name: str, text: str) -> Tool:
-    choice = {"type": "string", "enum": [text, "plain"], "default": text, "description": text}
-    schema = {"type": "object", "properties": {text: {"type": "string"}, "choice": choice}}
-    return Tool("weather", name, text, schema, READS, title=text)
-
-
-@pytest.mark.slow
-async def test_hostile_tools_do_no_harm() -> None:
-    """All strings share a tool, because each tool is seven views to draw."""
-    tools = [_hostile_tool("every_kind", " | ".join(KINDS.values()))]
-    async with _opened(tools[0].id, MemoryServer(tools, answer=_hostile_answer)) as (pilot, rig):
-        for tool in tools:
-            await opened(pilot, tool.id)
-            for view in ("about", "parameters", "schema", "JSON", "cost", "why", "call"):
-                await choose(pilot, view)
-                assert not dangerous("".join(lines(pilot.app))), tool.name
-            pilot.app.screen.query_one(CallPanel).submit()
-            await until(pilot, partial(_was_called, rig, tool.name))
-            assert not dangerous("".join(lines(pilot.app))), tool.name
-
-
-def _was_called(rig: Rig, name: str) -> bool:
-    return any(called == name for called, _ in rig.servers["weather"].calls)

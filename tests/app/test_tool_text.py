@@ -1,14 +1,10 @@
 """What is said of a tool."""
 
-import json
-
-import pytest
-
 from inspector.app.pages.tools import tool_text as content
 from inspector.core.error import ToolsightError
 from inspector.core.message import ToolResult
 from inspector.core.session import Binding, ToolState
-from inspector.core.tool import Annotations, Tool, definition
+from inspector.core.tool import Annotations, Tool
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 
@@ -22,38 +18,19 @@ def test_the_title_has_the_state_in_words_the_tokens_and_the_uses() -> None:
     assert text == "shop:refund_order   ● loaded\n4.1k tokens   used 2x"
 
 
-def test_only_what_the_server_mentions_is_a_claim() -> None:
-    assert content.claims(Annotations()) == ()
-    assert content.claims(Annotations(read_only=True, open_world=False)) == (
-        "only reads",
-        "does not reach external systems",
-    )
-
-
 def test_the_facts_say_who_claims_what_and_when_it_asks() -> None:
     text = content.facts(TOOL, ToolState(TOOL.id, 1, Binding.EVICTED, reason="loop guard"), CHANGES).plain
     assert "name for the model   shop__refund_order" in text
     assert "its server claims    makes changes" in text
     assert f"you are asked because {CHANGES}" in text
     assert "evicted              loop guard" in text
+    claims = Annotations(read_only=True, open_world=False)
+    assert content.claims(claims) == ("only reads", "does not reach external systems")
 
 
-def test_the_json_is_the_definition_that_is_sent() -> None:
-    assert json.loads(content.exact_json(TOOL)) == definition(TOOL)
-
-
-@pytest.mark.parametrize(("failed", "words"), [(False, "✓ ok"), (True, "✕ the tool failed")])
-def test_a_result_says_how_it_went(failed: bool, words: str) -> None:
-    assert content.result_line(ToolResult("x", failed), 12.4).plain == f"{words}   12 ms"
-
-
-def test_a_result_that_is_not_only_text_says_so() -> None:
+def test_a_result_says_how_it_went_and_what_it_is_made_of() -> None:
+    assert content.result_line(ToolResult("x", True), 12.4).plain == "✕ the tool failed   12 ms"
     assert content.result_line(ToolResult("x", kinds=("image",)), 1).plain == "✓ ok   1 ms   image"
-
-
-def test_a_failure_comes_with_its_hint() -> None:
-    line = content.failure_line(ToolsightError("shop is gone", hint="Reconnect it."), 3)
-    assert line.plain == "✕ shop is gone   3 ms\nReconnect it."
 
 
 @with_hostile_text

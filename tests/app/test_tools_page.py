@@ -10,7 +10,6 @@ from inspector.core.tool import Tool
 from inspector.search.vocabulary import Tags
 from inspector.tokens.manifest import Catalog
 from tests.support.app import app_rig, goes, seen, until
-from tests.support.hostile import with_hostile_text
 from tests.support.tools_page import (
     FORECAST,
     IN_TURNS,
@@ -23,8 +22,6 @@ from tests.support.tools_page import (
     strip,
     tools_page,
 )
-from tests.widgets.hostile import dangerous
-from widgets import visible
 
 EVERYTHING = [
     "shop",
@@ -51,21 +48,34 @@ async def test_every_tool_stands_below_its_server_with_its_state_and_tokens() ->
             "Forecast for a city.",
         ]
         assert cells["calc:evaluate"][2] == "⌂ pinned"
+        rows(pilot).records = ()
+        await says(pilot, "The configuration has no servers")
 
 
-async def test_space_folds_a_server_and_unfolds_it_again() -> None:
+@pytest.mark.parametrize("key", ["space", "enter"])
+async def test_a_key_folds_a_server_whose_detail_is_beside_it_and_unfolds_it_again(key: str) -> None:
     async with tools_page() as (pilot, _):
-        await pilot.press("space")
+        await pilot.press(key)
         assert names(pilot)[:2] == ["shop", "weather"]
         assert "▸ shop" in seen(pilot)
-        await pilot.press("space")
+        await pilot.press(key)
         assert names(pilot) == EVERYTHING
 
 
-async def test_enter_folds_a_server_where_its_detail_is_beside_it() -> None:
+async def test_arrows_and_clicks_change_the_view_and_each_kind_of_row_keeps_its_own() -> None:
     async with tools_page() as (pilot, _):
-        await pilot.press("enter")
-        assert names(pilot)[:2] == ["shop", "weather"]
+        await until(pilot, lambda: shown(pilot) == "shop")
+        await pilot.press("right")
+        assert strip(pilot).current == "stderr"
+        await pilot.press("down")
+        await until(pilot, lambda: shown(pilot) == "shop:list_orders")
+        line, text = next(pair for pair in enumerate(seen(pilot).splitlines()) if "JSON" in pair[1])
+        await pilot.click(offset=(text.index("JSON") + 1, line))
+        await until(pilot, lambda: strip(pilot).current == "JSON")
+        rows(pilot).focus()
+        await pilot.press("up")
+        await until(pilot, lambda: shown(pilot) == "shop")
+        assert strip(pilot).current == "stderr"
 
 
 async def test_a_filter_finds_descriptions_also_in_folded_servers_and_shows_the_server_above() -> None:
@@ -74,31 +84,6 @@ async def test_a_filter_finds_descriptions_also_in_folded_servers_and_shows_the_
         assert names(pilot) == ["weather", FORECAST]
         await pilot.press("escape")
         assert FORECAST not in names(pilot)
-
-
-async def test_arrows_change_the_view_from_the_list_and_each_kind_keeps_its_own() -> None:
-    async with tools_page() as (pilot, _):
-        await until(pilot, lambda: shown(pilot) == "shop")
-        await pilot.press("right")
-        assert strip(pilot).current == "stderr"
-        await pilot.press("down")
-        await until(pilot, lambda: shown(pilot) == "shop:list_orders")
-        await pilot.press("left")
-        assert strip(pilot).current == "why"
-        await pilot.press("up")
-        await until(pilot, lambda: shown(pilot) == "shop")
-        assert strip(pilot).current == "stderr"
-        await pilot.press("down")
-        await until(pilot, lambda: shown(pilot) == "shop:list_orders")
-        assert strip(pilot).current == "why"
-
-
-async def test_a_click_chooses_a_view() -> None:
-    async with tools_page(FORECAST) as (pilot, _):
-        line, text = next(pair for pair in enumerate(seen(pilot).splitlines()) if "JSON" in pair[1])
-        await pilot.click(offset=(text.index("JSON") + 1, line))
-        await until(pilot, lambda: strip(pilot).current == "JSON")
-        await says(pilot, '"name": "weather__get_forecast"')
 
 
 @pytest.mark.parametrize("at", ["shop", FORECAST])
@@ -165,20 +150,6 @@ async def test_the_list_keeps_its_place_when_a_server_changes() -> None:
         assert current.key == server_key("calc")
 
 
-async def test_a_tool_of_a_stopped_server_stays_in_the_list() -> None:
-    async with tools_page() as (pilot, rig):
-        rig.bench.load(FORECAST)
-        await rig.bench.stop("weather")
-        await says(pilot, "‖ held")
-        assert FORECAST in names(pilot)
-
-
-async def test_no_server_says_where_to_add_one() -> None:
-    async with tools_page(FORECAST) as (pilot, _):
-        rows(pilot).records = ()
-        await says(pilot, "The configuration has no servers")
-
-
 def _large(tools: int) -> tuple[SessionState, Catalog]:
     catalog = Catalog(tuple(Tool("big", f"tool_{n}", f"Does thing {n}. At length.") for n in range(tools)))
     states = {tool.id: ToolState(tool.id, 100, Binding.DEFERRED) for tool in catalog.tools}
@@ -206,16 +177,3 @@ def test_a_filter_by_tag_finds_the_tools_that_have_it_also_after_the_tags_have_c
     assert [row.key for row in made.shown() if "#money" in row.search] == ["big:tool_1"]
     assert made.update(state, catalog, Tags(by_tool={"big:tool_2": ("money",)}))
     assert [row.key for row in made.shown() if "#money" in row.search] == ["big:tool_2"]
-
-
-@with_hostile_text
-def test_hostile_names_are_rows_that_do_no_harm(text: str) -> None:
-    tool = Tool(text, text, text)
-    state = SessionState(
-        servers={text: ServerState(text, ServerPhase.FAILED, reason=text)},
-        tools={tool.id: ToolState(tool.id, 1, Binding.DEFERRED)},
-    )
-    made = CatalogRows()
-    made.update(state, Catalog((tool,)))
-    for row in made.shown():
-        assert not dangerous("".join(visible(str(cell), newlines=False) for cell in row.cells))

@@ -83,8 +83,11 @@ async def app_rig(
     marketplace: MarketplacePorts | None = None,
     policy: Callable[[], AccessPolicy] | None = None,
     values: Mapping[str, Any] | None = None,
+    beside: Callable[[Rig], Mapping[str, Any]] = lambda _: {},
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     """The app, running; with `settled` every server is ready or failed and drawn.
+
+    What the app gets `beside` the workbench are fields of `Opened`.
 
     Tests of the session page take `at_home`; under any other page there is a blank one. With `yes` every call
     is approved without asking; with `approves` so is the configuration.
@@ -104,7 +107,13 @@ async def app_rig(
         values=values,
     ) as rig:
         app = app_on(
-            rig, approver, at_home=at_home, leftovers=leftovers, approves=approves, elicitor=elicitor
+            rig,
+            approver,
+            at_home=at_home,
+            leftovers=leftovers,
+            approves=approves,
+            elicitor=elicitor,
+            beside=beside,
         )
         async with app.run_test(size=size) as pilot:
             if settled:
@@ -134,12 +143,19 @@ def app_on(
     leftovers: Leftovers | None = None,
     approves: bool = False,
     elicitor: ModalElicitor | None = None,
+    beside: Callable[[Rig], Mapping[str, Any]] = lambda _: {},
 ) -> ToolsightApp:
     """An app that shows the rig's workbench."""
 
     async def start() -> Opened:
         return Opened(
-            rig.bench, rig.memory, approver, leftovers=leftovers, approves=approves, elicitor=elicitor
+            rig.bench,
+            rig.memory,
+            approver,
+            leftovers=leftovers,
+            approves=approves,
+            elicitor=elicitor,
+            **beside(rig),
         )
 
     app = RigApp(start)
@@ -180,3 +196,15 @@ def seen(pilot: Pilot[None]) -> str:
 def said(pilot: Pilot[None], selector: str) -> str:
     """The whole text of a Static, also of what does not fit on the screen."""
     return str(pilot.app.screen.query_one(selector, Static).visual)
+
+
+def toasts(pilot: Pilot[None]) -> str:
+    """What the notifications say, a line each."""
+    return "\n".join(f"{told.title} {told.message}" for told in pilot.app._notifications)
+
+
+def destinations(pilot: Pilot[None]) -> list[Destination]:
+    """Stay on the page from now on, and collect where it asks to go."""
+    asked: list[Destination] = []
+    pilot.app.open = asked.append  # type: ignore[attr-defined]
+    return asked
