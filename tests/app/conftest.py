@@ -11,8 +11,8 @@ from inspector.app import app as app_module
 from inspector.app.pages import registry
 from inspector.app.pages.find.text_editor import DescriptionArea
 from inspector.mcp.pace import Coalesced
-from tests.support.drawing import draw_when_read, read_styles_once
 from tests.support.idle import quicken
+from tests.support.picture import draw_when_read, read_styles_once
 from widgets import Guarded, PlainInput, Prompt
 
 

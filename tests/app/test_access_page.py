@@ -14,8 +14,8 @@ from inspector.core.session import SessionState
 from inspector.core.tool import Tool
 from inspector.measure.audit.result import Audit
 from tests.support.app import app_rig, goes, seen, until
-from tests.support.canned_flow import CannedFlows
-from tests.support.told_model import says
+from tests.support.canned import CannedFlows
+from tests.support.fakes import says
 from tests.support.workbench import Rig
 
 POLICY = AccessPolicy(

@@ -15,8 +15,8 @@ from inspector.core.budget import Prices
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
 from tests.support.app import app_rig, goes, is_up_to_date, seen, toasts, until
+from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig
 from widgets import RecordList, RecordRows
 

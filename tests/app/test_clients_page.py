@@ -11,8 +11,8 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
 from inspector.session.client_view import view_as
 from tests.support.app import app_rig, destinations, goes, said, seen, toasts, until
+from tests.support.canned import RULE, TOOLS, library
 from tests.support.hostile import with_hostile_text
-from tests.support.wordy import RULE, TOOLS, library
 from tests.widgets.hostile import dangerous
 from widgets import Record, RecordList
 

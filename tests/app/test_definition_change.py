@@ -14,8 +14,8 @@ from inspector.core.definition import DefinitionChange, definition_changes
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.tool import Annotations, Tool
 from tests.support.app import app_rig, said, seen, until
+from tests.support.fakes import calls, says, searches
 from tests.support.hostile import LONG_KINDS
-from tests.support.told_model import calls, says, searches
 from tests.support.tools_page import opened
 from tests.support.workbench import CITY, READS, connected, shop_and_weather
 from tests.widgets.hostile import dangerous

@@ -24,10 +24,10 @@ from inspector.search.explanation.why_not import LOOKED_UP, Rival, WhyNot, ledge
 from inspector.search.index import ToolIndex
 from inspector.tokens.manifest import Catalog
 from tests.support.app import app_rig, arrives, goes, said, seen, until
+from tests.support.fakes import calls, says, searches
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
-from tests.support.told_model import calls, says, searches
 from tests.widgets.hostile import dangerous
 from widgets import PlainInput, RecordList
 

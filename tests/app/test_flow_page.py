@@ -14,8 +14,8 @@ from inspector.core.settings import InertiaSettings
 from inspector.reliability.flow import Flow, FlowLibrary, flow
 from inspector.search.past_use import Aging, InertiaGraph, graphs_of
 from tests.support.app import app_rig, goes, seen, until
-from tests.support.canned_flow import CannedFlows, task
-from tests.support.told_model import calls, says, searches
+from tests.support.canned import CannedFlows, task
+from tests.support.fakes import calls, says, searches
 from tests.support.workbench import Rig
 from widgets import RecordList
 

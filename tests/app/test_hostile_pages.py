@@ -9,8 +9,8 @@ from inspector.core.server import ServerInfo, SkippedTool
 from inspector.core.tool import Annotations, Tool
 from inspector.schema.json_value import JsonObject
 from tests.support.app import app_rig, until
+from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import calls, says, searches
 from tests.support.workbench import shop_and_weather
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from inspector.core.error import ConfigError
 from inspector.measure.audit.result import Audit
 from tests.support.app import app_rig, goes, seen, until
-from tests.support.machine import machine
+from tests.support.canned import machine
 
 
 @asynccontextmanager

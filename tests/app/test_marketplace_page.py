@@ -19,7 +19,7 @@ from inspector.core.ranking import Score, SearchRequest
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.marketplace import CURRENCY, RATES, market, plugin, servers_and_money
-from tests.support.memory_editor import MemoryEditor
+from tests.support.memory_servers import MemoryEditor
 from tests.support.workbench import configured, shop_and_weather
 from tests.widgets.hostile import dangerous
 from widgets import RecordList

@@ -11,8 +11,7 @@ from textual.widgets import Static
 from inspector.app.dialogs.choice import ModelDialog, looked_for, model_rows
 from inspector.core.ports import LocalModel
 from tests.support.app import app_rig, said, seen, until
-from tests.support.fakes import MemoryLocalModels
-from tests.support.told_model import ToldModel
+from tests.support.fakes import MemoryLocalModels, ToldModel
 from tests.support.workbench import Rig
 from widgets import PlainInput, RecordList
 

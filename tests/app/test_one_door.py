@@ -10,9 +10,9 @@ from inspector.app.replay import ReplayedSession
 from inspector.session.view import Commands
 from inspector.session.workbench import Workbench
 from tests.support.app import app_rig, goes, until
+from tests.support.fakes import says
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
-from tests.support.told_model import says
 from tests.support.workbench import Rig
 
 

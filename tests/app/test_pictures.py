@@ -69,12 +69,16 @@ from tests.app.test_race_page import race_lab
 from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.core.test_event import records as event_records
 from tests.support import firm
-from tests.support.canned_flow import CannedFlows
-from tests.support.canned_registry import canned_federation, canned_library
-from tests.support.canned_report import CATALOG_SIZE
-from tests.support.imported_story import StoreLibrary, records_of, story_store
+from tests.support.canned import (
+    CATALOG_SIZE,
+    CannedFlows,
+    canned_federation,
+    canned_library,
+    library,
+    machine,
+)
+from tests.support.fakes import Step, ToldModel, calls, says, searches
 from tests.support.lab import MemoryLab, four_servers, written
-from tests.support.machine import machine
 from tests.support.marketplace import shipped_market
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
@@ -92,9 +96,8 @@ from tests.support.picture import (
     acted,
 )
 from tests.support.reproduction import MemorySource
-from tests.support.told_model import Step, ToldModel, calls, says, searches
 from tests.support.tools_page import WEATHER_FRAMES
-from tests.support.wordy import library
+from tests.support.transcripts import StoreLibrary, records_of, story_store
 from tests.support.workbench import shop_and_weather
 from widgets import Confirm
 

@@ -25,7 +25,7 @@ from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
 from tests.app.test_bench_page import HeldEmbedder
 from tests.support.app import RigApp, app_rig, goes, ready, seen, until
-from tests.support.canned_registry import library_of
+from tests.support.canned import library_of
 from tests.support.office import office
 from tests.support.workbench import Rig, opened
 from widgets import Prompt, RecordList

@@ -23,6 +23,7 @@ from inspector.scenario.ground import Ground
 from inspector.scenario.race import RaceFrame, Racer
 from inspector.scenario.scenario import Scenario
 from tests.support.app import app_rig, is_up_to_date, said, seen, until
+from tests.support.fakes import ToldModel, calls, says
 from tests.support.lab import (
     LOOP,
     REDUNDANT,
@@ -33,7 +34,6 @@ from tests.support.lab import (
     written,
 )
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import ToldModel, calls, says
 from tests.support.workbench import Rig
 from tests.widgets.hostile import HOSTILE, dangerous
 from tests.widgets.screen import lines

@@ -15,7 +15,7 @@ from inspector.registry.library import Overview, RegistryLibrary
 from inspector.search.ports import Located, Neighbour, PeerAnswer, RegisteredTool, SyncReport
 from inspector.session.synchronise import Synchronised
 from tests.support.app import app_rig, goes, said, seen, toasts, until
-from tests.support.canned_registry import REFUNDS, canned_federation, canned_library, library_of
+from tests.support.canned import REFUNDS, canned_federation, canned_library, library_of
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.support.workbench import Rig

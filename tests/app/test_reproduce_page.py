@@ -21,7 +21,7 @@ from inspector.research import run as run_module
 from inspector.research.run import CHAPTERS
 from inspector.research.source import PlayedScenario, Steps
 from tests.support.app import app_rig, goes, said, until
-from tests.support.canned_report import CATALOG_SIZE
+from tests.support.canned import CATALOG_SIZE
 from tests.support.hostile import with_hostile_text
 from tests.support.reproduction import MemorySource, session
 from tests.widgets.hostile import dangerous

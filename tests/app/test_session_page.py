@@ -20,7 +20,7 @@ from inspector.core.ports import Decision
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding
 from tests.support.app import app_rig, seen, until
-from tests.support.told_model import calls, says, searches
+from tests.support.fakes import calls, says, searches
 from tests.support.workbench import Rig
 from widgets import Confirm, Prompt, RecordList, TextView
 

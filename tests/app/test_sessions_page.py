@@ -16,10 +16,9 @@ from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
 from inspector.core.ports import SessionSummary
 from inspector.measure.evalset import read_cases
-from tests.support.agent_transcript import MODEL, story, written
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.hostile import with_hostile_text
-from tests.support.imported_story import StoreLibrary
+from tests.support.transcripts import MODEL, StoreLibrary, story, written
 from tests.support.workbench import Rig
 
 

@@ -17,9 +17,9 @@ from inspector.core.events import Record
 from inspector.measure.telemetry.gathering import Telemetry, telemetry
 from inspector.session.view import SessionView
 from tests.support.app import app_rig, goes, seen, until
+from tests.support.fakes import calls, says, searches
 from tests.support.hostile import with_hostile_text
-from tests.support.imported_story import records_of, story_store
-from tests.support.told_model import calls, says, searches
+from tests.support.transcripts import records_of, story_store
 
 STEPS = (
     searches(query="forecast for a city"),

@@ -23,10 +23,10 @@ from inspector.session.timeline import Timeline
 from tests.core.test_event import records
 from tests.session.test_timeline import CATALOG, STORY, request
 from tests.support.app import app_rig, goes, said, seen, toasts, until
+from tests.support.fakes import Step, calls, says, searches
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer
 from tests.support.office import office
-from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import READS, Rig
 from widgets import RecordList, TextView
 

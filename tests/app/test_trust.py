@@ -12,9 +12,9 @@ from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.tool import Annotations, Tool
 from inspector.reliability.approval import CLAIMED
 from tests.support.app import app_rig, seen, until
+from tests.support.fakes import Step, calls, says
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import Step, calls, says
 from tests.support.tools_page import FORECAST, choose, tools_page
 from tests.support.workbench import READS, Rig
 from tests.widgets.hostile import dangerous

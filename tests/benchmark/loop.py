@@ -18,9 +18,9 @@ from inspector.core.tool import Annotations, Tool
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.rankers.ranker import Ranker, Ranking
 from tests.benchmark import say
+from tests.support.fakes import ToldModel, calls, says, searches
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
-from tests.support.told_model import ToldModel, calls, says, searches
 from tests.support.workbench import Rig, connected
 
 SERVERS, TOOLS_EACH, TURNS, ROUNDS = 20, 50, 6, 5

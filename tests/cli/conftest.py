@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from inspector.cli import lab, main
 from inspector.cli.location import demo_folder
 from inspector.mcp.client import link
-from tests.support.demo_vectors import give, kept as demo_vectors_of
 from tests.support.in_process import channel
-from tests.support.memory_labs import FORECAST, MemoryLabs
+from tests.support.lab import FORECAST, MemoryLabs
+from tests.support.retrieval import give, kept as demo_vectors_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from inspector.measure.audit.audit import Change, Pricing, audit, changes, total
 from inspector.measure.audit.result import Audit, Basis, Problem, Reading, Subject
 from inspector.store.memory import MemoryServerMemory
 from tests.cli.conftest import Done, Toolsight
-from tests.support.counting import character_meter
+from tests.support.fakes import character_meter
 from tests.support.hostile import with_hostile_text
 from tests.support.mcp_case import SERVERS
 

@@ -10,8 +10,8 @@ import pytest
 from inspector.cli import composition
 from inspector.core.error import ModelError
 from tests.cli.conftest import Done, Toolsight
+from tests.support.fakes import ToldModel
 from tests.support.mcp_case import SERVERS, SUPPORT
-from tests.support.told_model import ToldModel
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from tests.cli.test_help import commands
 from tests.core.test_event import records
 from tests.session.test_timeline import STORY
 from tests.support import light_server, recordings
-from tests.support.memory_labs import FORECAST
+from tests.support.lab import FORECAST
 
 SESSION = "20260101-a"
 # Replaced by the options that start the weather server, by a folder of data, and by files.

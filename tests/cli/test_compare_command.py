@@ -7,7 +7,7 @@ import pytest
 
 from inspector.config.setting import PROFILES
 from tests.cli.conftest import Toolsight
-from tests.support.memory_labs import FORECAST, MemoryLabs
+from tests.support.lab import FORECAST, MemoryLabs
 
 _TWO = ("--profile", "prd", "--profile", "static")
 

@@ -20,7 +20,7 @@ from inspector.core.error import ConfigError
 from inspector.store.memory import MemoryServerMemory
 from tests.cli.conftest import Toolsight
 from tests.support import light_server
-from tests.support.memory_labs import FORECAST
+from tests.support.lab import FORECAST
 
 SECRET = "s3cret-of-mine"
 

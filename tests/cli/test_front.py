@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Toolsight
 from tests.support import doc_table
-from tests.support.demo_vectors import give
+from tests.support.retrieval import give
 
 ROOT = Path(__file__).resolve().parents[2]
 README, DOCS = ROOT / "README.md", ROOT / "docs"

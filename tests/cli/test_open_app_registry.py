@@ -10,7 +10,7 @@ from inspector.core.error import ConfigError
 from inspector.core.tool import Tool
 from inspector.registry.embedding import embed_missing
 from inspector.registry.sqlite import SqliteRegistry
-from tests.support.canned_registry import REST
+from tests.support.canned import REST
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.workbench import connected
 

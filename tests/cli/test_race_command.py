@@ -22,7 +22,7 @@ from inspector.scenario.scenario import load_scenario
 from inspector.tokens.manifest import Catalog
 from inspector.tokens.plan import SolvedSteps
 from tests.cli.conftest import Toolsight
-from tests.support.memory_labs import FORECAST, MemoryLabs
+from tests.support.lab import FORECAST, MemoryLabs
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
 
 REFUND = """

@@ -18,7 +18,7 @@ from inspector.research.run import CHAPTERS, Chapter
 from inspector.research.source import Source, Steps
 from inspector.search.sqlite import SqliteVectors
 from tests.cli.conftest import Done, Toolsight
-from tests.support.canned_report import CATALOG_SIZE
+from tests.support.canned import CATALOG_SIZE
 
 Run = Callable[..., Done]
 

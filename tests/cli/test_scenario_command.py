@@ -9,7 +9,7 @@ import pytest
 from inspector.cli import location
 from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
-from tests.support.memory_labs import FORECAST, MemoryLabs
+from tests.support.lab import FORECAST, MemoryLabs
 
 
 def test_every_shipped_scenario_is_listed_with_what_it_expects(toolsight: Toolsight) -> None:

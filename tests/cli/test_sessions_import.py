@@ -15,7 +15,7 @@ from inspector.core.plugin import Origin
 from inspector.measure.evalset import read_cases
 from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight, in_process
-from tests.support.agent_transcript import SECRET, SESSION, ClaudeTranscript, story, written
+from tests.support.transcripts import SECRET, SESSION, ClaudeTranscript, story, written
 
 STORY = "claude-code-6d1f2c9a-54c9394f"
 

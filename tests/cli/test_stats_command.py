@@ -13,7 +13,7 @@ from inspector.store.store import SqliteStore
 from tests.cli.conftest import Toolsight
 from tests.core.test_event import records
 from tests.session.test_timeline import STORY
-from tests.support.agent_transcript import NOON, story, written
+from tests.support.transcripts import NOON, story, written
 
 OWN, SECRET = "20260101-a", "sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"
 STARTED = SessionStarted("c", (), "", "m", "m", 0, profile="prd")

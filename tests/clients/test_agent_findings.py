@@ -23,7 +23,7 @@ from inspector.core.events import Event
 from inspector.core.message import Usage
 from inspector.search.vocabulary import terms
 from tests.core.test_event import records
-from tests.support.counting import WordCounter
+from tests.support.fakes import WordCounter
 
 ORDERS, LATE, POST = (
     AgentTool(name, server, f"mcp__{server}__{name}")

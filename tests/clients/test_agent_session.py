@@ -44,7 +44,7 @@ from inspector.core.fold import fold
 from inspector.core.message import Usage
 from inspector.core.session import Binding
 from tests.core.test_event import records
-from tests.support.counting import WordCounter
+from tests.support.fakes import WordCounter
 
 E = TypeVar("E", bound=Event)
 BEGUN = Begun("claude-code", "s1", "2.1", "/home/ada", "claude-x")

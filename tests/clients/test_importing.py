@@ -28,7 +28,7 @@ from inspector.core.events import EVENT_TYPES, Record, SessionStarted
 from inspector.core.message import ToolCall
 from inspector.store.codec import encode
 from inspector.store.memory import MemoryStore
-from tests.support.counting import WordCounter
+from tests.support.fakes import WordCounter
 
 BEGUN = Begun("claude-code", "6d1f2c9a-1", at=100.0)
 SECRETS = (

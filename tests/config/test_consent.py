@@ -13,8 +13,7 @@ from inspector.config.consent import Fact, approve, check_consent, chooses, desc
 from inspector.core.server import ChangedFile, Era, Expansion, Program, RunFile, ServerInfo, ServerSpec
 from inspector.store.memory import MemoryServerMemory
 from tests.support.marketplace import market, servers_and_money
-from tests.support.memory_editor import MemoryEditor
-from tests.support.memory_servers import MemoryServer
+from tests.support.memory_servers import MemoryEditor, MemoryServer
 from tests.support.workbench import configured, opened, shop_and_weather
 
 NPX = Program("/usr/bin/npx", "/usr/lib/npx.js", "/usr/bin/node")

@@ -14,7 +14,7 @@ from inspector.demo.model import DemoPlanner, ScriptModel
 from inspector.loop.model.litellm import LitellmModel
 from inspector.tokens.manifest import search_tools_definition
 from tests.loop.test_litellm_openai import chunk, stream
-from tests.support.stub_server import stub_server
+from tests.support.local_servers import stub_server
 
 SCENARIOS = sorted((Path(__file__).resolve().parents[2] / "fixtures" / "scenarios").glob("*.yaml"))
 

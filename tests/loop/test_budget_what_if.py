@@ -24,7 +24,7 @@ from inspector.session.setup import (
     steps,
 )
 from inspector.tokens.measure import BudgetMeter, FixedWindow
-from tests.support.counting import CharacterCounter
+from tests.support.fakes import CharacterCounter
 from tests.support.hostile import with_hostile_text
 from tests.support.workbench import connected
 

@@ -13,7 +13,7 @@ from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
 from inspector.loop.catalog import BuiltCatalog, build_catalog
-from tests.support.counting import character_meter
+from tests.support.fakes import character_meter
 
 TOOLS = (
     Tool("shop", "list_orders", "List orders by status."),

@@ -24,10 +24,17 @@ from inspector.loop.inertia import Inertia
 from inspector.reliability.breaking import Breakers, MemoryBreakers
 from inspector.search.retrieval import Live
 from inspector.store.memory import MemoryStore
-from tests.support.counting import character_accounting
-from tests.support.fakes import FixedApprover, ManualClock
+from tests.support.fakes import (
+    FixedApprover,
+    ManualClock,
+    Step,
+    ToldModel,
+    calls,
+    character_accounting,
+    says,
+    searches,
+)
 from tests.support.retrieval import words_only
-from tests.support.told_model import Step, ToldModel, calls, says, searches
 
 READS = Annotations(read_only=True)
 TOOLS = (

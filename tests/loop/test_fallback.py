@@ -16,9 +16,8 @@ from inspector.reliability.breaker import Breaker, BreakerKey
 from inspector.reliability.breaking import MemoryBreakers
 from inspector.schema.json_value import JsonObject
 from tests.reliability.test_breaking import Moody, gone
-from tests.support.fakes import FixedApprover, ManualClock
+from tests.support.fakes import FixedApprover, ManualClock, calls
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import calls
 from tests.support.workbench import CITY, READS, Rig, connected, opened
 
 ON: Mapping[str, Any] = {"fallback.enabled": True, "fallback.min_similarity": 0.5}

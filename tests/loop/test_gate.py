@@ -23,9 +23,8 @@ from inspector.core.tool import Tool
 from inspector.loop.gate import Gate, gate_query
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from tests.loop.test_chat import Bench, bound_names
-from tests.support.fakes import ManualClock
+from tests.support.fakes import ManualClock, Step, calls, says
 from tests.support.retrieval import rankers_of
-from tests.support.told_model import Step, calls, says
 
 FARM = tuple(
     Tool("farm", name, f"{name.replace('_', ' ')} on the farm")

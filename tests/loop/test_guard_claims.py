@@ -15,7 +15,7 @@ from inspector.loop.iteration_guard import normalised
 from inspector.schema.json_value import JsonObject, canonical
 from tests.loop.test_chat import Bench
 from tests.support.examples import examples
-from tests.support.told_model import says, searches
+from tests.support.fakes import says, searches
 
 FIND = ({"query": "orders"}, {"query": " orders"}, {"query": "orders", "limit": 1}, {"query": "forecast"})
 NOTHING = ({"query": "recite a poem"}, {"query": "poem recital"}, {"query": "bake a pizza"})

@@ -21,8 +21,8 @@ from inspector.core.tool import Tool
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import ModelFeatures
 from tests.support.examples import examples
+from tests.support.fakes import Step, calls, says, searches
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import READS, Rig, connected, names
 
 RESERVE = 100

@@ -12,9 +12,8 @@ from inspector.core.events import CallFinished, CallStarted, Event, Record, User
 from inspector.core.ports import OWN_PERSONA, TaskCalls
 from inspector.core.tool import Annotations, Tool
 from inspector.store.memory import MemoryStore
-from tests.support.fakes import ManualClock
+from tests.support.fakes import ManualClock, Step, calls, says, searches
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import Rig, connected
 
 LIST, REFUND, FORECAST = "shop:list_orders", "shop:refund_order", "weather:get_forecast"

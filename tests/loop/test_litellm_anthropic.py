@@ -9,7 +9,7 @@ from inspector.core.error import ModelError
 from inspector.core.message import ModelReply, TextDelta, ToolCall
 from inspector.loop.model.litellm import LitellmModel
 from tests.loop.test_litellm_openai import REQUEST, TOOLS
-from tests.support.stub_server import Answer, Stub, stub_server
+from tests.support.local_servers import Answer, Stub, stub_server
 
 KEY = "sk-ant-test-0123456789abcdef"
 

@@ -17,8 +17,8 @@ from inspector.core.tool import function_definition
 from inspector.loop.model.litellm import LitellmModel
 from tests.loop.test_litellm_anthropic import event, started, text_block
 from tests.loop.test_litellm_openai import REQUEST, chunk, fragment, refusal, run, stream
-from tests.support.openai_stub import silent_server
-from tests.support.stub_server import Answer, stub_server
+from tests.support.local_servers import Answer, stub_server
+from tests.support.provider import silent_server
 
 KEYS = ("OPENAI", "ANTHROPIC", "GEMINI", "GOOGLE", "GROQ", "AZURE", "MISTRAL", "PERPLEXITYAI")
 HALF = chunk({"content": "half"})

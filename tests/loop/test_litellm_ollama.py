@@ -10,7 +10,7 @@ from inspector.core.message import ModelReply
 from inspector.loop.model.litellm import LitellmModel
 from inspector.schema.json_value import compact
 from tests.loop.test_litellm_openai import REQUEST, TOOLS, run
-from tests.support.stub_server import Answer, Stub, stub_server
+from tests.support.local_servers import Answer, Stub, stub_server
 
 
 def line(content: str = "", *calls: dict[str, Any], **more: Any) -> str:

@@ -19,7 +19,7 @@ from inspector.core.message import (
 from inspector.core.tool import function_definition
 from inspector.loop.model.litellm import LitellmModel
 from inspector.schema.json_value import compact
-from tests.support.stub_server import Answer, Stub, stub_server
+from tests.support.local_servers import Answer, Stub, stub_server
 
 KEY = "sk-test-0123456789abcdefghij"
 TOOLS = (

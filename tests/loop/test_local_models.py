@@ -24,8 +24,8 @@ from tests.support.local_servers import (
     at,
     local_stub,
     looking,
+    stub_server,
 )
-from tests.support.stub_server import stub_server
 
 KINDS: Mapping[str, Mapping[str, Any]] = {
     "Ollama": OLLAMA_ANSWERS,

@@ -11,8 +11,8 @@ from inspector.core.fold import fold
 from inspector.core.message import AssistantMessage, ModelReply, ModelRequest, NoteMessage
 from inspector.core.session import Binding
 from tests.support.examples import examples
+from tests.support.fakes import Step, calls, says, searches
 from tests.support.office import office
-from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import Rig, connected, names
 
 PINNED = "calc__evaluate"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from inspector.core.settings import BindingSettings, GuardSettings, Settings
 from inspector.schema.json_value import JsonObject
 from tests.loop.test_chat import Bench
-from tests.support.told_model import calls, says, searches
+from tests.support.fakes import calls, says, searches
 
 HOPELESS, OTHERWISE = searches(query="recite a poem"), searches(query="poem recital")
 REFUSED = searches(server_name="bakery")

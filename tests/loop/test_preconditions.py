@@ -13,7 +13,7 @@ from inspector.core.ports import OwnPredicate
 from inspector.core.settings import AccessSettings, Settings
 from inspector.core.stream import LiveSettings
 from inspector.loop.gate import Preconditions
-from tests.support.told_model import calls, says
+from tests.support.fakes import calls, says
 from tests.support.workbench import connected
 
 WRITE = 'is_authenticated(scope="github:write")'

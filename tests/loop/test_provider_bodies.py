@@ -15,20 +15,22 @@ from inspector.tokens.counter import AnthropicCounter, TiktokenCounter
 from inspector.tokens.measure import BudgetMeter, FixedWindow
 from tests.loop.test_chat import Bench
 from tests.loop.test_litellm_anthropic import event, started, stopped, text_block
-from tests.support.counting import CharacterCounter
+from tests.support.fakes import CharacterCounter
+from tests.support.local_servers import Answer, Stub, stub_server
 from tests.support.provider import (
     CLAUDE,
     GPT,
     STEPS,
     Recorded,
+    chat_text,
     claude,
     claude_answers,
     conversation,
     gpt,
     gpt_answers,
+    marks_of,
+    read_messages_api,
 )
-from tests.support.provider_body import chat_text, marks_of, read_messages_api
-from tests.support.stub_server import Answer, Stub, stub_server
 
 
 @pytest.fixture(autouse=True)

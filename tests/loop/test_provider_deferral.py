@@ -5,6 +5,7 @@ import pytest
 from inspector.core.error import ModelError
 from inspector.core.message import ModelRequest, UserMessage
 from tests.loop.test_chat import TOOLS
+from tests.support.local_servers import Answer, stub_server
 from tests.support.provider import (
     FORECAST,
     ORDERS,
@@ -14,7 +15,6 @@ from tests.support.provider import (
     gpt,
     searched_answers,
 )
-from tests.support.stub_server import Answer, stub_server
 
 
 @pytest.fixture(autouse=True)

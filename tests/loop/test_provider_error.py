@@ -11,7 +11,7 @@ from inspector.core.error import ModelError
 from inspector.loop.model.error import Asked, model_error
 from inspector.loop.model.litellm import LitellmModel
 from tests.loop.test_litellm_openai import REQUEST, run
-from tests.support.stub_server import Answer, stub_server
+from tests.support.local_servers import Answer, stub_server
 
 KEY = "sk-test-0123456789abcdefghij"
 GPT, CLAUDE, GEMINI, ROUTER = (

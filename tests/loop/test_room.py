@@ -10,7 +10,7 @@ from inspector.core.settings import BindingSettings, Settings
 from inspector.loop.tool_context import Found, Placement, by_rank
 from tests.loop.test_chat import Bench
 from tests.loop.test_tool_context import IDS, NAMES, Ground
-from tests.support.told_model import calls, says
+from tests.support.fakes import calls, says
 
 rankings = st.lists(st.lists(st.sampled_from(IDS), unique=True, max_size=5), max_size=4)
 found = st.builds(

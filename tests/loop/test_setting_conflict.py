@@ -12,7 +12,7 @@ from inspector.core.setting_problem import Severity
 from inspector.core.settings import Settings
 from inspector.loop.settings_check import setting_conflicts
 from inspector.loop.unmatched_pattern import Checked
-from tests.support.told_model import says
+from tests.support.fakes import says
 from tests.support.workbench import connected
 
 DEFERRED = Configuration("test", (ServerSpec("shop", "x", defer_loading=True),))

@@ -11,8 +11,8 @@ from inspector.core.events import Record
 from inspector.core.server import ServerSpec
 from inspector.core.setting_problem import Severity
 from inspector.core.tool import Annotations, Tool
+from tests.support.fakes import calls, says
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import calls, says
 from tests.support.workbench import Rig, connected, happens, opened, shop_and_weather
 
 REFUND: tuple[str, Mapping[str, Any]] = ("shop__refund_order", {})

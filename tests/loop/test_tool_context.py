@@ -21,11 +21,8 @@ from inspector.core.tool import Tool
 from inspector.loop.binder import Binder
 from inspector.search.retrieval import Live
 from inspector.store.memory import MemoryStore
-from tests.support.counting import character_accounting
-from tests.support.fakes import ManualClock
-from tests.support.found import find
+from tests.support.fakes import ManualClock, ToldModel, character_accounting, find
 from tests.support.retrieval import words_only
-from tests.support.told_model import ToldModel
 
 NAMES = ("a", "b", "c", "d", "e")
 SHOP = tuple(Tool("shop", name, f"Does {name}.") for name in NAMES)

@@ -8,7 +8,7 @@ from inspector.core.message import AssistantMessage
 from inspector.core.ports import Decision
 from inspector.core.settings import GuardSettings, Settings
 from tests.loop.test_chat import Bench
-from tests.support.told_model import calls, says, searches
+from tests.support.fakes import calls, says, searches
 
 SUM = json.dumps({"name": "calc__evaluate", "arguments": {"expression": "1+1"}})
 ORDERS = json.dumps({"name": "shop__list_orders", "arguments": {}})
@@ -65,7 +65,7 @@ async def test_a_written_call_that_changes_something_asks_first() -> None:
 async def test_a_model_that_has_to_think_makes_no_call_by_writing_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tests.support.told_model.says", lambda _text: says(SUM))
+    monkeypatch.setattr("tests.support.fakes.says", lambda _text: says(SUM))
     again = calls(("calc__evaluate", {}))
     settings = Settings(guard=GuardSettings(max_repeats=1))
     bench = Bench(again, again, says("done"), settings=settings)

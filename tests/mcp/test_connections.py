@@ -34,8 +34,7 @@ from inspector.mcp.connections import Connections
 from inspector.mcp.listing import Shared
 from inspector.schema.json_value import JsonObject
 from inspector.store.memory import MemoryServerMemory
-from tests.support.counting import named_characters
-from tests.support.fakes import ManualClock
+from tests.support.fakes import ManualClock, named_characters
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 
 PATIENCE = 5.0

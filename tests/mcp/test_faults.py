@@ -30,8 +30,7 @@ from inspector.core.session import Binding
 from inspector.mcp.client.connector import McpConnector
 from inspector.store.store import SqliteStore
 from tests.fixtures.test_faulty_server import served
-from tests.support.fault_case import SESSION, FaultCase, running, session
-from tests.support.mcp_case import PATIENCE
+from tests.support.mcp_case import PATIENCE, SESSION, FaultCase, running, session
 
 pytestmark = pytest.mark.slow
 # Seconds in which the healthy server answers whatever the other one does; it takes a few milliseconds alone.

@@ -24,7 +24,7 @@ from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.connections import Connections
 from inspector.mcp.listing import Shared
 from inspector.store.memory import MemoryServerMemory
-from tests.support.counting import named_characters
+from tests.support.fakes import named_characters
 from tests.support.mcp_case import ROOT
 from tests.support.mcp_real_server import NotInstalled, installed
 from tests.support.retrieval import words_only

@@ -13,7 +13,7 @@ from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
-from tests.support.told_model import calls, says, searches
+from tests.support.fakes import calls, says, searches
 from tests.support.workbench import CITY, READS, Rig, connected, happens as until, names, opened
 
 ID, WIRE = "weather:get_forecast", "weather__get_forecast"

@@ -47,10 +47,9 @@ from inspector.session.verdict import price_session
 from inspector.store.memory import MemoryServerMemory
 from inspector.tokens.cost import Delivery
 from inspector.tokens.plan import Assumptions
-from tests.support.counting import character_meter
-from tests.support.fakes import ManualClock
+from tests.support.canned import PRICES
+from tests.support.fakes import ManualClock, character_meter
 from tests.support.hostile import with_hostile_text
-from tests.support.machine import PRICES
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 
 PRICED = Pricing(PRICES, PRICES.terms)

@@ -29,8 +29,8 @@ from inspector.store.memory import MemoryStore
 from tests.core.test_event import records
 from tests.core.test_fold_property import streams
 from tests.measure.test_spans import SAID, TALK
-from tests.support.counting import WordCounter
-from tests.support.imported_story import records_of, story_store
+from tests.support.fakes import WordCounter
+from tests.support.transcripts import records_of, story_store
 
 ORDER = ("user", "response", "search", "call", "result")
 

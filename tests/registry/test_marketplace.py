@@ -20,11 +20,10 @@ from inspector.core.redaction import clean
 from inspector.core.server import ServerSpec
 from inspector.core.session import SessionState
 from tests.session.test_access_session import as_user, policy
+from tests.support.fakes import calls, says, searches
 from tests.support.marketplace import CURRENCY, KEYED, RATES, market, money_server, plugin, servers_and_money
-from tests.support.memory_editor import MemoryEditor
-from tests.support.memory_servers import MemoryServer
+from tests.support.memory_servers import MemoryEditor, MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
-from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig, configured, connected, happens, opened, shop_and_weather
 
 WORDS = {"discovery.embedding_model": "none"}

@@ -16,10 +16,10 @@ from inspector.registry.sqlite import SqliteRegistry
 from inspector.search.ports import SyncReport
 from inspector.search.registry_tier import search_registry
 from inspector.session.synchronise import Synchronised, synchronise
+from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.registry import keep_vector, sight_of, tool
-from tests.support.told_model import calls, says, searches
 from tests.support.workbench import connected, shop_and_weather
 
 MAIL = tool("mail", "send", "Send a message by mail.")

@@ -18,12 +18,18 @@ from inspector.session.assembly import Ports
 from inspector.session.synchronise import synchronise
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryServerMemory, MemoryStore
-from tests.support.counting import CharacterCounter
-from tests.support.fakes import FixedApprover, ManualClock, MemoryPrices
+from tests.support.fakes import (
+    CharacterCounter,
+    FixedApprover,
+    ManualClock,
+    MemoryPrices,
+    ToldModel,
+    says,
+    searches,
+)
 from tests.support.memory_servers import MemoryConnector
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.registry import sight_of
-from tests.support.told_model import ToldModel, says, searches
 from tests.support.workbench import connected
 
 EMBEDDER = MemoryEmbedder()

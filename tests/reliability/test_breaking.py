@@ -22,9 +22,8 @@ from inspector.core.tool import Annotations, Tool
 from inspector.reliability.breaker import Breaker, BreakerKey, failure_of
 from inspector.reliability.breaking import MemoryBreakers
 from inspector.schema.json_value import JsonObject
-from tests.support.fakes import FixedApprover
+from tests.support.fakes import FixedApprover, calls, searches
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import calls, searches
 from tests.support.workbench import READS, Rig, connected, happens, opened, shop_and_weather
 
 ON: Mapping[str, Any] = {"breaker.enabled": True, "breaker.min_calls": 2, "guard.enabled": False}

@@ -19,8 +19,8 @@ from inspector.core.message import ToolResult
 from inspector.core.tool import Annotations, Tool
 from inspector.measure.telemetry.trace import spans
 from tests.reliability.test_breaking import FINE, Moody
+from tests.support.fakes import calls
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import calls
 from tests.support.workbench import READS, Rig, connected, happens, shop_and_weather
 
 ON: Mapping[str, Any] = {"retry.enabled": True}

@@ -19,8 +19,8 @@ from inspector.loop.discovery_loop import VersionNotes
 from inspector.mcp.listing import changes
 from inspector.mcp.pace import FIRST, LONGEST_PAUSE, ChangePace
 from tests.mcp.test_connections import Bench, connected
+from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import calls, says, searches
 from tests.support.workbench import CITY, READS, Rig, connected as rig_connected, happens as until, names
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}

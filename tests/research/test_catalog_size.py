@@ -23,7 +23,7 @@ from inspector.research.testbed import MEAN, generated
 from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
-from tests.support.counting import CharacterCounter
+from tests.support.fakes import CharacterCounter
 from tests.support.reproduction import MemorySource, office_tools
 
 METER = meter_of(TiktokenCounter("demo/planner"))

@@ -6,7 +6,7 @@ from inspector.research.catalog_size import meter_of
 from inspector.research.source import NamedCatalog, Steps, indexed
 from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter
-from tests.support.counting import CharacterCounter
+from tests.support.fakes import CharacterCounter
 from tests.support.reproduction import MemorySource, case, office_tools
 
 CASES = (

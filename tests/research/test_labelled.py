@@ -7,7 +7,7 @@ from inspector.research.catalog_size import meter_of
 from inspector.research.labelled import EVERY_TOOL, Answers, labelled_quality, request_sets, request_table
 from inspector.research.source import NamedCatalog, Steps, Stopped
 from inspector.tokens.counter import TiktokenCounter
-from tests.support.counting import CharacterCounter
+from tests.support.fakes import CharacterCounter
 from tests.support.reproduction import MemorySource, case, office_tools, session
 
 CASES = (

@@ -28,8 +28,8 @@ from inspector.scenario.ground import (
 from inspector.scenario.run import LabClock, ScenarioRun
 from inspector.scenario.scenario import AddedTool, CatalogChange, Scenario, ScriptedCall, Step, Turn
 from inspector.tokens.manifest import Catalog
+from tests.support.fakes import calls, says
 from tests.support.lab import story
-from tests.support.told_model import calls, says
 from tests.support.workbench import configured, connected, happens, opened, shop_and_weather
 
 REFUND = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(read_only=False))

@@ -21,8 +21,7 @@ from inspector.scenario.scenario import AddedTool, CatalogChange
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryServerMemory, MemoryStore
-from tests.support.counting import CharacterCounter
-from tests.support.fakes import FixedApprover, ManualClock, MemoryPrices
+from tests.support.fakes import CharacterCounter, FixedApprover, ManualClock, MemoryPrices
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.workbench import shop_and_weather

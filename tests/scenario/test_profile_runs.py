@@ -15,10 +15,10 @@ from inspector.core.fold import fold
 from inspector.core.message import ModelReply, ModelRequest
 from inspector.core.tool import Tool
 from tests.support.examples import examples
+from tests.support.fakes import Step, calls, says, searches
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
-from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import READS, Rig, connected, names
 
 SEARCHING = [name for name in PROFILES if name not in ("static", "attention")]

@@ -19,8 +19,7 @@ from inspector.scenario.recorded_batch import play_batch, setups
 from inspector.scenario.recorded_run import Kept, PlayedRun, RunSetup, play
 from inspector.session.assembly import Ports
 from inspector.store.memory import MemoryServerMemory, MemoryStore
-from tests.support.counting import CharacterCounter
-from tests.support.fakes import FixedApprover, ManualClock, MemoryPrices
+from tests.support.fakes import CharacterCounter, FixedApprover, ManualClock, MemoryPrices
 from tests.support.memory_servers import MemoryConnector
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.recordings import LIBRARY

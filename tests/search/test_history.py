@@ -17,11 +17,9 @@ from inspector.search.rankers.past import NOTHING_ASKED
 from inspector.search.retrieval import Retrieval
 from inspector.search.semantics import Semantics
 from inspector.store.memory import MemoryStore
-from tests.support.fakes import ManualClock
+from tests.support.fakes import ManualClock, Recorded, calls, says, searches
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
-from tests.support.recorded_calls import Recorded
 from tests.support.retrieval import CountingEmbedder
-from tests.support.told_model import calls, says, searches
 from tests.support.workbench import connected
 
 T = TypeVar("T")

@@ -17,11 +17,9 @@ from inspector.core.tool import Tool
 from inspector.search.past_use import PastUse, Use, Whose, used
 from inspector.search.retrieval import Retrieval
 from inspector.store.memory import MemoryStore
-from tests.support.fakes import ManualClock
-from tests.support.memory_history import MemoryCallHistory
+from tests.support.fakes import ManualClock, Recorded, calls, says, searches
+from tests.support.memory_servers import MemoryCallHistory
 from tests.support.memory_vectors import MemoryVectors
-from tests.support.recorded_calls import Recorded
-from tests.support.told_model import calls, says, searches
 from tests.support.workbench import connected
 
 DAY = 86_400.0

@@ -18,9 +18,8 @@ from inspector.mcp.frame import Frame, FrameKind
 from inspector.schema.json_value import JsonObject
 from tests.mcp.test_frame import frame
 from tests.session.test_access_session import as_user, ids, policy
-from tests.support.fakes import FixedElicitor
+from tests.support.fakes import FixedElicitor, calls, says
 from tests.support.marketplace import market, servers_and_money
-from tests.support.told_model import calls, says
 from tests.support.workbench import Rig, configured, connected, opened, shop_and_weather
 
 BOTH = policy(ada=("shop:list*", "calc:*"), bob=("weather:*", "shop:*"))

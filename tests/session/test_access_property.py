@@ -27,12 +27,12 @@ from inspector.search.rankers.ranker_list import RANKERS
 from inspector.search.semantics import Semantics
 from inspector.session.synchronise import synchronise
 from inspector.session.timeline import Timeline
-from tests.support.canned_registry import HeldRegistry
+from tests.support.canned import HeldRegistry
+from tests.support.fakes import calls, says, searches
 from tests.support.marketplace import CURRENCY, market, plugin
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 from tests.support.retrieval import embedded
-from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig, configured, connected
 
 SERVERS = ("crm", "shop", "mail")

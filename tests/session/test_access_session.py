@@ -12,7 +12,7 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerInfo
 from inspector.core.tool import Tool
 from inspector.store.memory import MemoryStore
-from tests.support.told_model import says
+from tests.support.fakes import says
 from tests.support.workbench import Rig, connected, happens, opened, shop_and_weather
 
 

@@ -9,7 +9,7 @@ from inspector.clients.client import Client, all_clients, find_client
 from inspector.clients.seen import cut, see, sent_name, sent_schema
 from inspector.core.tool import Tool
 from inspector.session.client_view import ClientView, view_as
-from tests.support.wordy import INSTRUCTIONS, LONG_NAME, TOOLS
+from tests.support.canned import INSTRUCTIONS, LONG_NAME, TOOLS
 
 clients = st.sampled_from(all_clients())
 texts = st.text(st.one_of(st.characters(), st.sampled_from("\ud800\n _.-:")), max_size=90)

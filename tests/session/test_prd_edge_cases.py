@@ -15,9 +15,9 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
 from inspector.session.workbench import Workbench
+from tests.support.fakes import Step, calls, says, searches
 from tests.support.memory_servers import MemoryServer
 from tests.support.office import office
-from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import CITY, READS, Rig, configured, connected, names
 
 START = ["search_tools", "calc__evaluate"]

@@ -12,7 +12,7 @@ from inspector.session.verdict import Answer, Verdict
 from inspector.tokens.break_even import BreakEven
 from inspector.tokens.measure import BudgetMeter, FixedWindow
 from inspector.tokens.plan import Assumptions
-from tests.support.counting import CharacterCounter
+from tests.support.fakes import CharacterCounter
 
 POINTS = st.none() | st.integers(1, 5000)
 

@@ -17,8 +17,8 @@ from inspector.core.tool import Tool
 from inspector.mcp import pace
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryStore
+from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import calls, says, searches
 from tests.support.workbench import READS, connected, happens, opened, shop_and_weather
 
 MOON = Tool("weather", "get_moon", "Moon phase.", annotations=READS)

@@ -26,7 +26,7 @@ from inspector.store.call_history import SqliteCallHistory
 from inspector.store.memory import MemoryStore
 from inspector.store.store import SqliteStore
 from tests.support.hostile import with_hostile_text
-from tests.support.memory_history import MemoryCallHistory
+from tests.support.memory_servers import MemoryCallHistory
 
 LATE, MESSAGE = "orders that are late", "What is going on in the shop?"
 

@@ -25,8 +25,8 @@ from inspector.core.budget import Prices
 from inspector.core.ports import Leftovers
 from inspector.registry.marketplace.marketplace import MarketplacePorts
 from inspector.search.ports import Embedder
+from tests.support.fakes import Step
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 
 # Seconds that a condition may take on a machine that is busy with other things.

@@ -3,8 +3,8 @@
 from inspector.core.budget import Prices
 from inspector.core.tool import Tool
 from inspector.schema.json_value import JsonObject
+from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import calls, says, searches
 from tests.support.workbench import READS
 
 PRICES = Prices("told", 1.25e-6, 1e-5, 1.25e-7, source="litellm's price list", date="2026-11-02")
@@ -31,7 +31,7 @@ STEPS = (
 )
 
 
-def _schema(noun: str) -> JsonObject:
+def _firm_schema(noun: str) -> JsonObject:
     fields = {**FIELDS, noun: f"The id of one {noun}, as a search for it returns it."}
     return {
         "type": "object",
@@ -46,7 +46,11 @@ def firm() -> dict[str, MemoryServer]:
         server: MemoryServer(
             [
                 Tool(
-                    server, f"{verb}_{noun}", f"{verb.title()} every {noun} that fits.", _schema(noun), READS
+                    server,
+                    f"{verb}_{noun}",
+                    f"{verb.title()} every {noun} that fits.",
+                    _firm_schema(noun),
+                    READS,
                 )
                 for noun in nouns.split()
                 for verb in VERBS

@@ -2,16 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli.composition import model_for
+from inspector.cli.lab import OpenLab
+from inspector.cli.options import Options
 from inspector.core.error import ConfigError
 from inspector.core.events import Record
 from inspector.core.message import ToolResult
 from inspector.core.ports import ChatModel
+from inspector.core.stream import Listener
 from inspector.core.tool import Tool
 from inspector.scenario.comparison import ScenarioResult
 from inspector.scenario.ground import AllowedBefore, Ground
@@ -20,8 +25,7 @@ from inspector.scenario.scenario import Scenario, Step, Turn, load_scenario
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryServerMemory, MemoryStore
-from tests.support.counting import CharacterCounter
-from tests.support.fakes import FixedApprover, ManualClock, MemoryPrices
+from tests.support.fakes import CharacterCounter, FixedApprover, ManualClock, MemoryPrices
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.workbench import READS, configured, shop_and_weather
@@ -280,3 +284,68 @@ def written(folder: Path, **texts: str) -> Path:
     for name, text in texts.items():
         (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
     return folder
+
+
+FORECAST = """
+title: A forecast
+about: One search, one call.
+expect: [{event: result, tool: "weather:get_forecast", ok: true}, {event: end, outcome: answered}]
+never: [{event: reject}]
+turns:
+  - user: Oslo?
+    steps:
+      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast], server_name: weather}}]
+      - calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]
+      - say: Snow.
+"""
+
+
+@dataclass(slots=True)
+class MemoryLabs:
+    """Opens every lab in memory and keeps its options; lab number `interrupted` raises a Ctrl+C."""
+
+    opened: list[tuple[str, Options]] = field(default_factory=list)
+    interrupted: int = 0
+    grounds: list[Ground | None] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def open(
+        self,
+        scenario: Scenario,
+        options: Options,
+        profile: str = "",
+        *,
+        tell: Listener | None = None,
+        ground: Ground | None = None,
+    ) -> AsyncIterator[OpenLab]:
+        self.opened.append((profile, options))
+        self.grounds.append(ground)
+        if len(self.opened) == self.interrupted:
+            raise KeyboardInterrupt
+        servers, clock = shop_and_weather(), LabClock(ManualClock())
+        connector = ChangingConnector(MemoryConnector(servers))
+        ports = Ports(
+            connector,
+            MemoryStore(),
+            MemoryServerMemory(),
+            clock,
+            AllowedBefore(ground.allowed) if ground is not None else FixedApprover(),
+            model_for=model_for,
+            counter_for=lambda _: CharacterCounter(),
+            embedder_for=lambda _: None,
+            prices=MemoryPrices(),
+            vectors=MemoryVectors(),
+        )
+        async with Workbench(
+            configured(servers),
+            ports,
+            model=options.model,
+            session_id=f"s{len(self.opened)}",
+            profile=profile or options.profile or scenario.profile,
+            values={**scenario.settings, **options.values},
+        ) as bench:
+            if tell is not None:
+                bench.subscribe(tell)
+            bench.connect()
+            await bench.wait_connected()
+            yield OpenLab(bench, ScenarioRun(bench, scenario, clock, connector))

@@ -8,8 +8,7 @@ from inspector.core.plugin import Package, Permissions, Plugin, PluginTool, Vari
 from inspector.core.tool import Tool
 from inspector.registry.marketplace.marketplace import Catalogs, MarketplacePorts
 from inspector.registry.marketplace.reader import read_catalog
-from tests.support.memory_editor import MemoryEditor
-from tests.support.memory_servers import MemoryServer
+from tests.support.memory_servers import MemoryEditor, MemoryServer
 from tests.support.workbench import READS, shop_and_weather
 
 RATES = "exchange rate of the euro"

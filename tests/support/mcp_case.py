@@ -1,19 +1,30 @@
-"""What the MCP adapters' tests share: specs of local servers, and a way to open a connection."""
+"""Servers of tests, and their faults."""
 
 import asyncio
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import uvicorn
 
+from inspector.config.configuration import Configuration
+from inspector.core.events import Record
+from inspector.core.ports import SystemClock
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import ServerLink
+from inspector.search.sqlite import SqliteServerMemory
+from inspector.session.assembly import Ports
+from inspector.session.workbench import Workbench
+from inspector.store.store import SqliteStore
+from tests.support.fakes import CharacterCounter, FixedApprover, MemoryPrices, ToldModel, says
+from tests.support.memory_vectors import MemoryVectors
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVERS = ROOT / "fixtures" / "servers"
@@ -84,3 +95,115 @@ def is_alive(pid: int) -> bool:
             return False
         return True
     return state not in "ZX"
+
+
+SESSION = "faults"
+
+
+@dataclass(slots=True)
+class FaultCase:
+    """The session, the file that switches the fault, and the processes that it started."""
+
+    bench: Workbench
+    switch: Path
+    folder: Path
+    pids: set[int] = field(default_factory=set)
+
+    def turn(self, fault: str) -> None:
+        """From now on the server has this fault."""
+        self.switch.write_text(fault, encoding="utf-8")
+
+    def look(self) -> set[int]:
+        """Note the processes that run now, and return them."""
+        found = running(str(self.folder))
+        self.pids |= found
+        return found
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until the stream has what makes the condition hold."""
+        news = asyncio.Event()
+        stop = self.bench.subscribe(lambda _record: news.set())
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while not condition():
+                    news.clear()
+                    await news.wait()
+        finally:
+            stop()
+
+    def events(self, kind: str) -> list[Record]:
+        return self.bench.records((kind,))
+
+
+def spec(folder: Path, name: str, fault: str = "", **seconds: float) -> ServerSpec:
+    """A server whose command line names the folder, by which its process is found."""
+    script = folder / "faulty.py"
+    if not script.exists():
+        script.symlink_to(SERVERS / "faulty.py")
+    return ServerSpec(
+        name,
+        command=sys.executable,
+        args=(str(script),),
+        env={"FAULT": fault, "FAULT_FILE": str(folder / f"{name}.fault")},
+        defer_loading=True,
+        trust_annotations=True,
+        connect_timeout=seconds.get("connect_timeout", PATIENCE),
+        call_timeout=seconds.get("call_timeout", PATIENCE),
+    )
+
+
+@asynccontextmanager
+async def session(folder: Path, fault: str = "", **seconds: float) -> AsyncGenerator[FaultCase, None]:
+    """A session that is connected, in which something was said and a tool of the healthy server was loaded.
+
+    `seconds` are the time limits of the faulty one.
+    """
+    specs = (spec(folder, "healthy"), spec(folder, "faulty", fault, **seconds))
+    with SqliteStore(folder / "t.db") as store:
+        memory = SqliteServerMemory(folder / "t.db")
+        connector = McpConnector(folder / "logs")
+        ports = Ports(
+            connector,
+            store,
+            memory,
+            SystemClock(),
+            FixedApprover(),
+            model_for=lambda _: ToldModel(says("Hello."), says("Still here.")),
+            counter_for=lambda _: CharacterCounter(),
+            embedder_for=lambda _: None,
+            vectors=MemoryVectors(),
+            prices=MemoryPrices(),
+            wire=connector,
+        )
+        configuration = Configuration("faults.json", specs)
+        settings = {"discovery.auto": "always"}
+        async with Workbench(
+            configuration, ports, model="told", session_id=SESSION, values=settings
+        ) as bench:
+            case = FaultCase(bench, folder / "faulty.fault", folder)
+            bench.connect()
+            await bench.chat("Hello")
+            await bench.wait_connected()
+            case.look()
+            bench.load("healthy:echo")
+            yield case
+        memory.close()
+
+
+def running(token: str) -> set[int]:
+    """The processes whose command line or environment has a text."""
+    if not Path("/proc/self/environ").exists():
+        shown = subprocess.run(
+            ["ps", "-Aww", "-o", "pid=,command="], capture_output=True, text=True, check=True
+        )
+        return {int(line.split()[0]) for line in shown.stdout.splitlines() if token in line} - {os.getpid()}
+    found: set[int] = set()
+    for process in Path("/proc").iterdir():
+        if process.name.isdecimal() and int(process.name) != os.getpid() and is_alive(int(process.name)):
+            try:
+                said = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if token.encode() in said:
+                found.add(int(process.name))
+    return found

@@ -1,18 +1,41 @@
 """Servers in memory, and the connector that reaches them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
-from inspector.core.error import CallTimeout, ConnectError, ConnectTimeout, ServerExited, ToolsightError
+from inspector.config.configuration import Configuration
+from inspector.config.editor import with_member, without_member
+from inspector.config.installation import FileChange, ServerChange
+from inspector.core.error import (
+    CallTimeout,
+    ConfigError,
+    ConnectError,
+    ConnectTimeout,
+    ServerExited,
+    ToolsightError,
+)
+from inspector.core.events import (
+    CallFinished,
+    CallStarted,
+    Event,
+    Record,
+    SearchPerformed,
+    SessionStarted,
+    SettingsChanged,
+    UserSaid,
+)
 from inspector.core.message import ToolResult
-from inspector.core.ports import ToolListing
+from inspector.core.ports import PastCall, TaskCalls, ToolListing, Viewer
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Tool
 from inspector.mcp.frame import FrameLog
 from inspector.mcp.port import ClientSide, ignored
 from inspector.schema.json_value import JsonObject, compact
+from inspector.store.call_history import CallTrail, PersonaTrail, TaskTrail
+from inspector.store.memory import MemoryStore
 
 Answer = Callable[[str, JsonObject], Awaitable[ToolResult]]
 
@@ -171,3 +194,120 @@ class MemoryConnector:
         finally:
             server.links.remove(link)
             link.end("The connection was closed")
+
+
+_SECTION = ("mcpServers",)
+_TEXT = '{"mcpServers": {"shop": {"command": "shop"}}}'
+
+
+class MemoryEditor:
+    """Keeps the file as `text`; `fault` is raised instead of writing, and `written` counts the changes."""
+
+    def __init__(self, text: str = _TEXT, *, fault: ConfigError | None = None) -> None:
+        self.text = text
+        self.fault = fault
+        self.written = 0
+
+    def with_server(self, configuration: Configuration, name: str, entry: JsonObject) -> ServerChange:
+        """The configuration with a server made of the entry."""
+        text = with_member(self.text, _SECTION, name, dict(entry))
+        spec = ServerSpec(
+            name,
+            command=str(entry.get("command", "")),
+            args=tuple(entry.get("args", ())),
+            env=dict(entry.get("env", {})),
+            url=str(entry.get("url", "")),
+            headers=dict(entry.get("headers", {})),
+            defer_loading=True,
+        )
+        return self._becomes(configuration, name, (*configuration.servers, spec), text)
+
+    def without_server(self, configuration: Configuration, name: str) -> ServerChange:
+        """The configuration without the server."""
+        servers = tuple(spec for spec in configuration.servers if spec.name != name)
+        return self._becomes(configuration, name, servers, without_member(self.text, _SECTION, name))
+
+    def _becomes(
+        self, configuration: Configuration, name: str, servers: tuple[ServerSpec, ...], text: str
+    ) -> ServerChange:
+        change = FileChange(configuration.source, self.text.encode(), text.encode())
+        return ServerChange(name, replace(configuration, servers=servers), change)
+
+    def write(self, change: FileChange) -> str:
+        """Write the text if it is as it was. Raises ConfigError."""
+        if self.fault is not None:
+            raise self.fault
+        if self.text.encode() != change.before:
+            raise ConfigError(f"{change.path} has changed in the meantime, so it was left alone")
+        self.text, self.written = change.after.decode(), self.written + 1
+        return f"{change.path}.bak"
+
+
+class MemoryCallHistory:
+    """A CallHistory of a MemoryStore's sessions; `read` counts how often it was asked."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self.read = 0
+        self._store = store
+
+    def successful_calls(self, *, but: str = "", viewer: Viewer | None = None) -> Iterator[PastCall]:
+        """The calls of every session but that one, or of the viewer's, the newest session first."""
+        self.read += 1
+        for session in self._newest(but, viewer):
+            yield from _calls(self._store.read(session))
+
+    def tasks(self, *, but: str = "") -> Iterator[TaskCalls]:
+        """What models called for each message, the newest session first."""
+        self.read += 1
+        for session in self._newest(but):
+            yield from _tasks(self._store.read(session))
+
+    def _newest(self, but: str, viewer: Viewer | None = None) -> list[str]:
+        sessions = sorted(self._store.sessions(), key=lambda one: (one.ended_at, one.id), reverse=True)
+        wanted = [one for one in sessions if viewer is None or viewer.has(one.user, one.expert)]
+        return [session.id for session in wanted if session.id != but]
+
+
+def _calls(records: list[Record]) -> Iterator[PastCall]:
+    trail = CallTrail()
+    for record in records:
+        _follow(trail, record.event)
+        match record.event:
+            case UserSaid(text):
+                trail.said(text)
+            case SearchPerformed(report, by=by):
+                trail.searched(by, report.request.query, [hit.tool_id for hit in report.results])
+            case CallStarted(call_id, by=by):
+                trail.called(call_id, by)
+            case CallFinished(call_id, tool, ok):
+                call = trail.finished(call_id, tool, record.at, ok=ok)
+                if call is not None:
+                    yield call
+
+
+def _tasks(records: list[Record]) -> Iterator[TaskCalls]:
+    trail = TaskTrail()
+    for record in records:
+        _follow(trail, record.event)
+        match record.event:
+            case UserSaid():
+                yield from trail.said()
+            case CallStarted(tool=tool, by=by):
+                trail.called(by, tool, record.at)
+    yield from trail.said()
+
+
+def _follow(trail: PersonaTrail, event: Event) -> None:
+    match event:
+        case SessionStarted(toolset=toolset, settings=settings, origin=origin, user=user):
+            agent = origin.agent if origin is not None else ""
+            trail.started(agent, _chosen_persona(settings), toolset, user)
+        case SettingsChanged(settings=settings):
+            trail.set(_chosen_persona(settings))
+
+
+def _chosen_persona(settings: Mapping[str, Any]) -> str:
+    """The name that recorded settings give to a session's habits; "" in records of older versions."""
+    section = settings.get("inertia")
+    chosen = section.get("persona") if isinstance(section, Mapping) else ""
+    return chosen if isinstance(chosen, str) else ""

@@ -5,6 +5,11 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+from textual._compositor import Compositor
+from textual._context import visible_screen_stack
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -23,8 +28,8 @@ from inspector.registry.marketplace.marketplace import MarketplacePorts
 from inspector.reliability.flow import FlowLibrary
 from inspector.search.ports import Embedder
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
+from tests.support.fakes import Step
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 
 SnapCompare = Callable[..., bool]
@@ -186,3 +191,33 @@ async def _act(pilot: Pilot[None], app: Shown, act: Act) -> None:
                 assert isinstance(screen, BaseScreen)
                 screen.arrive(destination)
             await pilot.pause()
+
+
+_DRAW = Compositor.render_update
+_READ = Stylesheet._parse_rules
+_rules: dict[tuple[object, ...], list[RuleSet]] = {}
+
+
+def draw_when_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw a screen when a test reads it or takes its picture, and not after every key."""
+
+    def render_update(self: Compositor, full: bool = False, *args: Any, **kwargs: Any) -> Any:
+        if full:
+            return _DRAW(self, full, *args, **kwargs)
+        visible_screen_stack.set(kwargs.get("screen_stack") or [])
+        self._dirty_regions.clear()
+        return None
+
+    monkeypatch.setattr(Compositor, "render_update", render_update)
+
+
+def read_styles_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parse each style sheet once for all apps with the same theme; each app parses them all otherwise."""
+
+    def parse_rules(self: Stylesheet, *args: Any, **kwargs: Any) -> list[RuleSet]:
+        key = (*args, *kwargs.items(), *self._variables.items())
+        if key not in _rules:
+            _rules[key] = _READ(self, *args, **kwargs)
+        return _rules[key]
+
+    monkeypatch.setattr(Stylesheet, "_parse_rules", parse_rules)

@@ -15,8 +15,7 @@ from inspector.registry.sqlite import SqliteRegistry
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 from inspector.search.ports import Embedder, StaticEmbedder, ToolRegistry, VectorStore
 from inspector.search.semantics import Semantics
-from tests.support.counting import CharacterCounter
-from tests.support.fakes import ManualClock
+from tests.support.fakes import CharacterCounter, ManualClock
 from tests.support.memory_vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
 from tests.support.office import office
 

@@ -1,6 +1,10 @@
 """Retrieval without a model, and with one that knows words only by their spelling."""
 
-from collections.abc import Sequence
+import fcntl
+import shutil
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from inspector.core.ports import Clock
 from inspector.core.settings import DiscoverySettings
@@ -10,6 +14,7 @@ from inspector.search.index import ToolIndex
 from inspector.search.rankers.catalog_rankers import CatalogRankers
 from inspector.search.retrieval import Retrieval
 from inspector.search.semantics import Semantics
+from inspector.search.sqlite import SqliteVectors
 from tests.support.memory_vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
 
 
@@ -62,3 +67,33 @@ def rankers_of(
     """A catalog's rankers; by words alone unless `semantic`."""
     index = semantic_index(tools, lined=lined) if semantic else ToolIndex(tools)
     return CatalogRankers(index, settings or DiscoverySettings())
+
+
+def kept(folder: Path, embed: Callable[[Path], None]) -> Path:
+    """A database in this folder with these vectors alone; `embed` fills another one by searching the demo.
+
+    Processes that ask at the same time wait for the first.
+    """
+    made = folder / "demo-vectors.db"
+    with (folder / "demo-vectors.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            embed(folder / "embedded.db")
+            _copied(folder / "embedded.db", folder / "copied.db").rename(made)
+    return made
+
+
+def _copied(source: Path, target: Path) -> Path:
+    with sqlite3.connect(source) as database:
+        rows = database.execute("SELECT model, key, vector FROM vector").fetchall()
+    database.close()
+    vectors = SqliteVectors(target)
+    for model in {row[0] for row in rows}:
+        vectors.keep_vectors(model, {key: vector for name, key, vector in rows if name == model})
+    vectors.close()
+    return target
+
+
+def give(vectors: Path, database: Path) -> None:
+    """Begin a database with these vectors."""
+    shutil.copyfile(vectors, database)

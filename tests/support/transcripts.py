@@ -1,13 +1,20 @@
-"""Transcripts for tests: where the small ones are, and records as each agent writes them."""
+"""Transcripts of agents, small and made to measure."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from inspector.cli.agents import MachineLibrary
+from inspector.cli.options import Options
+from inspector.clients.importing import Importer
 from inspector.clients.transcript import Answered, Entry
 from inspector.clients.transcript_file.reader import Format, LineReader, line_reader, open_transcript
+from inspector.core.events import Record
 from inspector.core.message import Usage
+from inspector.core.ports import EventStore
+from inspector.store.memory import MemoryStore
+from tests.support.fakes import WordCounter
 
 SMALL = Path(__file__).parents[2] / "fixtures" / "transcripts"
 FILES = {
@@ -134,3 +141,161 @@ def token_count(last: int, total_: int, **fields: int) -> dict[str, Any]:
 
 
 NO_USAGE = Usage()
+
+
+NOON = 1_780_000_000
+SESSION = "6d1f2c9a-0000-4000-8000-000000000001"
+SECRET = "sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"
+MODEL = "claude-sonnet-4-5-20250929"
+ORDERS, LATE, POST = "mcp__shop__list_orders", "mcp__shop__late_orders", "mcp__chat__post_message"
+
+
+class ClaudeTranscript:
+    """Makes the lines of one session, one second after another."""
+
+    def __init__(self, session: str = SESSION, model: str = MODEL) -> None:
+        self._session = session
+        self._model = model
+        self._records = 0
+        self._cached = 0
+
+    def record(self, kind: str, **fields: Any) -> str:
+        """One line, a second after the last."""
+        self._records += 1
+        minutes, seconds = divmod(self._records, 60)
+        hours, minutes = divmod(minutes, 60)
+        days, hours = divmod(hours, 24)
+        head = {
+            "type": kind,
+            "uuid": f"{self._session}-{self._records}",
+            "sessionId": self._session,
+            "version": "2.1.0",
+            "cwd": "/home/ada/shop",
+            "timestamp": f"2026-05-{days + 1:02}T{hours:02}:{minutes:02}:{seconds:02}.000Z",
+        }
+        return json.dumps({**head, **fields})
+
+    def deferred(self, *names: str) -> str:
+        """Tools become known by name."""
+        return self.record("attachment", attachment={"type": "deferred_tools_delta", "addedNames": names})
+
+    def trouble(self, *, failed: str = "", login: str = "") -> str:
+        """A server failed, or waits for a login."""
+        attachment = {
+            "type": "deferred_tools_delta",
+            "failedMcpServers": [{"name": failed, "error": "exit 1"}] if failed else [],
+            "needsAuthMcpServers": [login] if login else [],
+        }
+        return self.record("attachment", attachment=attachment)
+
+    def asked(self, text: str) -> str:
+        """The user writes."""
+        return self.record("user", message={"role": "user", "content": text})
+
+    def answered(self, text: str = "", calls: tuple[tuple[str, str, Any], ...] = (), read: int = -1) -> str:
+        """The model answers; `calls` are ids, names and arguments. By default the cache was read whole."""
+        usage = {
+            "input_tokens": 10,
+            "cache_read_input_tokens": self._cached if read < 0 else read,
+            "cache_creation_input_tokens": 2000,
+            "output_tokens": 50,
+        }
+        self._cached = usage["cache_read_input_tokens"] + 2000
+        content: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
+        content += [
+            {"type": "tool_use", "id": id_, "name": name, "input": given} for id_, name, given in calls
+        ]
+        message = {
+            "id": f"msg_{self._session}_{self._records}",
+            "role": "assistant",
+            "model": self._model,
+            "content": content,
+            "stop_reason": "tool_use" if calls else "end_turn",
+            "usage": usage,
+        }
+        return self.record("assistant", message=message)
+
+    def found(self, call_id: str, query: str, *names: str) -> str:
+        """A search came back."""
+        references = [{"type": "tool_reference", "tool_name": name} for name in names]
+        block = {"type": "tool_result", "tool_use_id": call_id, "content": references or "No matching tools"}
+        told = {"matches": names, "query": query, "total_deferred_tools": 3}
+        return self.record("user", message={"role": "user", "content": [block]}, toolUseResult=told)
+
+    def returned(self, call_id: str, text: str, *, ok: bool = True) -> str:
+        """A call came back."""
+        block = {"type": "tool_result", "tool_use_id": call_id, "content": text, "is_error": not ok}
+        return self.record("user", message={"role": "user", "content": [block]})
+
+    def compacted(self, summary: str, before: int = 150_000) -> tuple[str, str]:
+        """The conversation is replaced by a summary."""
+        boundary = {
+            "subtype": "compact_boundary",
+            "compactMetadata": {"trigger": "auto", "preTokens": before},
+        }
+        message = {"role": "user", "content": summary}
+        return self.record("system", **boundary), self.record("user", isCompactSummary=True, message=message)
+
+    def turn(self, number: int) -> Iterator[str]:
+        """A question, a search, a call and an answer."""
+        search, call = f"s{number}", f"c{number}"
+        yield self.asked(f"Which orders are late in week {number}?")
+        yield self.answered(calls=((search, "ToolSearch", {"query": f"late orders week {number}"}),))
+        yield self.found(search, f"late orders week {number}", LATE)
+        yield self.answered(calls=((call, LATE, {"week": number}),))
+        yield self.returned(call, f"{number} orders are late")
+        yield self.answered(f"There are {number}.")
+
+
+def story(secret: str = SECRET) -> list[str]:
+    """A session with a miss, a failed server, a secret in every kind of text, and a compaction."""
+    made = ClaudeTranscript()
+    return [
+        made.deferred(ORDERS, LATE, POST),
+        made.trouble(failed="stock", login="mail"),
+        made.asked(f"Which orders are late? My key is {secret}."),
+        made.answered(calls=(("s1", "ToolSearch", {"query": "overdue deliveries"}),)),
+        made.found("s1", "overdue deliveries", ORDERS),
+        made.answered(calls=(("s2", "ToolSearch", {"query": "late orders"}),)),
+        made.found("s2", "late orders", LATE),
+        made.answered(calls=(("c1", LATE, {"api_key": secret, "week": 3}),)),
+        made.returned("c1", f"Authorization: Bearer {secret}\n3 orders are late"),
+        made.answered(f"Three are late; the key is {secret}."),
+        *made.compacted(f"The user asked for late orders with {secret}."),
+        made.asked("Thank you."),
+        made.answered("You are welcome.", read=0),
+    ]
+
+
+def written(path: Path, lines: list[str]) -> Path:
+    """Write the lines as a transcript, and return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+class StoreLibrary(MachineLibrary):
+    """The library over any store."""
+
+    def __init__(self, store: EventStore) -> None:
+        super().__init__(Options())
+        self._store = store
+
+
+def story_store() -> MemoryStore:
+    """A store with the story as a session."""
+    store, reader = MemoryStore(), line_reader(Format.CLAUDE_CODE)
+    run = Importer(store, lambda _: WordCounter()).follow(file="story.jsonl")
+    for line in story():
+        for entry in reader.feed(line.encode()):
+            run.take(entry)
+    for entry in reader.finish():
+        run.take(entry)
+    run.close()
+    return store
+
+
+def records_of(store: EventStore) -> list[Record]:
+    """The records of a store's only session."""
+    [session] = store.sessions()
+    return store.read(session.id)

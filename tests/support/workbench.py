@@ -20,12 +20,17 @@ from inspector.search.ports import Embedder, ToolRegistry
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.memory import MemoryServerMemory, MemoryStore
-from tests.support.counting import CharacterCounter
-from tests.support.fakes import FixedApprover, FixedElicitor, ManualClock, MemoryPrices
-from tests.support.memory_history import MemoryCallHistory
-from tests.support.memory_servers import MemoryConnector, MemoryServer
+from tests.support.fakes import (
+    CharacterCounter,
+    FixedApprover,
+    FixedElicitor,
+    ManualClock,
+    MemoryPrices,
+    Step,
+    ToldModel,
+)
+from tests.support.memory_servers import MemoryCallHistory, MemoryConnector, MemoryServer
 from tests.support.memory_vectors import MemoryVectors
-from tests.support.told_model import Step, ToldModel
 
 READS = Annotations(read_only=True)
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

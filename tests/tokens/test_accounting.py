@@ -15,10 +15,16 @@ from inspector.core.tool import Tool
 from inspector.schema.schema import ModelFeatures
 from inspector.tokens.accounting import Accounting
 from tests.loop.test_chat import Bench
-from tests.support.counting import CharacterCounter, character_accounting
-from tests.support.fakes import MemoryPrices
+from tests.support.fakes import (
+    CharacterCounter,
+    MemoryPrices,
+    ToldModel,
+    calls,
+    character_accounting,
+    says,
+    searches,
+)
 from tests.support.memory_servers import MemoryServer
-from tests.support.told_model import ToldModel, calls, says, searches
 from tests.support.workbench import connected
 
 MANY = [Tool("big", f"tool_{n}", "Does something.") for n in range(300)]

@@ -11,7 +11,7 @@ from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.tokens.break_even import break_even_range, break_evens, ranges, scaled
 from inspector.tokens.cost import PRESETS, Delivery, session_cost
 from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool, usual_plan
-from tests.support.plans import searched_early
+from tests.support.fakes import searched_early
 
 TERMS = CacheTerms(minimum=1)
 DISCOVERY = (Delivery.REWRITE, Delivery.APPEND, Delivery.CALL_TOOL)

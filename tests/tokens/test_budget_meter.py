@@ -21,7 +21,7 @@ from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.manifest import search_tools_definition, wire_message, wire_system
 from inspector.tokens.measure import BudgetMeter, FixedWindow, attribute, request_pieces
-from tests.support.counting import character_meter
+from tests.support.fakes import character_meter
 
 MODELS = {"openai/gpt-5": "o200k_base", "openai/gpt-4": "cl100k_base"}
 METERS = {name: BudgetMeter(TiktokenCounter(name), FixedWindow(128_000)) for name in MODELS}

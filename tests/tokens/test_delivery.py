@@ -14,8 +14,7 @@ from inspector.core.tool import function_definition
 from inspector.schema.json_value import compact
 from inspector.tokens.delivery import DefinitionLoader, SentTools, schema_text, system_text, tools_array
 from tests.loop.test_chat import TOOLS, Bench, bound_names
-from tests.support.found import find
-from tests.support.told_model import Step, calls, says, searches
+from tests.support.fakes import Step, calls, find, says, searches
 
 MODES = ("rewrite", "append", "call_tool", "text")
 PROXIES: tuple[ToolDelivery, ...] = ("call_tool", "text")

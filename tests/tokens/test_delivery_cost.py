@@ -11,7 +11,7 @@ from inspector.core.budget import Prices
 from inspector.core.prompt_cache import UNCACHED, CacheTerms
 from inspector.tokens.cost import Delivery, SessionCost, compare, session_cost
 from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool, usual_plan
-from tests.support.plans import searched_early
+from tests.support.fakes import searched_early
 
 TERMS = CacheTerms(write=1.25, read=0.1, ttl_seconds=300, minimum=1)
 PRICES = Prices("m", 2e-6, 10e-6, source="a list", date="2026-01-01")

@@ -11,7 +11,7 @@ from inspector.loop.model.litellm import marked_messages, marked_tools
 from inspector.schema.schema import PLAIN, Deferral, ModelFeatures
 from inspector.tokens.manifest import text_with, wire_message
 from tests.loop.test_chat import TOOLS, Bench, bound_names
-from tests.support.told_model import Step, ToldModel, calls, says, searches
+from tests.support.fakes import Step, ToldModel, calls, says, searches
 
 LIST, REFUND, FORECAST, _ = TOOLS
 STEADY = ["search_tools", "calc__evaluate"]

@@ -31,9 +31,8 @@ from inspector.session.setup import Setup, catalog_planner
 from inspector.session.verdict import own_delivery
 from inspector.tokens.cost import Delivery, compare, planned_requests
 from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedTool, plan_of, usual_plan
-from tests.support.counting import character_meter
+from tests.support.fakes import calls, character_meter, says, searches
 from tests.support.hostile import with_hostile_text
-from tests.support.told_model import calls, says, searches
 from tests.support.workbench import connected
 
 TOOLS = [PlannedTool(f"s:t{number}", 100 + number) for number in range(50)]

@@ -13,8 +13,8 @@ from hypothesis import given, strategies as st
 from inspector.cli.composition import counter_for
 from inspector.core.ports import TokenCounter
 from inspector.tokens.counter import AnthropicCounter, TiktokenCounter, tokenizer_for
-from tests.support.counting import CharacterCounter
 from tests.support.examples import examples
+from tests.support.fakes import CharacterCounter
 from tests.support.hostile import with_hostile_text
 
 COUNTER = TiktokenCounter("demo/planner")

@@ -1,0 +1,253 @@
+"""What the screens show in tests: flows, reports, a registry, a machine, long words."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from inspector.config.configuration import Configuration
+from inspector.core.access import EVERYTHING, Grant, Scope, Sight
+from inspector.core.budget import Prices
+from inspector.core.error import StoreError
+from inspector.core.ports import TaskCalls
+from inspector.core.report import Origin, Section, Table
+from inspector.core.server import ServerInfo, ServerSpec
+from inspector.core.settings import Settings
+from inspector.core.tool import Tool
+from inspector.measure.audit.audit import Pricing, audit
+from inspector.measure.audit.result import Audit, Basis, Problem, Reading, Subject
+from inspector.registry.embedding import embed_missing
+from inspector.registry.federation import Federation, Member
+from inspector.registry.library import RegistryLibrary
+from inspector.registry.sqlite import SqliteRegistry
+from inspector.research.catalog_size import CALIBRATED, HEADERS
+from inspector.research.source import recorded
+from inspector.search.past_use import InertiaGraph, Tally, graphs_of
+from inspector.search.ports import Neighbour
+from tests.support.fakes import character_meter
+from tests.support.memory_servers import MemoryServer
+from tests.support.memory_vectors import MemoryEmbedder
+from tests.support.office import office
+
+# 2026-10-01, 12:00 UTC; the app's clock in tests starts long before, so that nothing has aged.
+_AT = 1_790_856_000.0
+_DAY = 86_400.0
+_REPORT = ("shop:list_orders", "shop:list_orders", "shop:get_customer", "office:send_message")
+_LOOK = ("shop:list_orders", "office:send_message")
+_TRIP = ("weather:get_forecast", "weather:get_alerts", "office:create_event")
+
+
+def task(persona: str, calls: Sequence[str], at: float = _AT) -> TaskCalls:
+    """A task whose calls are a minute apart."""
+    return TaskCalls(persona, tuple((tool, at + 60 * number) for number, tool in enumerate(calls)))
+
+
+def canned_graphs() -> dict[str, InertiaGraph]:
+    """What an agent and Toolsight's own sessions called."""
+    tasks = [task("toolsight", _REPORT, _AT - day * _DAY) for day in range(36)]
+    tasks += [task("toolsight", _LOOK, _AT - day * _DAY) for day in range(30)]
+    tasks += [task("toolsight", _TRIP, _AT - day * _DAY) for day in range(15)]
+    tasks += [task("claude-code", ("github:search_issues", "github:get_issue")) for _ in range(12)]
+    graphs = graphs_of(tasks)
+    note = "a reminder to look again"
+    graphs["toolsight"].follows("shop:list_orders", "office:create_event", Tally(seeded=4, note=note))
+    return graphs
+
+
+class CannedFlows:
+    """A FlowLibrary with these, or with others."""
+
+    def __init__(self, graphs: Mapping[str, InertiaGraph] | None = None) -> None:
+        self._graphs = canned_graphs() if graphs is None else graphs
+
+    def graphs(
+        self,
+        seed: str,  # noqa: ARG002
+        stopped: Callable[[], bool],  # noqa: ARG002
+    ) -> Mapping[str, InertiaGraph]:
+        """See `FlowLibrary`."""
+        return self._graphs
+
+
+CATALOG_SIZE = Section(
+    "catalog-size",
+    "Tokens by catalog size",
+    "semantic tool discovery, section 11.1, Table 1, and section 11.4",
+    "tokens of the `tools` array as compact JSON (o200k_base, exact), meta-tool, manifest and always-include "
+    "set counted, under the default settings",
+    (
+        Table(
+            "The demo's catalog",
+            HEADERS,
+            (
+                ("10", "0", "4,200", "1,608", "1,800", "228", "57 %", "85.8 %", "1,032", "1,836"),
+                ("50", "11", "21,000", "6,220", "2,400", "1,149", "89 %", "81.5 %", "1,852", "3,400"),
+                ("84", "3", "–", "10,376", "–", "675", "–", "93.4 %", "1,305", "2,692"),
+                ("84", "11", "–", "10,376", "–", "1,207", "–", "88.3 %", "1,871", "3,333"),
+            ),
+            frozenset(range(10)),
+        ),
+        Table(
+            "Other people's catalogs",
+            ("catalog", "state"),
+            (("none", "skipped: name a folder of catalogs with --data"),),
+        ),
+        Table(
+            "generated catalogs, 420 tokens per tool, 20 tools per server",
+            HEADERS,
+            (
+                ("100", "3", "42,000", "42,000", "2,800", "719", "93 %", "98.2 %", "2,867", "7,592"),
+                ("200", "11", "84,000", "84,000", "3,200", "2,145", "96 %", "97.4 %", "4,327", "9,127"),
+            ),
+            frozenset(range(10)),
+            origin=Origin.CALIBRATION,
+            why=CALIBRATED,
+        ),
+    ),
+    ("Static binding is exactly 420 tokens a tool at every size: a constant times the number of tools.",),
+    (
+        ("calibration, 100 tools of 420 tokens, 3 always included: first call cut by 95 %", "98.2 %", True),
+        ("calibration, 100 tools of 420 tokens, 11 always included: first call cut by 95 %", "94.0 %", False),
+    ),
+    recorded("tool tokens of a model call, with the searches that the agents made"),
+)
+
+
+DAY = 86_400.0
+FIRST = 1_760_000_000.0
+# The first tool of the list, as it was before, and before that.
+REFUND = Tool("billing", "refund_invoice", "Refund an invoice in full.")
+REFUNDS = (
+    REFUND,
+    replace(REFUND, description="Refund an invoice in full or in part."),
+    replace(
+        REFUND,
+        description="Refund an invoice in full or in part. Mails the customer a note.",
+        input_schema={"type": "object", "properties": {"invoice": {"type": "string"}}},
+    ),
+)
+REST = (
+    Tool("billing", "send_reminder", "Remind a customer of an invoice that is late."),
+    Tool("warehouse", "find_parcel", "Find the parcel of a late order in the warehouse."),
+    Tool("warehouse", "count_stock", "Count the pieces of a product in stock."),
+)
+
+# A peer's: the first has the id of a tool of the office.
+THEIRS = (
+    Tool("shop", "list_orders", "Find the late orders of a customer."),
+    Tool("claims", "refund_claim", "Refund an invoice that a customer claims."),
+    Tool("vault", "open_vault", "Refund an invoice from the vault."),
+)
+
+
+class HeldRegistry(SqliteRegistry):
+    """A registry whose file goes when nobody holds it any more."""
+
+    def __init__(self) -> None:
+        self.folder = TemporaryDirectory()
+        super().__init__(Path(self.folder.name) / "toolsight.db")
+
+
+class AwayRegistry(HeldRegistry):
+    """A registry that nobody reaches."""
+
+    def nearest(
+        self,
+        _model: str,
+        _vector: Sequence[float],
+        _count: int,
+        _sight: Sight = EVERYTHING,
+        *,
+        floor: float = -1.0,  # noqa: ARG002
+    ) -> tuple[Neighbour, ...]:
+        raise StoreError("it is away", hint="Ask whoever keeps it.")
+
+
+def registry_of(*origins: tuple[str, Sequence[Tool]]) -> HeldRegistry:
+    """A registry with these tools, each origin synchronised a day after the one before."""
+    registry = HeldRegistry()
+    for number, (origin, tools) in enumerate(origins):
+        registry.sync(origin, tools, at=FIRST + number * DAY)
+    embed_missing(registry, MemoryEmbedder(), lambda _what, _done, _total: None, lambda: False)
+    return registry
+
+
+def library_of(*origins: tuple[str, Sequence[Tool]], federation: Federation | None = None) -> RegistryLibrary:
+    """A library with these tools."""
+    registry, embedder = registry_of(*origins), MemoryEmbedder()
+    return RegistryLibrary(lambda: registry, lambda: embedder, federation=lambda: federation)
+
+
+def canned_federation() -> Federation:
+    """A peer with three tools of which two may be seen, and one that is away."""
+    acme, away = registry_of(("acme.jsonl", THEIRS)), AwayRegistry()
+    sight = Sight("ada", grants=(Grant(Scope.USER, "ada", "acme", ("shop:*", "claims:*")),))
+    members = Member("acme", lambda: acme, lambda: sight), Member("post", lambda: away)
+    return Federation(members, seconds=60)
+
+
+def canned_library(federation: Federation | None = None) -> RegistryLibrary:
+    """The office's own tools, a tool with three versions, and others of servers that are not connected."""
+    own = [(name, server.tools) for name, server in office().items()]
+    others = (*(("billing.json", [version]) for version in REFUNDS), ("acme.jsonl", REST))
+    return library_of(*own, *others, federation=federation)
+
+
+PRICES = Prices("m", 2e-6, 8e-6, cache_read=0.5e-6, cache_write=2.5e-6, source="a list", date="today")
+_PRICING = Pricing(PRICES, PRICES.terms, judges=True)
+
+
+@cache
+def machine() -> Audit:
+    """Two configurations that were measured in part, one that was not, and a file that cannot be read."""
+    meter = character_meter(200_000)
+    many = {
+        "tracker": Reading(_tools("tracker", 800), at=1_790_000_000.0),
+        "mail": Reading(reason="needs MAIL_TOKEN", hint="Set MAIL_TOKEN."),
+    }
+    subjects = (
+        _subject("Claude Code", "user", "/srv/claude.json", many),
+        _subject("Cursor", "project /srv/engine", "/srv/cursor.json", {"crm": Reading(_tools("crm", 4))}),
+        _subject("VS Code", "user", "/srv/code.json", {"files": Reading(reason="not approved")}),
+    )
+    return Audit(
+        Basis("m", meter.tokenizer, meter.window, PRICES, terms=PRICES.terms),
+        tuple(audit(subject, meter, _PRICING) for subject in subjects),
+        (Problem("Windsurf", "user", "/srv/windsurf.json", "/srv/windsurf.json:2:1: expecting a name"),),
+        (),
+    )
+
+
+def _tools(server: str, number: int) -> tuple[Tool, ...]:
+    return tuple(
+        Tool(server, f"tool_{n}", f"Does thing {n} of {server}, and says so.") for n in range(number)
+    )
+
+
+def _subject(client: str, scope: str, source: str, readings: dict[str, Reading]) -> Subject:
+    configuration = Configuration(source, tuple(ServerSpec(name, name) for name in readings))
+    return Subject(client, scope, configuration, readings, Settings())
+
+
+RULE = "Never lend to a reader with fines."
+"""The rule at the end of the instructions, which a client that cuts them does not show."""
+INSTRUCTIONS = f"The loans of a library.\n{'Open on every weekday. ' * 120}\n{RULE}"
+DESCRIPTION = f"Search the catalogue. {'Titles come from every branch. ' * 90}Add reference=true for all."
+LONG_NAME = "reserve_" + "for_collection_" * 5 + "later"
+COMBINED = {
+    "type": "object",
+    "properties": {"isbn": {"type": "string", "pattern": "^97[89]", "description": "The title"}},
+    "oneOf": [{"required": ["isbn"]}],
+}
+TOOLS = (
+    Tool("town.library", "search_catalogue", DESCRIPTION),
+    Tool("town.library", LONG_NAME, "Reserve a title."),
+    Tool("town.library", "lend", "Lend a copy.", COMBINED),
+    Tool("town.library", "loan.renew", "Renew a loan."),
+)
+
+
+def library() -> dict[str, MemoryServer]:
+    """One such server."""
+    return {"town.library": MemoryServer(TOOLS, info=ServerInfo("library", instructions=INSTRUCTIONS))}
