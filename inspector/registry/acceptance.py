@@ -1,23 +1,20 @@
 """What a registry takes, and whom it gives what, checked in one place for every implementation."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from inspector.core.access import Grant, Scope, Sight, matches_any
+from inspector.core.definition import definition_hash
 from inspector.core.error import StoreError
+from inspector.core.redaction import clean
 from inspector.core.tool import Tool
-from inspector.search.ports import ToolRegistry
+from inspector.search.ports import RegisteredTool, ToolRegistry
 from inspector.store.codec import decode_value, encode_value
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-
-from inspector.core.definition import definition_hash
-from inspector.core.redaction import clean
-from inspector.search.ports import RegisteredTool
 
 _ANYBODY = "anybody"
 

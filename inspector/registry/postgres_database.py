@@ -3,22 +3,16 @@
 psycopg is imported on first use: only who names a database of PostgreSQL needs it.
 """
 
-from typing import TYPE_CHECKING, Any
-
-from inspector.core.error import StoreError
-
-if TYPE_CHECKING:
-    from psycopg import Connection
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from inspector.core.error import StoreError
 from inspector.core.secret_value import MARKER
 
 if TYPE_CHECKING:
     from psycopg import Connection, Error
-
 
 # All are in the schema `toolsight`. Texts are in the collation "C": compared by their characters' numbers, as
 # Python does. Vectors are in a table a model, `vector_NUMBER`, since an index has one number of dimensions.

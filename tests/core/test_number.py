@@ -2,6 +2,8 @@
 
 import math
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -25,39 +27,42 @@ from inspector.core.number import (
 
 amounts = st.floats(1e-7, 1e6)
 
-
-@pytest.mark.parametrize(("number", "shown"), [(0, "0 tools"), (1, "1 tool"), (1200, "1,200 tools")])
-def test_one_thing_is_not_told_in_the_plural(number: int, shown: str) -> None:
-    assert count(number, "tool") == shown
+SHOWN: dict[Callable[..., str], dict[Any, str]] = {
+    lambda number: count(number, "tool"): {0: "0 tools", 1: "1 tool", 1200: "1,200 tools"},
+    lambda number: count(number, "search", "searches"): {1: "1 search", 2: "2 searches"},
+    ordinal: {1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 21: "21st", 113: "113th"},
+    # Two digits that say something.
+    tokens: {212: "212", 4096: "4.1k", 128_000: "128k", 999_960: "1M", 1_240_000: "1.2M", -2500: "-2.5k"},
+    # Cents, and below a dollar two digits.
+    money: {
+        0: "$0.00",
+        12.5: "$12.50",
+        1234.5: "$1,234.50",
+        0.012: "$0.012",
+        0.0999: "$0.10",
+        0.000045: "$0.000045",
+        -0.25: "-$0.25",
+    },
+    percent: {0.784: "78 %", 0: "0 %", -0.05: "-5 %", 1: "100 %"},
+    percent_down: {0.95: "95.0 %", 0.9499: "94.9 %", 1.0: "100.0 %", 0.97: "97.0 %"},
+    # A sign, unless it is nothing.
+    signed: {1204: "+1,204", 0: "0"},
+    lambda value: signed(value, 3): {-0.042: "-0.042", -0.0004: "0.000"},
+    signed_percent: {0.12: "+12 %", -0.04: "-4 %", 0.001: "0 %"},
+    milliseconds: {0: "0 ms", 0.04: "0.04 ms", 6.4: "6 ms", 999.7: "1.0 s", 1240: "1.2 s"},
+    duration: {0.4: "0 s", 9.6: "10 s", 59.7: "1 min", 600: "10 min", 9000: "2.5 h"},
+    lambda share: bar(share, 10): {0: "", 0.05: "▌", 0.5: "█████", 1: "█" * 10, 2: "█" * 10, -1: ""},
+    # A time that no calendar has is a question mark.
+    shown_moment: {0.0: "1970-01-01 00:00", LAST: "9999-12-31 23:59", 9e15: "?", math.nan: "?"},
+}
 
 
 @pytest.mark.parametrize(
-    ("number", "shown"),
-    [
-        (1, "1st"),
-        (2, "2nd"),
-        (3, "3rd"),
-        (4, "4th"),
-        (11, "11th"),
-        (12, "12th"),
-        (21, "21st"),
-        (113, "113th"),
-    ],
+    ("shows", "number", "shown"),
+    [(shows, number, shown) for shows, all_shown in SHOWN.items() for number, shown in all_shown.items()],
 )
-def test_a_rank_is_told_as_people_count(number: int, shown: str) -> None:
-    assert ordinal(number) == shown
-
-
-def test_a_plural_that_takes_more_than_an_s_is_given() -> None:
-    assert [count(number, "search", "searches") for number in (1, 2)] == ["1 search", "2 searches"]
-
-
-@pytest.mark.parametrize(
-    ("number", "shown"),
-    [(212, "212"), (4096, "4.1k"), (128_000, "128k"), (999_960, "1M"), (1_240_000, "1.2M"), (-2500, "-2.5k")],
-)
-def test_tokens_have_two_digits_that_say_something(number: int, shown: str) -> None:
-    assert tokens(number) == shown
+def test_a_number_is_shown_as_people_write_it(shows: Callable[..., str], number: float, shown: str) -> None:
+    assert shows(number) == shown
 
 
 @given(st.integers(-(10**9), 10**9))
@@ -66,22 +71,6 @@ def test_tokens_are_never_further_off_than_a_twentieth(number: int) -> None:
     unit = {"k": 1e3, "M": 1e6}.get(text[-1], 1)
     assert abs(float(text.rstrip("kM")) * unit - number) <= abs(number) / 20
     assert len(text.lstrip("-")) <= 7
-
-
-@pytest.mark.parametrize(
-    ("dollars", "shown"),
-    [
-        (0, "$0.00"),
-        (12.5, "$12.50"),
-        (1234.5, "$1,234.50"),
-        (0.012, "$0.012"),
-        (0.0999, "$0.10"),
-        (0.000045, "$0.000045"),
-        (-0.25, "-$0.25"),
-    ],
-)
-def test_money_has_cents_and_below_a_dollar_two_digits(dollars: float, shown: str) -> None:
-    assert money(dollars) == shown
 
 
 @given(amounts)
@@ -97,47 +86,9 @@ def test_a_column_of_money_has_as_many_decimals_as_its_least_amount(dollars: lis
     assert {len(money(amount, decimals).partition(".")[2]) for amount in dollars} == {decimals}
 
 
-@pytest.mark.parametrize(("share", "shown"), [(0.784, "78 %"), (0, "0 %"), (-0.05, "-5 %"), (1, "100 %")])
-def test_a_percentage_stands_apart_from_its_sign(share: float, shown: str) -> None:
-    assert percent(share) == shown
-
-
-@pytest.mark.parametrize(
-    ("share", "shown"), [(0.95, "95.0 %"), (0.9499, "94.9 %"), (1.0, "100.0 %"), (0.97, "97.0 %")]
-)
-def test_a_share_can_be_cut_instead_of_rounded(share: float, shown: str) -> None:
-    assert percent_down(share) == shown
-
-
 @given(st.floats(0, 2))
 def test_a_share_that_is_cut_never_looks_like_more_than_it_is(share: float) -> None:
     assert float(percent_down(share).removesuffix(" %")) <= share * 100 + 1e-6
-
-
-@pytest.mark.parametrize(
-    ("value", "decimals", "shown"),
-    [(1204, 0, "+1,204"), (-0.042, 3, "-0.042"), (-0.0004, 3, "0.000"), (0, 0, "0")],
-)
-def test_a_difference_has_its_sign_unless_it_is_nothing(value: float, decimals: int, shown: str) -> None:
-    assert signed(value, decimals) == shown
-
-
-def test_a_relative_difference_is_a_percentage_with_a_sign() -> None:
-    assert [signed_percent(share) for share in (0.12, -0.04, 0.001)] == ["+12 %", "-4 %", "0 %"]
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [(0, "0 ms"), (0.04, "0.04 ms"), (6.4, "6 ms"), (999.7, "1.0 s"), (1240, "1.2 s")]
-)
-def test_a_latency_has_the_unit_that_fits(value: float, shown: str) -> None:
-    assert milliseconds(value) == shown
-
-
-@pytest.mark.parametrize(
-    ("seconds", "shown"), [(0.4, "0 s"), (9.6, "10 s"), (59.7, "1 min"), (600, "10 min"), (9000, "2.5 h")]
-)
-def test_a_duration_has_one_unit(seconds: float, shown: str) -> None:
-    assert duration(seconds) == shown
 
 
 @given(st.floats(0, 59 * 60))
@@ -150,13 +101,6 @@ def test_no_latency_has_more_digits_than_say_something(value: float) -> None:
     assert len(milliseconds(value).partition(" ")[0]) <= 4
 
 
-@pytest.mark.parametrize(
-    ("share", "shown"), [(0, ""), (0.05, "▌"), (0.5, "█████"), (1, "█" * 10), (2, "█" * 10), (-1, "")]
-)
-def test_a_bar_is_as_long_as_its_share(share: float, shown: str) -> None:
-    assert bar(share, 10) == shown
-
-
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 30))
 def test_the_larger_share_never_has_the_shorter_bar(one: float, other: float, cells: int) -> None:
     less, more = sorted((one, other))
@@ -165,14 +109,6 @@ def test_the_larger_share_never_has_the_shorter_bar(one: float, other: float, ce
 
 def _eighths(drawn: str) -> int:
     return sum("▏▎▍▌▋▊▉█".index(block) + 1 for block in drawn)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "shown"),
-    [(0.0, "1970-01-01 00:00"), (LAST, "9999-12-31 23:59"), (9e15, "?"), (math.nan, "?")],
-)
-def test_a_time_that_no_calendar_has_is_a_question_mark(seconds: float, shown: str) -> None:
-    assert shown_moment(seconds) == shown
 
 
 @given(st.floats() | st.integers(-(2**70), 2**70).map(float))
